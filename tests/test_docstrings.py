@@ -17,6 +17,7 @@ from support.kept_clips import KeptClips
 
 import reelbook as rb
 from reelbook import settings
+from reelbook.classroom.room.serving import in_thread
 from reelbook.sandbox import server
 
 pytestmark = [pytest.mark.browser]
@@ -60,7 +61,9 @@ def shell(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
             "mcp_url": sandbox.mcp_url,
             "user_id": sandbox.user_id,
         }
-        yield shell
+        with in_thread(session, "KFX-204") as room:
+            shell.user_ns["address"] = room.url
+            yield shell
         InteractiveShell.clear_instance()
 
 

@@ -7,7 +7,7 @@
     job = session.text_to_video("a red fox in the snow")    # shown in a cell: a live card
     clip = await job                                        # or job.result() in code that can't await
 
-Begin:          connect, Studio; allow_nested_loops where a course calls asyncio.run in a cell
+Begin:          connect, join, Studio; allow_nested_loops where a course calls asyncio.run in a cell
 Submit, wait:   Session, Job, JobRequest, JobView, Batch, Clip, Picked
 Hand over:      passport, Passport: what made an exported clip
 Explore:        Sweep, SweepForm, Matrix, Styles
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         allow_nested_loops,
         connect,
         connect_tools,
+        join,
         passport,
     )
     from .widgets import (
@@ -108,6 +109,7 @@ __all__ = [
     "connect",
     "connect_tools",
     "errors",
+    "join",
     "passport",
 ]
 

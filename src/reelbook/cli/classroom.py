@@ -24,6 +24,7 @@ STUDENT_CHARACTERS = 60
 
 commands = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="A room or keys for a class.")
 commands.command()(classroom_room.serve)
+commands.command()(classroom_room.report)
 
 Name = Annotated[
     str | None, option("The classroom. Default: the one that is open; for a fresh one the date.")

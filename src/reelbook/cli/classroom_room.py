@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .. import settings, wire
-from ..formatting import clock, count, dollars, local
+from ..formatting import clock, count, dollars, local, terminal_line
 from .console import require_yes, say
 from .options import Home, Service, option
 
@@ -117,6 +117,48 @@ def serve(
                 certificate_key=tls_key,
             )
             say("Stopped. Run the same command again: the class goes on.")
+
+
+def report(
+    code: Annotated[
+        str | None, option("The class's code. Default: the one that was served last.", metavar="CODE")
+    ] = None,
+    out: Annotated[
+        Path | None, option("Where the files go. Default: here.", metavar="FOLDER", file_okay=False)
+    ] = None,
+    home: Home = None,
+) -> None:
+    """Write what a class came to: its spending as a table, and its clips as a page that needs no network.
+
+    Nothing is asked of the service, and the class may go on meanwhile.
+    """
+    from ..classroom.room import report as reports
+    from ..classroom.room.serving import room_folder
+    from ..classroom.room.store import RoomStore
+
+    store = RoomStore(room_folder(settings.home(home), code) / "room.db")
+    try:
+        held = store.settings()
+        lines = reports.sums(store.students(), store.all_jobs())
+        written = reports.write(store, out or Path.cwd())
+        spent, reserved = store.money()
+    finally:
+        store.close()
+    say(f"{held.name}, {reports.period(held)}")
+    width = max((len(line.name) for line in lines), default=0)
+    for line in lines:
+        clips, spent_usd = count(line.clips, "clip"), dollars(line.spent_micro / 1e6)
+        say(f"  {terminal_line(line.name):<{width}}  {clips:>9}  {spent_usd:>8}")
+    say(f"Spent in all: {dollars(spent / 1e6)}.{_still(reserved)}")
+    say(f"Table: {written.table}")
+    beside = " Its clips lie beside it." if written.beside else ""
+    say(f"{count(written.clips, 'clip')}: {written.page}.{beside}")
+
+
+def _still(reserved_micro: int) -> str:
+    if not reserved_micro:
+        return ""
+    return f" {dollars(reserved_micro / 1e6)} is still reserved, for clips on their way or never answered."
 
 
 def end_time(text: str, now: datetime | None = None) -> float:

@@ -8,6 +8,7 @@ from .batch import Batch
 from .clip import Clip
 from .connector import connect
 from .job import Job, JobView
+from .joining import join
 from .nested_loops import allow_nested_loops
 from .passports import Passport, passport
 from .reconciliation import Reconciliation, Verdict
@@ -30,5 +31,6 @@ __all__ = [
     "allow_nested_loops",
     "connect",
     "connect_tools",
+    "join",
     "passport",
 ]

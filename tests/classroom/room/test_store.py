@@ -155,7 +155,8 @@ def test_no_key_is_in_the_file(open_store: Open, tmp_path: Path) -> None:
     """It holds digests, also of codes for another device."""
     store = open_store()
     ada, key = store.join("Ada")
-    page, device = store.page_key(ada.id), store.device_code(ada.id)
+    _, page = store.join("Grace", "page")
+    device = store.device_code(ada.id)
 
     kept = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     for secret in (key.reveal(), page.reveal(), device, device.removeprefix("FOX-234-")):
@@ -186,8 +187,8 @@ def test_a_device_code_is_good_once_and_for_half_an_hour(open_store: Open, clock
 def test_keys_open_only_what_they_are_for(open_store: Open) -> None:
     """The page's cookie is no key of the interface, nor the other way round."""
     store = open_store()
-    ada, key = store.join("Ada")
-    page = store.page_key(ada.id)
+    _, key = store.join("Ada")
+    _, page = store.join("Grace", "page")
 
     assert store.student_of(page.reveal()) is None
     assert store.student_of(key.reveal(), "page") is None

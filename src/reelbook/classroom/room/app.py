@@ -30,7 +30,7 @@ from ...formatting import iso_time
 from ...requests import JobRequest
 from ...sandbox import protocol
 from ...sandbox.connections import RequestBody
-from ...sandbox.limits import Limits
+from ...sandbox.limits import Admission, Limits
 from ...sandbox.payloads import (
     Refused,
     Wanted,
@@ -45,7 +45,7 @@ from ...secret import Secret
 from ..roster import tidy
 from .codes import LONGEST_CODE, Tries, plain_code
 from .queue import RoomQueue
-from .store import HANDED, MICRO, QUEUED, UNCERTAIN, RoomJob, RoomRefusal, RoomStore, Student
+from .store import HANDED, MICRO, QUEUED, UNCERTAIN, KeyKind, RoomJob, RoomRefusal, RoomStore, Student
 
 if TYPE_CHECKING:
     from ...session import Session
@@ -137,12 +137,11 @@ def make_app(room: Room, pages: list[Route]) -> ASGIApp:
     return _front(app, room)
 
 
-async def join(room: Room, request: Request, name: object, code: object) -> tuple[Student, Secret]:
+async def join(
+    room: Room, request: Request, name: object, code: object, kind: KeyKind = "api"
+) -> tuple[Student, Secret]:
     """Lets a student in who has the class's code, or an own one for another device. Raises RoomRefusal."""
-    address, now = request.client.host if request.client else "", asyncio.get_running_loop().time()
-    wait = room.tries.wait_seconds(address, now)
-    if wait > 0:
-        raise RoomRefusal(429, f"Too many wrong codes. Try again in {math.ceil(wait)} s.")
+    check_tries(room, request)
     if not isinstance(name, str) or not isinstance(code, str):
         raise RoomRefusal(400, "Joining takes a code and a name, both as text.")
     known = tidy(name)
@@ -151,11 +150,26 @@ async def join(room: Room, request: Request, name: object, code: object) -> tupl
         if plain_code(code) == plain_code(settings.code):
             if not known:
                 raise RoomRefusal(400, "A name is missing.")
-            return await asyncio.to_thread(room.store.join, known)
-        if (found := await asyncio.to_thread(room.store.join_device, known, code)) is not None:
+            return await asyncio.to_thread(room.store.join, known, kind)
+        if (found := await asyncio.to_thread(room.store.join_device, known, code, kind)) is not None:
             return found
-    room.tries.wrong(address, now)
+    note_wrong(room, request)
     raise RoomRefusal(403, NO_SUCH_CODE)
+
+
+def check_tries(room: Room, request: Request) -> None:
+    """Raises RoomRefusal (429) where the address has tried too many wrong codes."""
+    if wait := room.tries.wait_seconds(_address(request), asyncio.get_running_loop().time()):
+        raise RoomRefusal(429, f"Too many wrong codes. Try again in {math.ceil(wait)} s.")
+
+
+def note_wrong(room: Room, request: Request) -> None:
+    """The address tried a wrong code, or a wrong token."""
+    room.tries.wrong(_address(request), asyncio.get_running_loop().time())
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else ""
 
 
 async def order(room: Room, student: Student, wanted: Wanted, repeat_key: str | None = None) -> RoomJob:
@@ -334,6 +348,11 @@ def _repeat_key(request: Request) -> str | None:
     return given[0]
 
 
+def admitted(room: Room, student: Student) -> Admission:
+    """Counts a request of the student's, whatever it is for; whether it is one too many."""
+    return room.limits.take(str(student.id), REQUESTS_PER_MINUTE, asyncio.get_running_loop().time())
+
+
 def _for_student(room: Room, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         scheme, _, key = request.headers.get("authorization", "").partition(" ")
@@ -344,8 +363,7 @@ def _for_student(room: Room, handler: Handler) -> Callable[[Request], Awaitable[
         if student is None or not settings.open(room.store.clock()):
             said = "Invalid API key" if student is None else "This class has ended, and its keys with it"
             return refusal(401, said, {"WWW-Authenticate": "Bearer"})
-        now = asyncio.get_running_loop().time()
-        admission = room.limits.take(str(student.id), REQUESTS_PER_MINUTE, now)
+        admission = admitted(room, student)
         headers = admission.headers(now=time.time())
         if not admission.allowed:
             return refusal(429, "Rate limit exceeded", headers)

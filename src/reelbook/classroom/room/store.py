@@ -275,8 +275,8 @@ class RoomStore:
 
     # Joining.
 
-    def join(self, name: str) -> tuple[Student, Secret]:
-        """Gives the name to whoever asks for it first, with a key. Raises RoomRefusal.
+    def join(self, name: str, kind: KeyKind = "api") -> tuple[Student, Secret]:
+        """Gives the name to whoever asks for it first, with a key of that kind. Raises RoomRefusal.
 
         The code was checked before.
         """
@@ -302,12 +302,7 @@ class RoomStore:
             if room.places is not None and joined >= room.places:
                 raise RoomRefusal(409, f"All {room.places} places are taken. Ask your teacher.")
             db.execute("UPDATE students SET joined_at = ? WHERE id = ?", (now, found.id))
-            return _student(db, found.id), _new_key(db, found.id, "api", now)
-
-    def page_key(self, student: int) -> Secret:
-        """Another key of the student, for the page."""
-        with self._transaction() as db:
-            return _new_key(db, student, "page", self.clock())
+            return _student(db, found.id), _new_key(db, found.id, kind, now)
 
     def device_code(self, student: int) -> str:
         """A code with which the student joins once more on another device, for half an hour and once."""
@@ -317,7 +312,7 @@ class RoomStore:
             _keep_key(db, _device(_student(db, student).name, letters), student, "device", self.clock())
             return f"{_settings(db).code}-{letters[:3]}-{letters[3:]}"
 
-    def join_device(self, name: str, code: str) -> tuple[Student, Secret] | None:
+    def join_device(self, name: str, code: str, kind: KeyKind = "api") -> tuple[Student, Secret] | None:
         """Lets the student in on another device; None where `code` is no code for that."""
         with self._transaction() as db:
             now, room = self.clock(), _settings(db)
@@ -331,7 +326,7 @@ class RoomStore:
             ).fetchone()
             if row is None:
                 return None
-            return _student(db, row["student"]), _new_key(db, row["student"], "api", now)
+            return _student(db, row["student"]), _new_key(db, row["student"], kind, now)
 
     def release(self, student: int) -> bool:
         """Frees a name: its keys end, and whoever joins by it goes on with its clips and its money."""
@@ -553,6 +548,16 @@ class RoomStore:
         """How many jobs there are in each state."""
         with self._reading() as db:
             return {row[0]: row[1] for row in db.execute("SELECT state, count(*) FROM jobs GROUP BY state")}
+
+    def seconds_between_clips(self) -> float | None:
+        """How far clips' ends are apart, by the last ten of ten minutes; None where nothing tells."""
+        with self._reading() as db:
+            rows = db.execute(
+                "SELECT ended_at FROM jobs WHERE state = 'completed' AND ended_at > ? "
+                "ORDER BY ended_at DESC LIMIT 10",
+                (self.clock() - 600,),
+            ).fetchall()
+            return None if len(rows) < 3 else (rows[0][0] - rows[-1][0]) / (len(rows) - 1)
 
     def money(self) -> tuple[int, int]:
         """What all students together spent, and what is reserved, in micro-USD."""

@@ -1,0 +1,165 @@
+"""What a class came to: a table of spending, and a page of its clips that needs no network."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ...atomic_files import atomic_write
+from ...errors import InvalidInput
+from ...formatting import clock, count, dollars, local, spreadsheet_cell
+from .html import Html, filled, joined, static
+from .store import MICRO, RoomJob, RoomStore, Settings, Student
+
+MOST_INSIDE_BYTES: Final = 200_000_000  # browsers open no larger page
+COLUMNS: Final = (
+    "student",
+    "prompt",
+    "duration_seconds",
+    "state",
+    "cost_usd",
+    "ordered_at",
+    "ended_at",
+    "clip_seconds",
+    "error",
+)
+
+
+@dataclass(frozen=True)
+class StudentSum:
+    """What one student's clips came to. `last_at` is when the last clip was done, in epoch seconds."""
+
+    name: str
+    clips: int
+    seconds: float
+    spent_micro: int
+    refused: int
+    last_at: float | None
+
+
+@dataclass(frozen=True)
+class Written:
+    """Where a report lies. With `beside`, its clips are files beside the page: too large to be inside."""
+
+    table: Path
+    page: Path
+    clips: int
+    beside: bool
+
+
+def sums(students: Sequence[Student], jobs: Sequence[RoomJob]) -> list[StudentSum]:
+    """A line for each student who joined or ordered, by name."""
+    lines = []
+    for student in students:
+        own = [job for job in jobs if job.student == student.id]
+        if student.joined_at is None and not own:
+            continue
+        done = [job for job in own if job.state == "completed"]
+        refused = sum(job.state in ("failed", "refused") for job in own)
+        last = max((job.ended_at or 0.0 for job in done), default=None)
+        seconds = sum(job.seconds or 0.0 for job in done)
+        lines.append(StudentSum(student.name, len(done), seconds, student.spent_micro, refused, last))
+    return lines
+
+
+def table(store: RoomStore) -> str:
+    """All orders as CSV, oldest first, amounts in USD."""
+    names = {student.id: student.name for student in store.students()}
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(COLUMNS)
+    for job in store.all_jobs():
+        values = (
+            names[job.student],
+            job.prompt,
+            job.request["duration_seconds"],
+            job.state,
+            job.cost_micro / MICRO,
+            local(job.accepted_at).isoformat(timespec="seconds"),
+            None if job.ended_at is None else local(job.ended_at).isoformat(timespec="seconds"),
+            job.seconds,
+            job.error,
+        )
+        writer.writerow([spreadsheet_cell(value) if isinstance(value, str) else value for value in values])
+    return text.getvalue()
+
+
+def page(store: RoomStore, address: Callable[[RoomJob], str], *, whole: bool = False) -> str:
+    """The class's clips as a page, hidden ones left out; `address` gives where a clip's file lies.
+
+    With `whole` its style is inside, so that it needs no server.
+    """
+    settings = store.settings()
+    names = {student.id: student.name for student in store.students()}
+    shown = [job for job in store.all_jobs() if job.clip is not None and not job.hidden]
+    clips = joined(
+        Html(
+            '<article class="clip"><video controls playsinline preload="metadata" src="{}"></video>'
+            '<div class="in"><p>{}</p><span class="quiet">{}</span></div></article>'
+        ).format(address(job), job.prompt, "" if settings.names_hidden else names[job.student])
+        for job in shown
+    )
+    body = filled(
+        "report.html",
+        name=settings.name,
+        when=period(settings),
+        counts=count(len(shown), "clip"),
+        clips=clips,
+    )
+    return filled("page.html", title=settings.name, body=body) if not whole else _whole(settings.name, body)
+
+
+def period(settings: Settings) -> str:
+    """When the class was: "25 Nov 2026, 15:05 to 17:00"."""
+    end, began = settings.ended_at or settings.expires_at, local(settings.made_at)
+    until = f" to {local(end).strftime('%H:%M')}" if end else ""
+    return f"{began.day} {began.strftime('%b %Y, %H:%M')}{until}"
+
+
+def write(store: RoomStore, folder: Path) -> Written:
+    """Writes table and page into `folder`. Raises InvalidInput where one of them is there already."""
+    folder.mkdir(parents=True, exist_ok=True)
+    code = store.settings().code.lower()
+    csv_file, html_file = folder / f"class-{code}.csv", folder / f"class-{code}.html"
+    for file in (csv_file, html_file):
+        if file.exists():
+            raise InvalidInput(f"{file} is there already. Nothing was written.")
+    kept = {job.number: Path(job.clip_path) for job in store.all_jobs() if job.clip_path is not None}
+    files = {number: path for number, path in kept.items() if path.is_file()}
+    beside = sum(path.stat().st_size for path in files.values()) > MOST_INSIDE_BYTES
+
+    def address(job: RoomJob) -> str:
+        if job.number not in files:
+            return ""
+        if not beside:
+            return f"data:video/mp4;base64,{base64.b64encode(files[job.number].read_bytes()).decode()}"
+        target = folder / f"class-{code}-clips" / f"{job.number}.mp4"
+        target.parent.mkdir(exist_ok=True)
+        shutil.copyfile(files[job.number], target)
+        return f"{target.parent.name}/{target.name}"
+
+    with atomic_write(csv_file) as part:
+        part.write_text(table(store), "utf-8-sig")
+    with atomic_write(html_file) as part:
+        part.write_text(page(store, address, whole=True), "utf-8")
+    return Written(csv_file, html_file, len(files), beside)
+
+
+def sum_words(line: StudentSum) -> tuple[str, ...]:
+    """A student's line as the table of the end shows it."""
+    last = "–" if line.last_at is None else clock(local(line.last_at))
+    spent = dollars(line.spent_micro / MICRO)
+    return (line.name, str(line.clips), f"{line.seconds:g}", spent, str(line.refused), last)
+
+
+def _whole(title: str, body: Html) -> str:
+    style = Html("<style>") + Html(static("room.css").decode()) + Html("</style>")
+    head = Html('<!doctype html><html lang="en"><meta charset="utf-8"><title>{}</title>').format(title)
+    viewport = Html('<meta name="viewport" content="width=device-width, initial-scale=1">')
+    return head + viewport + style + body + Html("</html>")

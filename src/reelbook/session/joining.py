@@ -1,0 +1,125 @@
+"""`join()`: into a class that a teacher serves, by its address and its code. The key is kept in the home."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any, Final
+
+from .. import settings, wire
+from ..client.responses import Reply
+from ..client.transport import Transport
+from ..errors import ClassroomError, InvalidInput
+from ..event_thread import EventThread
+from ..formatting import terminal_line
+from ..sandbox.places import write_whole
+from ..secret import Secret
+from .connector import connect
+from .session import Session
+
+JOIN: Final = "/room/join"
+SECONDS: Final = 20.0
+LONGEST_SAID: Final = 300
+
+
+def join(
+    address: str,
+    code: str | None = None,
+    *,
+    name: str,
+    home: str | os.PathLike[str] | None = None,
+) -> Session:
+    """Joins the class at `address` and returns a Session on it; the same call gives the same one again.
+
+        session = rb.join(address, "KFX-204", name="Ada")
+
+    `address` and `code` are those on the teacher's screen; a `code` for another device, from your own page of
+    the class, does too. Without a code, the key of an earlier call is taken, or the code is asked for. The
+    key is kept in `home` (`REELBOOK_HOME`), readable by you only.
+
+    Raises ClassroomError with the class's own words for a wrong code (after five, only after a wait), a name
+    that somebody has, and a class that has ended; ConfigurationError for what is no address, InvalidInput
+    without a name, and ServiceUnreachable where nobody answers.
+    """
+    url = settings.checked_base_url(address)
+    if not isinstance(name, str) or not name.strip():
+        raise InvalidInput("Joining needs a name, as the class knows you. Nothing was sent.")
+    kept = _Kept(settings.home(home), url, name)
+    key = kept.key(code)
+    if key is None or not _is_good(url, key):
+        key = _joined(url, code if code is not None else input("Code: "), name)
+        kept.keep(code, key)
+    return connect("auto", api_key=key, base_url=url, home=home)
+
+
+class _Kept:
+    """Where a home keeps the key of one name at one address."""
+
+    def __init__(self, home: Path, url: str, name: str) -> None:
+        digest = hashlib.sha256(f"{url}\n{' '.join(name.split()).casefold()}".encode()).hexdigest()
+        self._path = home / "joined" / f"{digest[:16]}.json"
+
+    def key(self, code: str | None) -> Secret | None:
+        """The key that was kept for this code, or without one the last that was."""
+        try:
+            known = json.loads(self._path.read_bytes())
+            if code is None or _digest(code) in known["codes"]:
+                return Secret(known["api_key"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return None
+
+    def keep(self, code: str | None, key: Secret) -> None:
+        """Keeps it, readable by its owner only. Raises OSError."""
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        known = {"api_key": key.reveal(), "codes": [] if code is None else [_digest(code)]}
+        write_whole(self._path, json.dumps(known).encode())
+
+
+def _joined(url: str, code: str, name: str) -> Secret:
+    reply = _ask(url, Secret("none"), "POST", JOIN, {"code": code, "name": name})
+    body = _body(reply)
+    if reply.status == 404:
+        raise ClassroomError(f"No class is served at {url}. Compare the address with the one on the screen.")
+    if reply.status != 200:
+        said = terminal_line(wire.words(body), LONGEST_SAID) or f"It answered with status {reply.status}."
+        raise ClassroomError(f"{said} You haven't joined.")
+    key = body.get("api_key")
+    if not isinstance(key, str) or not key:
+        raise ClassroomError(f"What answers at {url} is no class. You haven't joined.")
+    return settings.checked_key(Secret(key))
+
+
+def _is_good(url: str, key: Secret) -> bool:
+    """Whether the class still takes the key: the teacher may have released the name."""
+    return _ask(url, key, "GET", wire.BALANCE).status != 401
+
+
+def _ask(url: str, key: Secret, method: str, path: str, body: dict[str, Any] | None = None) -> Reply:
+    async def ask() -> Reply:
+        transport = Transport(url, key)
+        try:
+            return await transport.request(method, path, deadline_seconds=SECONDS, body=body)
+        finally:
+            await transport.aclose()
+
+    thread = EventThread("reelbook-join")
+    try:
+        return thread.call(ask())
+    finally:
+        thread.close()
+
+
+def _body(reply: Reply) -> dict[str, Any]:
+    try:
+        body = json.loads(reply.body)
+    except ValueError:
+        body = None
+    return body if isinstance(body, dict) else {}
+
+
+def _digest(code: str) -> str:
+    plain = "".join(each for each in code.upper() if each.isalnum())
+    return hashlib.sha256(plain.encode()).hexdigest()[:16]

@@ -1,0 +1,294 @@
+"""The room's pages as a browser without scripts uses them: forms, cookies, and where they lead."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+
+import httpx
+import pytest
+from classroom.room.conftest import Serve
+from classroom.room.visitors import Visitor
+from support.waiting import until
+
+from reelbook.classroom.room.serving import RunningRoom
+
+Visit = Callable[..., Visitor]
+HOSTILE = "<script>alert(1)</script>\"'&"
+
+
+def join(visitor: Visitor, name: str = "Ada", code: str = "FOX-234") -> httpx.Response:
+    """Sends the join page's form."""
+    return visitor.http.post("/room/join", data={"name": name, "code": code})
+
+
+def order(visitor: Visitor, prompt: str = "a fox", **more: str) -> httpx.Response:
+    """Sends the form for a new clip."""
+    form = {"prompt": prompt, "duration_seconds": "1", "aspect_ratio": "16:9", **more}
+    return visitor.http.post("/mine/order", data=form)
+
+
+def teach(room: RunningRoom, visitor: Visitor) -> Visitor:
+    """Opens the teacher's page."""
+    answer = visitor.http.post("/room/enter", data={"token": room.room.token.reveal()})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/room")
+    return visitor
+
+
+def control(visitor: Visitor, action: str, **more: str) -> None:
+    """Presses one of the teacher's buttons."""
+    assert visitor.http.post("/room/control", data={"action": action, **more}).status_code == 303
+
+
+def test_a_student_joins_orders_and_sees_the_clip_by_forms_alone(room: RunningRoom, visit: Visit) -> None:
+    """From the address to a clip that plays, without a script."""
+    ada = visit(room)
+    first = ada.http.get("/", params={"code": "FOX-234"})
+    assert "Class</h1>" in first.text
+    assert 'value="FOX-234"' in first.text
+
+    assert join(ada).headers["location"] == "/mine"
+    assert "Your clips appear here" in ada.http.get("/mine").text
+    assert order(ada, "a red fox").headers["location"] == "/mine"
+    until(lambda: "<video" in ada.http.get("/mine").text)
+    page = ada.http.get("/mine").text
+    assert "$1.95 of $2.00 left" in page
+    (source,) = re.findall(r'<video[^>]* src="([^"]+)"', page)
+    part = ada.http.get(source, headers={"Range": "bytes=0-3"})
+    assert (part.status_code, part.headers["content-type"]) == (206, "video/mp4")
+    assert ada.http.get("/").headers["location"] == "/mine"
+
+
+def test_the_cookie_is_the_pages_alone(room: RunningRoom, visit: Visit) -> None:
+    """No script reads it, no other site sends it, and it is no key for programs."""
+    ada = visit(room)
+    cookie = join(ada).headers["set-cookie"]
+
+    assert "HttpOnly" in cookie
+    assert "SameSite=lax" in cookie
+    key = ada.http.cookies["reelbook_pass"]
+    assert visit(room, Authorization=f"Bearer {key}").http.get("/room/jobs").status_code == 401
+    teacher = visit(room).http.post("/room/enter", data={"token": room.room.token.reveal()})
+    assert "SameSite=strict" in teacher.headers["set-cookie"]
+
+
+def test_a_wrong_code_stands_under_its_field(room: RunningRoom, visit: Visit) -> None:
+    """What was typed is kept, and nothing is said of the class that there is."""
+    answer = join(visit(room), code="FOX-235")
+
+    assert answer.status_code == 403
+    assert 'value="FOX-235"' in answer.text
+    assert "No class has this code" in answer.text
+    assert "Class</h1>" not in answer.text
+
+
+def test_links_with_codes_are_tries_too(room: RunningRoom, visit: Visit) -> None:
+    """Opening the first page with one guess after another tells no more than the form does."""
+    guesser = visit(room)
+    for number in range(5):
+        assert guesser.http.get("/", params={"code": f"BAD-{number}"}).status_code == 403
+
+    assert "Class</h1>" not in guesser.http.get("/", params={"code": "FOX-234"}).text
+
+
+def test_a_taken_name_says_what_to_do(room: RunningRoom, visit: Visit) -> None:
+    """The name stays typed."""
+    join(visit(room))
+    answer = join(visit(room))
+
+    assert answer.status_code == 409
+    assert "add a letter" in answer.text
+    assert 'value="Ada"' in answer.text
+
+
+def test_the_list_is_shown_to_those_who_have_the_code(serve: Serve, visit: Visit) -> None:
+    """And only the names that are free."""
+    room = serve(students=["Ada", "Grace"])
+    join(visit(room))
+
+    assert "Grace" not in visit(room).http.get("/").text
+    shown = visit(room).http.get("/", params={"code": "FOX-234"}).text
+    assert re.findall("<option>([^<]+)", shown) == ["Grace"]
+
+
+def test_an_order_that_is_refused_keeps_what_was_typed(serve: Serve, visit: Visit) -> None:
+    """And says why, with what is left."""
+    room = serve(cap_usd=0.10)
+    ada = visit(room)
+    join(ada)
+
+    answer = order(ada, "a long fox", duration_seconds="4")
+    assert answer.status_code == 402
+    assert "a long fox</textarea>" in answer.text
+    assert "more than the $0.10 that is left" in answer.text
+    assert order(ada, "   ").status_code == 400
+    assert order(ada, duration_seconds="x").status_code == 400
+    assert room.room.store.money() == (0, 0)
+
+
+def test_a_form_that_is_sent_twice_orders_once(room: RunningRoom, visit: Visit) -> None:
+    """As a double press and a reload send it."""
+    ada = visit(room)
+    join(ada)
+    (key,) = re.findall('name="repeat_key" value="([^"]+)"', ada.http.get("/mine").text)
+
+    order(ada, repeat_key=key)
+    order(ada, repeat_key=key)
+    assert len(room.room.store.all_jobs()) == 1
+
+
+def test_taking_back_by_its_button(room: RunningRoom, visit: Visit) -> None:
+    """Its money is back; somebody else's can't be taken back."""
+    room.room.store.change(paused=1)
+    ada, eve = visit(room), visit(room)
+    join(ada)
+    join(eve, "Eve")
+    order(ada)
+    (job,) = room.room.store.all_jobs()
+
+    assert "Take back" in ada.http.get("/mine").text
+    assert eve.http.post("/mine/take-back", data={"request_id": job.request_id}).status_code == 404
+    assert ada.http.post("/mine/take-back", data={"request_id": job.request_id}).status_code == 303
+    assert "Taken back" in ada.http.get("/mine").text
+    assert room.room.store.money() == (0, 0)
+
+
+def test_what_people_type_is_text(room: RunningRoom, visit: Visit) -> None:
+    """In names, prompts and codes, on every page."""
+    room.room.store.change(paused=1, name=HOSTILE)
+    ada = visit(room)
+    assert HOSTILE not in visit(room).http.get("/", params={"code": HOSTILE}).text
+    join(ada, HOSTILE)
+    order(ada, HOSTILE)
+    teacher = teach(room, visit(room))
+    pages = [
+        ada.http.get("/mine").text,
+        teacher.http.get("/room").text,
+        teacher.http.get("/room/report").text,
+    ]
+
+    for page in pages:
+        assert "<script>alert" not in page
+        assert "&lt;script&gt;alert(1)" in page
+
+
+def test_the_notebook_holds_no_key(room: RunningRoom, visit: Visit) -> None:
+    """It asks for a code, and a code for another device leads to the same student."""
+    ada = visit(room)
+    join(ada)
+    notebook = json.loads(ada.http.get("/mine/class.ipynb").text)
+    source = notebook["cells"][1]["source"]
+
+    assert f"rb.join('{room.url}', name='Ada')" in source
+    assert "rk-" not in source
+    page = ada.http.post("/mine/device").text
+    (code,) = re.findall('class="big">([^<]+)', page)
+    answer = visit(room).ask_to_join("Ada", code)
+    assert answer.json()["name"] == "Ada"
+    assert len(room.room.store.students()) == 1
+
+
+def test_pages_are_nobodys_without_a_cookie(room: RunningRoom, visit: Visit) -> None:
+    """A student's page leads to joining, the teacher's asks for the token, controls do nothing."""
+    stranger = visit(room)
+
+    assert stranger.http.get("/mine").headers["location"] == "/"
+    assert order(stranger).headers["location"] == "/"
+    assert "Token" in stranger.http.get("/room").text
+    assert stranger.http.post("/room/control", data={"action": "end"}).status_code == 403
+    assert stranger.http.get("/room/report.csv").status_code == 403
+    assert stranger.http.post("/room/enter", data={"token": "guess"}).status_code == 403
+    assert room.room.store.settings().ended_at is None
+
+
+def test_a_form_of_another_site_does_nothing(room: RunningRoom, visit: Visit) -> None:
+    """Not even with the cookie, which a browser wouldn't send."""
+    ada = visit(room)
+    join(ada)
+    ada.http.headers["Origin"] = "http://evil.example"
+
+    assert order(ada).status_code == 403
+    assert room.room.store.all_jobs() == []
+
+
+@pytest.mark.parametrize("path", ["/", "/mine", "/room"])
+def test_pages_run_only_the_rooms_own_script(room: RunningRoom, visit: Visit, path: str) -> None:
+    """And stand in no other page."""
+    ada = teach(room, visit(room))
+    join(ada)
+    answer = ada.http.get(path)
+
+    policy = answer.headers["content-security-policy"]
+    assert "script-src 'self'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert " style=" not in answer.text  # the policy would drop it
+
+
+def test_the_teachers_page_shows_the_class_and_no_ones_money(room: RunningRoom, visit: Visit) -> None:
+    """Code, address, names, the newest clips, four figures; no prompt that failed, no key, no balance."""
+    ada = visit(room)
+    join(ada)
+    order(ada, "a heron")
+    until(lambda: room.room.store.counts() == {"completed": 1})
+    teacher = teach(room, visit(room))
+    page = teacher.http.get("/room").text
+
+    for shown in (
+        "FOX-234",
+        room.url.partition("://")[2],
+        "1 joined",
+        "a heron",
+        "$0.05",
+        'aria-label="QR code',
+    ):
+        assert shown in page
+    assert "$25" not in page
+    assert room.room.token.reveal() not in page
+
+
+def test_the_teachers_buttons(room: RunningRoom, visit: Visit) -> None:
+    """Pause, caps, names, clips, one clip off the wall, and a name that is free again."""
+    ada, teacher = visit(room), teach(room, visit(room))
+    join(ada)
+    order(ada, "a heron")
+    until(lambda: room.room.store.counts() == {"completed": 1})
+    store = room.room.store
+    (job,), (student,) = store.all_jobs(), store.students()
+
+    control(teacher, "pause")
+    assert store.settings().paused
+    control(teacher, "pause")
+    assert not store.settings().paused
+    control(teacher, "cap", each="$3.50")
+    control(teacher, "cap", each="1.00")
+    assert store.settings().cap_micro == 3_500_000
+    control(teacher, "names")
+    assert "Ada" not in teacher.http.get("/room").text.partition("<footer")[0]
+    control(teacher, "clips")
+    assert "a heron" not in teacher.http.get("/room").text
+    control(teacher, "clips")
+    control(teacher, "hide", request_id=job.request_id)
+    assert "a heron" not in teacher.http.get("/room").text
+    control(teacher, "release", student=str(student.id))
+    assert ada.http.get("/mine").headers["location"] == "/"
+
+
+def test_the_end_and_its_report(room: RunningRoom, visit: Visit) -> None:
+    """A line for each student; they still see their clips, and nobody orders any more."""
+    ada, teacher = visit(room), teach(room, visit(room))
+    join(ada)
+    order(ada, "=HYPERLINK(1)")
+    until(lambda: room.room.store.counts() == {"completed": 1})
+    control(teacher, "end")
+
+    ended = teacher.http.get("/room").text
+    assert "has ended" in ended
+    assert ">Ada<" in ended
+    assert "Passes that still work" in ended
+    assert "<video" in ada.http.get("/mine").text
+    assert order(ada).status_code == 403
+    table = teacher.http.get("/room/report.csv").text
+    assert "Ada" in table
+    assert ",=HYPER" not in table
+    assert "<video" in teacher.http.get("/room/report").text

@@ -1,0 +1,144 @@
+"""`reelbook classroom serve` and `report`: a class from one command, and what it came to."""
+
+from __future__ import annotations
+
+import csv
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import typer
+from classroom.room.visitors import Visitor
+from cli.conftest import Run
+from cli.doubles import start
+from support.raw_server import RawServer
+from support.waiting import until
+
+import reelbook as rb
+from reelbook.classroom.room.serving import Choices, in_thread
+from reelbook.cli.classroom_room import end_time, qr_code
+from reelbook.sandbox import server
+from reelbook.sandbox.handle import Sandbox
+
+
+def said_when_started(process: subprocess.Popen[str]) -> str:
+    """What it prints until it serves."""
+    assert process.stdout is not None
+    said = ""
+    for line in process.stdout:
+        said += line
+        if "Ctrl-C stops it" in line:
+            return said
+    raise AssertionError(said)
+
+
+@pytest.mark.browser
+def test_a_class_from_one_command(home: Path, tmp_path: Path) -> None:
+    """It prints address, code, QR code and token; Ctrl-C stops it, and the same command goes on."""
+    names = tmp_path / "names.csv"
+    names.write_text("name\nAda\nGrace\n")
+    words = ["classroom", "serve", "--service", "sandbox", "--host", "127.0.0.1", "--cap", "20"]
+    tokens = []
+    for _ in range(2):
+        process = start(*words, "--students", str(names), cwd=tmp_path, stderr=subprocess.STDOUT)
+        said = said_when_started(process)
+        url, code = re.findall(r"Students open +(\S+)\nCode +(\S+)", said)[0]
+        tokens.append((code, re.findall(r"Its token +(\S+)", said)[0]))
+        assert "█" in said
+        with Visitor(url) as visitor:
+            status = visitor.ask_to_join("Ada", code).status_code
+        process.send_signal(signal.SIGINT)
+        assert "the class goes on" in process.communicate(timeout=60)[0]
+        assert process.returncode == 0
+    assert status == 409  # Ada joined in the first run
+    assert tokens[0] == tokens[1]
+    assert "raised to $40.00" in said or server.find(home) is not None
+
+
+def test_a_live_service_is_served_only_after_a_yes(run: Run, live: RawServer) -> None:
+    """Nobody sits there, so nothing is started; it says what may be spent at most."""
+    result = run("classroom", "serve", "--cap", "3", "--places", "10")
+
+    assert result.exit_code == 2
+    assert "Nothing was started" in result.stderr
+
+
+def test_options_that_dont_belong_together(run: Run, tmp_path: Path) -> None:
+    """A certificate without its key, and a time that is over."""
+    file = tmp_path / "cert.pem"
+    file.touch()
+
+    assert "belong together" in run("classroom", "serve", "--tls-cert", str(file)).output
+    assert "looks like 17:00" in run("classroom", "serve", "--expires", "soon").output
+
+
+def test_times_of_the_end() -> None:
+    """A time of today, or a date with its time; what is over is said with what to type for tomorrow."""
+    now = datetime(2026, 11, 25, 15, 0, tzinfo=UTC)
+
+    assert end_time("17:05", now) == (now + timedelta(hours=2, minutes=5)).timestamp()
+    assert end_time("2026-11-26T09:00:00+00:00", now) == (now + timedelta(hours=18)).timestamp()
+    with pytest.raises(typer.BadParameter, match="2026-11-26T14:00"):
+        end_time("14:00", now)
+    with pytest.raises(typer.BadParameter):
+        end_time("25:00", now)
+
+
+def test_without_the_extra_there_is_no_qr_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And no error either."""
+    assert "█" in qr_code("http://192.168.1.20:8080/?code=K7M-4PX")
+    monkeypatch.setitem(sys.modules, "segno", None)
+    assert qr_code("http://192.168.1.20:8080/?code=K7M-4PX") == ""
+
+
+@pytest.fixture
+def teacher(sandbox: Sandbox, short_jobs: None) -> Iterator[rb.Session]:
+    with rb.connect("sandbox") as session:
+        yield session
+
+
+def test_the_report_of_a_class(teacher: rb.Session, run: Run, folder: Path) -> None:
+    """A table that a spreadsheet opens without harm, and a page that plays without a network."""
+    with in_thread(teacher, "FOX-234", Choices(name="Weather <b>")) as room:
+        with Visitor(room.url) as ada, Visitor(room.url) as grace:
+            ada.join("Ada")
+            grace.join("Grace")
+            ada.ended(ada.ordered("=1+1", 2))
+            ada.ended(ada.ordered("a <script>", 1))
+            until(lambda: room.room.store.counts() == {"completed": 2})
+    result = run("classroom", "report")
+
+    assert result.exit_code == 0, result.output
+    assert re.search(r"Ada +2 clips +\$0\.15", result.output)
+    assert re.search(r"Grace +0 clips +\$0\.00", result.output)
+    assert "Spent in all: $0.15." in result.output
+    with (folder / "class-fox-234.csv").open(encoding="utf-8-sig") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["student"] for row in rows] == ["Ada", "Ada"]
+    assert not rows[0]["prompt"].startswith("=")
+    assert sum(float(row["cost_usd"]) for row in rows) == pytest.approx(0.15)
+    page = (folder / "class-fox-234.html").read_text("utf-8")
+    assert page.count('src="data:video/mp4;base64,') == 2
+    assert "<script" not in page
+    assert "http" not in page
+    assert "is there already" in run("classroom", "report").output
+
+
+def test_a_report_where_no_class_was(home: Path, run: Run) -> None:
+    """It says so."""
+    assert "No class was opened" in run("classroom", "report").output
+    assert "No class of this home" in run("classroom", "report", "--code", "ABC-234").output
+
+
+def test_the_room_is_one_processs_alone(teacher: rb.Session, run: Run) -> None:
+    """A second one for the same class is refused, and the first goes on."""
+    with in_thread(teacher, "FOX-234") as room:
+        result = run("classroom", "serve", "--service", "sandbox", "--code", "fox234")
+        assert "served already" in result.output
+        with Visitor(room.url) as ada:
+            ada.join("Ada")

@@ -1,0 +1,103 @@
+"""Joining a class in code: the room is a real one, on a socket, with a sandbox behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from unittest.mock import Mock
+
+import pytest
+
+import reelbook as rb
+from reelbook.classroom.room.serving import RunningRoom, in_thread
+from reelbook.errors import ClassroomError, ConfigurationError, InvalidInput, ServiceUnreachable
+from reelbook.sandbox.handle import Sandbox
+
+
+@pytest.fixture
+def room(sandbox: Sandbox, short_jobs: None) -> Iterator[RunningRoom]:
+    with rb.connect("sandbox") as teacher:
+        with in_thread(teacher, "KFX-204") as room:
+            yield room
+
+
+@pytest.fixture
+def laptop(tmp_path: Path) -> Path:
+    """A student's home."""
+    return tmp_path / "laptop"
+
+
+def test_a_student_joins_and_makes_a_clip(room: RunningRoom, laptop: Path) -> None:
+    """By address, code and name; what a sandbox makes is marked as such."""
+    session = rb.join(room.url, "KFX-204", name="Ada", home=laptop)
+    clip = session.text_to_video("a red fox", duration_seconds=1).result()
+
+    assert (session.base_url, session.service) == (room.url, "sandbox")
+    assert clip.duration_seconds == pytest.approx(1.0, abs=0.1)
+    assert session.balance().balance_usd == 1.95
+    session.close()
+
+
+def test_the_same_call_gives_the_same_session(room: RunningRoom, laptop: Path) -> None:
+    """In this kernel, and with the kept key in the next one; the code may be left out then."""
+    session = rb.join(room.url, "KFX-204", name="Ada", home=laptop)
+    assert rb.join(room.url, "kfx 204", name="ada", home=laptop) is session
+    session.close()
+
+    later = rb.join(room.url, name="Ada", home=laptop)
+    assert later.balance().balance_usd == 2.0
+    later.close()
+    assert len(room.room.store.students()) == 1
+
+
+def test_the_key_is_kept_for_its_owner_only(room: RunningRoom, laptop: Path) -> None:
+    """In one file of the home, whose name tells nothing."""
+    rb.join(room.url, "KFX-204", name="Ada", home=laptop).close()
+
+    (file,) = (laptop / "joined").iterdir()
+    assert file.stat().st_mode & 0o077 == 0
+    assert "rk-" in file.read_text()
+    others = [path for path in laptop.rglob("*") if path.is_file() and path != file]
+    assert [path for path in others if b"rk-" in path.read_bytes()] == []
+
+
+def test_the_code_is_asked_for_once(room: RunningRoom, laptop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the call has none, as in the notebook from the student's page."""
+    asked = Mock(return_value="KFX-204")
+    monkeypatch.setattr("builtins.input", asked)
+
+    rb.join(room.url, name="Ada", home=laptop).close()
+    rb.join(room.url, name="Ada", home=laptop).close()
+    assert asked.call_count == 1
+
+
+def test_a_released_name_joins_anew(room: RunningRoom, laptop: Path) -> None:
+    """The kept key is good for nothing any more, and the same call says the code again."""
+    rb.join(room.url, "KFX-204", name="Ada", home=laptop).close()
+    (ada,) = room.room.store.students()
+    room.room.store.release(ada.id)
+
+    session = rb.join(room.url, "KFX-204", name="Ada", home=laptop)
+    assert session.balance().balance_usd == 2.0
+    session.close()
+
+
+def test_what_the_class_says_no_to(room: RunningRoom, laptop: Path, tmp_path: Path) -> None:
+    """In its own words."""
+    with pytest.raises(ClassroomError, match="No class has this code"):
+        rb.join(room.url, "KFX-205", name="Ada", home=laptop)
+    rb.join(room.url, "KFX-204", name="Ada", home=laptop).close()
+    with pytest.raises(ClassroomError, match="Ada joined at"):
+        rb.join(room.url, "KFX-204", name="Ada", home=tmp_path / "another")
+    with pytest.raises(InvalidInput, match="name"):
+        rb.join(room.url, "KFX-204", name=" ", home=laptop)
+
+
+def test_where_no_class_is(sandbox: Sandbox, laptop: Path) -> None:
+    """Another service, nobody at all, and what is no address."""
+    with pytest.raises(ClassroomError, match="No class is served"):
+        rb.join(sandbox.url, "KFX-204", name="Ada", home=laptop)
+    with pytest.raises(ServiceUnreachable):
+        rb.join("http://127.0.0.1:9", "KFX-204", name="Ada", home=laptop)
+    with pytest.raises(ConfigurationError):
+        rb.join("KFX-204", "KFX-204", name="Ada", home=laptop)
