@@ -266,8 +266,9 @@ def test_the_teachers_buttons(room: RunningRoom, visit: Visit) -> None:
     control(teacher, "names")
     assert "Ada" not in teacher.http.get("/room").text.partition("<footer")[0]
     control(teacher, "clips")
-    assert "a heron" not in teacher.http.get("/room").text
+    assert "a heron" not in teacher.http.get("/room").text.partition("<footer")[0]
     control(teacher, "clips")
+    assert "a heron" in teacher.http.get("/room").text.partition("<footer")[0]
     control(teacher, "hide", request_id=job.request_id)
     assert "a heron" not in teacher.http.get("/room").text
     control(teacher, "release", student=str(student.id))

@@ -22,7 +22,7 @@ from starlette.routing import Route
 
 from ... import states, wire
 from ...errors import InvalidInput
-from ...formatting import count, dollars, local
+from ...formatting import count, dollars, local, terminal_line
 from ...sandbox.payloads import Refused, reached_at, refusal, wanted_from_text
 from . import report
 from .app import (
@@ -57,6 +57,8 @@ _WORDS: Final = {
     UNCERTAIN: states.state(states.UNCERTAIN),
     "taken back": states.state(states.CANCELLED),
 }
+
+PLAYED: Final = "This class uses the sandbox: its clips are drawn, not generated, and the money isn't real."
 
 Page = Callable[[Room, Request], Awaitable[Response]]
 StudentPage = Callable[[Room, Request, Student], Awaitable[Response]]
@@ -193,19 +195,19 @@ async def _student_page(
     between = await asyncio.to_thread(room.store.seconds_between_clips)
     opened = settings.open(room.store.clock())
     asked = asked or {}
-    base_url = reached_at(request)
     shown = jobs if "all" in request.query_params else jobs[:SHOWN]
     hidden = len(jobs) - len(shown)
     seconds = min(int(asked.get("duration_seconds", 2)), settings.max_seconds)
     notice = "" if opened else "This class has ended. Your clips stay here until your teacher stops the page."
     notice = notice or room.queue.trouble or ("Your teacher has paused the class." if settings.paused else "")
+    notice = notice or (PLAYED if settings.service == "sandbox" else "")
     body = filled(
         "student.html",
         name=student.name,
         left=f"{left:.2f}",
         money=f"{dollars(left)} of {dollars(settings.cap_micro / MICRO)} left",
         until=_until(settings, opened),
-        notice=Html('<p class="say" id="notice" role="status">{}</p>').format(notice) if notice else "",
+        notice=Html('<p class="say">{}</p>').format(notice) if notice else "",
         price=f"{wire.PRICE_USD_PER_SECOND:.2f}",
         repeat_key=secrets.token_urlsafe(12),
         prompt=asked.get("prompt", ""),
@@ -221,7 +223,8 @@ async def _student_page(
         more=Html('<a class="plain" href="/mine?all=1">Show {} more</a>').format(hidden)
         if hidden > 0
         else "",
-        install=f"python3 -m venv class && class/bin/pip install 'reelbook[lab]' # then open {base_url}",
+        install="python3 -m venv class && class/bin/pip install 'reelbook[lab]'",
+        refresh="/mine?all=1" if "all" in request.query_params else "/mine",
         device=_device_form(device) if opened else "",
     )
     return _page(f"{student.name} · {settings.name}", body, status=status)
@@ -400,7 +403,7 @@ async def _teacher(room: Room, request: Request) -> Response:
         wall=await _wall(room, settings, students),
         who=_who(settings, students),
         nums=await _numbers(room, settings, students),
-        controls=_controls(settings, students),
+        controls=_controls(settings, students, await asyncio.to_thread(room.store.newest_clips)),
     )
     return _page(settings.name, body)
 
@@ -466,8 +469,9 @@ async def _wall(room: Room, settings: Settings, students: list[Student]) -> Html
         return Html('<p class="quiet" id="none">The newest clips appear here.</p>')
     return joined(
         Html(
-            '<div id="{0}"><video controls playsinline muted preload="metadata" src="{1}/{2}.mp4" '
-            'aria-label="{4}"></video><p>{3} <span class="quiet">{4}</span></p></div>'
+            '<div id="{0}"><a href="{1}/{2}.mp4" target="_blank" rel="noopener" aria-label="Open: {4}">'
+            '<video playsinline muted preload="metadata" src="{1}/{2}.mp4"></video></a>'
+            '<p>{3} <span class="quiet">{4}</span></p></div>'
         ).format(
             job.request_id, CLIPS, job.clip, "" if settings.names_hidden else names[job.student], job.prompt
         )
@@ -536,7 +540,7 @@ async def _numbers(room: Room, settings: Settings, students: list[Student]) -> H
     return joined(parts)
 
 
-def _controls(settings: Settings, students: list[Student]) -> Html:
+def _controls(settings: Settings, students: list[Student], clips: list[RoomJob]) -> Html:
     def press(action: str, words: str) -> Html:
         return Html(
             '<form method="post" action="/room/control"><button class="plain" name="action" value="{}">{}'
@@ -549,11 +553,9 @@ def _controls(settings: Settings, students: list[Student]) -> Html:
             '<form method="post" action="/room/control">{}</form></details>'
         ).format(kind, words, inside)
 
-    joined_names = joined(
-        Html('<option value="{}">{}</option>').format(each.id, each.name)
-        for each in students
-        if each.joined_at is not None
-    )
+    option = Html('<option value="{}">{}</option>')
+    names = joined(option.format(each.id, each.name) for each in students if each.joined_at is not None)
+    on_wall = joined(option.format(each.request_id, terminal_line(each.prompt, 40)) for each in clips)
     amount = Html('<label>{}, USD <input name="{}" inputmode="decimal" value="{}"></label>')
     caps = amount.format("Each", "each", f"{settings.cap_micro / MICRO:.2f}")
     if settings.class_cap_micro is not None:
@@ -565,11 +567,16 @@ def _controls(settings: Settings, students: list[Student]) -> Html:
             opened("Raise cap…", caps + submit.format("cap", "Raise")),
             opened(
                 "Release a name…",
-                Html('<select name="student" aria-label="Name">{}</select>').format(joined_names)
+                Html('<select name="student" aria-label="Name">{}</select>').format(names)
                 + submit.format("release", "Release"),
             ),
             press("names", "Show names" if settings.names_hidden else "Hide names"),
             press("clips", "Show clips" if settings.clips_hidden else "Hide clips"),
+            opened(
+                "Take a clip off…",
+                Html('<select name="request_id" aria-label="Clip">{}</select>').format(on_wall)
+                + submit.format("hide", "Take off"),
+            ),
             Html('<span class="quiet">Only who has the token sees these buttons.</span>'),
             opened(
                 "End class…",
@@ -757,6 +764,8 @@ def _until(settings: Settings, opened: bool) -> str:
 
 def _state(room: Room, settings: Settings) -> str:
     terms = f"{_until(settings, True)} · {dollars(settings.cap_micro / MICRO)} each"
+    if settings.service == "sandbox":
+        terms = f"sandbox · {terms}"
     if settings.paused:
         return f"Paused · {terms}"
     return terms if room.queue.trouble is None else f"{room.queue.trouble} · {terms}"

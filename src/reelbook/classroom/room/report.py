@@ -13,7 +13,7 @@ from typing import Final
 
 from ...atomic_files import atomic_write
 from ...errors import InvalidInput
-from ...formatting import clock, count, dollars, local, spreadsheet_cell
+from ...formatting import count, dollars, local, spreadsheet_cell
 from .html import Html, filled, joined, static
 from .store import MICRO, RoomJob, RoomStore, Settings, Student
 
@@ -153,7 +153,7 @@ def write(store: RoomStore, folder: Path) -> Written:
 
 def sum_words(line: StudentSum) -> tuple[str, ...]:
     """A student's line as the table of the end shows it."""
-    last = "–" if line.last_at is None else clock(local(line.last_at))
+    last = "–" if line.last_at is None else local(line.last_at).strftime("%H:%M")
     spent = dollars(line.spent_micro / MICRO)
     return (line.name, str(line.clips), f"{line.seconds:g}", spent, str(line.refused), last)
 

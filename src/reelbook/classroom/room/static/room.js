@@ -31,11 +31,12 @@ function renew(part, fresh) {
 async function refresh() {
   if (document.hidden) return
   try {
-    const answer = await fetch(location.href, { credentials: "same-origin" })
+    // What a form answered with stands at the form's address, which can't be asked again.
+    const answer = await fetch(document.querySelector("[data-refresh]").dataset.refresh, { credentials: "same-origin" })
     if (!answer.ok) return
     const page = new DOMParser().parseFromString(await answer.text(), "text/html")
     const parts = [...document.querySelectorAll("[data-live]")]
-    if (parts.length && !page.querySelector("[data-live]")) return location.reload() // the class has ended
+    if (parts.length && !page.querySelector("[data-live]")) return location.assign(answer.url) // it has ended, or the name was released
     for (const part of parts) {
       const fresh = page.getElementById(part.id)
       if (fresh) renew(part, document.importNode(fresh, true))
@@ -63,4 +64,4 @@ function price(form) {
 
 remember(document)
 for (const form of document.querySelectorAll("form[data-price]")) price(form)
-if (document.querySelector("[data-live]")) setInterval(refresh, REFRESH_MS)
+if (document.querySelector("[data-refresh]")) setInterval(refresh, REFRESH_MS)
