@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 STUDENT_CHARACTERS = 60
 
 commands = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="A room or keys for a class.")
-commands.command()(classroom_room.serve)
-commands.command()(classroom_room.report)
+commands.command(short_help="Serve a class: students join by a code.")(classroom_room.serve)
+commands.command(short_help="Write its spending and its clips.")(classroom_room.report)
 
 Name = Annotated[
     str | None, option("The classroom. Default: the one that is open; for a fresh one the date.")

@@ -203,7 +203,7 @@ def introduce(room: Room, url: str) -> None:
             "class only."
         )
     if not picture:
-        say("A QR code stands here with: pip install 'reelbook[class]'")
+        say("A QR code stands here with: pip install segno")
     say("Ctrl-C stops it.")
 
 

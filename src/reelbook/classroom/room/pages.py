@@ -223,7 +223,6 @@ async def _student_page(
         more=Html('<a class="plain" href="/mine?all=1">Show {} more</a>').format(hidden)
         if hidden > 0
         else "",
-        install="python3 -m venv class && class/bin/pip install 'reelbook[lab]'",
         refresh="/mine?all=1" if "all" in request.query_params else "/mine",
         device=_device_form(device) if opened else "",
     )
