@@ -101,7 +101,7 @@ def _ask(url: str, key: Secret, method: str, path: str, body: dict[str, Any] | N
     async def ask() -> Reply:
         transport = Transport(url, key)
         try:
-            return await transport.request(method, path, deadline_seconds=SECONDS, body=body)
+            return await transport.request(method, path, deadline_seconds=SECONDS, json=body)
         finally:
             await transport.aclose()
 
