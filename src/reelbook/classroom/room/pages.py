@@ -39,7 +39,7 @@ from .app import (
 )
 from .codes import plain_code
 from .html import Html, filled, joined, static
-from .store import HANDED, MICRO, QUEUED, UNCERTAIN, RoomJob, RoomRefusal, Settings, Student
+from .store import HANDED, MICRO, QUEUED, UNCERTAIN, RoomJob, RoomRefusal, RoomSettings, Student
 
 PASS: Final = "reelbook_pass"  # noqa: S105 - a cookie's name
 TEACHER: Final = "reelbook_teacher"
@@ -158,7 +158,7 @@ async def _join_page(
     return _page("Join a class", body, status=200 if refused is None else refused.status)
 
 
-async def _name_field(room: Room, settings: Settings, name: str, known: bool, invalid: Html) -> Html:
+async def _name_field(room: Room, settings: RoomSettings, name: str, known: bool, invalid: Html) -> Html:
     if not settings.listed_only or not known:
         return Html('<input name="name" value="{}" autocomplete="name" required maxlength="60"{}>').format(
             name, invalid
@@ -459,7 +459,7 @@ def _raise_caps(room: Room, each_micro: int | None, all_micro: int | None) -> No
         room.store.change(**chosen)
 
 
-async def _wall(room: Room, settings: Settings, students: list[Student]) -> Html:
+async def _wall(room: Room, settings: RoomSettings, students: list[Student]) -> Html:
     if settings.clips_hidden:
         return Html('<p class="quiet" id="hidden">Clips are hidden.</p>')
     clips = await asyncio.to_thread(room.store.newest_clips)
@@ -478,7 +478,7 @@ async def _wall(room: Room, settings: Settings, students: list[Student]) -> Html
     )
 
 
-def _who(settings: Settings, students: list[Student]) -> Html:
+def _who(settings: RoomSettings, students: list[Student]) -> Html:
     here = sum(student.joined_at is not None for student in students)
     missing = len(students) - here
     not_yet = Html(' <span class="quiet">· {} not yet, dashed</span>').format(missing) if missing else ""
@@ -493,7 +493,7 @@ def _who(settings: Settings, students: list[Student]) -> Html:
     )
 
 
-async def _numbers(room: Room, settings: Settings, students: list[Student]) -> Html:
+async def _numbers(room: Room, settings: RoomSettings, students: list[Student]) -> Html:
     counts = await asyncio.to_thread(room.store.counts)
     spent, _ = await asyncio.to_thread(room.store.money)
     between = await asyncio.to_thread(room.store.seconds_between_clips)
@@ -539,7 +539,7 @@ async def _numbers(room: Room, settings: Settings, students: list[Student]) -> H
     return joined(parts)
 
 
-def _controls(settings: Settings, students: list[Student], clips: list[RoomJob]) -> Html:
+def _controls(settings: RoomSettings, students: list[Student], clips: list[RoomJob]) -> Html:
     def press(action: str, words: str) -> Html:
         return Html(
             '<form method="post" action="/room/control"><button class="plain" name="action" value="{}">{}'
@@ -587,7 +587,7 @@ def _controls(settings: Settings, students: list[Student], clips: list[RoomJob])
     )
 
 
-async def _ended_page(room: Room, settings: Settings) -> Response:
+async def _ended_page(room: Room, settings: RoomSettings) -> Response:
     students = await asyncio.to_thread(room.store.students)
     jobs = await asyncio.to_thread(room.store.all_jobs)
     lines = report.sums(students, jobs)
@@ -741,19 +741,19 @@ def _usd(form: Mapping[str, str], name: str) -> int | None:
     return micro if 0 < micro < 10**13 else None
 
 
-def _whole_cap(settings: Settings) -> int | None:
+def _whole_cap(settings: RoomSettings) -> int | None:
     if settings.class_cap_micro is not None:
         return settings.class_cap_micro
     return None if settings.places is None else settings.cap_micro * settings.places
 
 
-def _terms(settings: Settings) -> str:
+def _terms(settings: RoomSettings) -> str:
     return " · ".join(
         filter(None, [_until(settings, True), f"{dollars(settings.cap_micro / MICRO)} for clips each"])
     )
 
 
-def _until(settings: Settings, opened: bool) -> str:
+def _until(settings: RoomSettings, opened: bool) -> str:
     if not opened:
         return "the class has ended"
     if settings.expires_at is None:
@@ -761,7 +761,7 @@ def _until(settings: Settings, opened: bool) -> str:
     return f"until {local(settings.expires_at).strftime('%H:%M')}"
 
 
-def _state(room: Room, settings: Settings) -> str:
+def _state(room: Room, settings: RoomSettings) -> str:
     terms = f"{_until(settings, True)} · {dollars(settings.cap_micro / MICRO)} each"
     if settings.service == "sandbox":
         terms = f"sandbox · {terms}"

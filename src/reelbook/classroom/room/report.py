@@ -15,7 +15,7 @@ from ...atomic_files import atomic_write
 from ...errors import InvalidInput
 from ...formatting import count, dollars, local, spreadsheet_cell
 from .html import Html, filled, joined, static
-from .store import MICRO, RoomJob, RoomStore, Settings, Student
+from .store import MICRO, RoomJob, RoomSettings, RoomStore, Student
 
 MOST_INSIDE_BYTES: Final = 200_000_000  # browsers open no larger page
 COLUMNS: Final = (
@@ -115,7 +115,7 @@ def page(store: RoomStore, address: Callable[[RoomJob], str], *, whole: bool = F
     return filled("page.html", title=settings.name, body=body) if not whole else _whole(settings.name, body)
 
 
-def period(settings: Settings) -> str:
+def period(settings: RoomSettings) -> str:
     """When the class was: "25 Nov 2026, 15:05 to 17:00"."""
     end, began = settings.ended_at or settings.expires_at, local(settings.made_at)
     until = f" to {local(end).strftime('%H:%M')}" if end else ""

@@ -187,7 +187,7 @@ def make_server(
     from ...sandbox.connections import LimitedProtocol, most_connections
     from .pages import routes
 
-    class Server(uvicorn.Server):
+    class RoomServer(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets=sockets)
             if self.should_exit:
@@ -196,7 +196,7 @@ def make_server(
                 each.listen(BACKLOG)  # asyncio made it as short as what it accepts at once
             on_started()
 
-    return Server(
+    return RoomServer(
         uvicorn.Config(
             make_app(room, routes(room)),
             loop="asyncio",

@@ -123,7 +123,7 @@ class NoMoney(RoomRefusal):
 
 
 @dataclass(frozen=True)
-class Settings:
+class RoomSettings:
     """What the teacher chose, and how the room stands. `places` None: as many as come.
 
     `expires_at` None: it lasts until it is ended. `cap_micro` is each student's, `class_cap_micro` that of
@@ -222,7 +222,7 @@ class RoomStore:
     def begin(self, code: str, service: str, **chosen: Any) -> None:
         """Makes the class where there is none yet; one that goes on takes over what was chosen anew.
 
-        `chosen` are columns of `Settings`.
+        `chosen` are columns of `RoomSettings`.
         """
         with self._transaction() as db:
             if db.execute("SELECT 1 FROM room").fetchone() is None:
@@ -241,11 +241,11 @@ class RoomStore:
             return db.execute("SELECT 1 FROM room").fetchone() is not None
 
     def change(self, **chosen: Any) -> None:
-        """Changes what the teacher chose: columns of `Settings`."""
+        """Changes what the teacher chose: columns of `RoomSettings`."""
         with self._transaction() as db:
             _set(db, chosen)
 
-    def settings(self) -> Settings:
+    def settings(self) -> RoomSettings:
         """How the class stands."""
         with self._reading() as db:
             return _settings(db)
@@ -621,9 +621,9 @@ def _set(db: sqlite3.Connection, chosen: Mapping[str, Any]) -> None:
     )
 
 
-def _settings(db: sqlite3.Connection) -> Settings:
+def _settings(db: sqlite3.Connection) -> RoomSettings:
     row = db.execute("SELECT * FROM room").fetchone()
-    return Settings(
+    return RoomSettings(
         code=row["code"],
         name=row["name"],
         service=row["service"],
