@@ -28,12 +28,11 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 BEFORE_CLASS, FROM_CLASS_ON = README.split("### A class\n")
 PROSE = re.sub(r"^```.*?^```$", "", README, flags=re.M | re.S)
 MOST_PICTURE_BYTES = 2_000_000
-# What installs, takes minutes or serves until Ctrl-C; and what needs a sandbox that the room can reach.
+# What installs, takes minutes, or serves until Ctrl-C.
 NOT_RUN = (
     "python3 -m venv",
     "PYTHONPATH=tests .venv/bin/python tests/pictures/refresh.py",
-    "reelbook sandbox stop",
-    "reelbook sandbox serve",
+    "reelbook classroom serve",
 )
 IN_THE_ROOM = "reelbook classroom open"
 

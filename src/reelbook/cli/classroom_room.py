@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .. import settings, wire
-from ..formatting import clock, count, dollars, local, terminal_line
+from ..formatting import count, dollars, local, terminal_line
 from .console import require_yes, say
 from .options import Home, Service, option
 
@@ -108,7 +108,7 @@ def serve(
         with serving.opened_room(session, known, chosen, names=names, tls=tls) as room:
             _provide(session, room)
             listening = serving.listening_socket(room, host or serving.EVERYWHERE, port)
-            url = serving.address_of(listening, tls=tls, name=address)
+            room.url = url = serving.address_of(listening, tls=tls, name=address)
             serving.serve(
                 room,
                 listening,
@@ -193,7 +193,7 @@ def introduce(room: Room, url: str) -> None:
     say(f"Students open  {url}")
     say(f"Code           {held.code}")
     if held.expires_at is not None:
-        say(f"Until          {clock(local(held.expires_at))}")
+        say(f"Until          {local(held.expires_at):%H:%M}")
     say(f"Each may spend {dollars(held.cap_micro / 1e6)}\n")
     say(f"Your page      {url}/room")
     say(f"Its token      {room.token.reveal()}\n")

@@ -82,7 +82,7 @@ class Room:
     """A class that is served: its file, its queue and who may see what.
 
     `token` is the teacher's. `names` are further host names by which it is reached. With `tls` cookies travel
-    encrypted only.
+    encrypted only. `url` is where students reach it, empty while nobody listens yet.
     """
 
     store: RoomStore
@@ -94,6 +94,7 @@ class Room:
     limits: Limits = field(default_factory=Limits)
     tries: Tries = field(default_factory=Tries)
     max_image_bytes: int = MAX_IMAGE_BYTES
+    url: str = ""
 
     def __post_init__(self) -> None:
         self.queue = RoomQueue(self.store, self.session, self.folder)

@@ -382,6 +382,9 @@ async def _notebook(room: Room, request: Request, student: Student) -> Response:
 # The teacher's page.
 
 
+_ONLY_HERE: Final = frozenset(("127.0.0.1", "localhost", "::1"))
+
+
 async def _teacher(room: Room, request: Request) -> Response:
     if not _is_teacher(room, request):
         return _enter_page()
@@ -390,6 +393,8 @@ async def _teacher(room: Room, request: Request) -> Response:
         return await _ended_page(room, settings)
     students = await asyncio.to_thread(room.store.students)
     base_url = reached_at(request)
+    if request.url.hostname in _ONLY_HERE:
+        base_url = room.url or base_url  # the teacher's own way in is no student's
     qr = _qr(f"{base_url}/?code={settings.code}")
     body = filled(
         "teacher.html",

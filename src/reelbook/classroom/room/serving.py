@@ -252,6 +252,7 @@ def in_thread(
     """Serves a room in a thread of this process, for a notebook and for tests; ended with the block."""
     with opened_room(session, code, choices) as room:
         listening = listening_socket(room, host, port)
+        room.url = address_of(listening)
         answers: SimpleQueue[bool] = SimpleQueue()
         server = make_server(room, on_started=lambda: answers.put(True))
 
@@ -267,7 +268,7 @@ def in_thread(
         if not answers.get():
             raise ClassroomError("The room could not be started in a thread.")
         try:
-            yield RunningRoom(address_of(listening), room.store.settings().code, room)
+            yield RunningRoom(room.url, room.store.settings().code, room)
         finally:
             server.should_exit = True
             thread.join()
