@@ -11,7 +11,7 @@ import typer
 
 from .. import settings, wire
 from ..formatting import count, dollars, local, terminal_line
-from .console import require_yes, say
+from .console import require_yes, say, say_drawn
 from .options import Home, Service, option
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def introduce(room: Room, url: str) -> None:
     link = f"{url}/?code={held.code}"
     say(f"{held.name}\n")
     if picture := qr_code(link):
-        typer.echo(picture)
+        say_drawn(picture)
     say(f"Students open  {url}")
     say(f"Code           {held.code}")
     if held.expires_at is not None:
