@@ -7,9 +7,11 @@ import contextlib
 import dis
 import gc
 import inspect
+import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import CancelledError
 from types import FrameType
@@ -162,6 +164,20 @@ def test_a_future_tells_everybody_once(caplog: pytest.LogCaptureFixture) -> None
     future.add_done_callback(heard.append)
     assert heard == ["settles", future]
     assert "ZeroDivisionError: theirs" in caplog.text
+
+
+def test_a_signal_that_is_handled_for_longer_than_the_timeout_ends_no_wait_and_prolongs_none() -> None:
+    """As on a busy machine, where a handler that only counts Ctrl-C gets its turn late."""
+    future: Future[None] = Future()
+    before = signal.signal(signal.SIGALRM, lambda *_: time.sleep(0.3))  # longer than the slices of a wait
+    rescue = threading.Timer(10, future.set_result, [None])
+    rescue.start()
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    try:
+        assert not future.wait(0.25)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+        rescue.cancel()
 
 
 def test_a_cancelled_future_ends_its_work() -> None:

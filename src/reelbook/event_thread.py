@@ -18,7 +18,6 @@ import weakref
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import CancelledError
-from queue import Empty, SimpleQueue
 from typing import Any, Final, Generic, TypeVar
 
 from . import timing
@@ -37,7 +36,7 @@ class Future(Generic[T]):
     """What work on another thread comes to: a `concurrent.futures.Future` that is safe in the main thread.
 
     Python's own takes a lock even in `done()`, and an interrupt may leave that locked for good. This one has
-    none: the thread that does the work settles it, once, and whoever waits is told by a queue.
+    none that two threads share: the thread that does the work settles it, once, and tells whoever waits.
     """
 
     def __init__(self) -> None:
@@ -52,14 +51,19 @@ class Future(Generic[T]):
 
     def wait(self, timeout: float | None = None) -> bool:
         """Waits for the end, `timeout` seconds at most. Whether it is done."""
-        news: SimpleQueue[object] = SimpleQueue()
-        tell = news.put
+        # A lock of this one wait, and no queue: `SimpleQueue.get` with a timeout waits without end where a
+        # signal's handler returns after the timeout, as it may on a busy machine.
+        news = threading.Lock()
+        news.acquire()
+
+        def tell(_: object) -> None:
+            news.release()
+
         self.add_done_callback(tell)
         countdown = Countdown(timeout)
         try:
             while not self.done() and (pause := countdown.next_pause(SLICE_SECONDS)):
-                with contextlib.suppress(Empty):
-                    news.get(timeout=pause)
+                news.acquire(timeout=pause)
         finally:
             with contextlib.suppress(ValueError):
                 self._callbacks.remove(tell)
