@@ -18,9 +18,11 @@ from cli.conftest import Run
 from cli.doubles import start
 from support.raw_server import RawServer
 from support.waiting import until
+from support.wheels import make_wheel
 
 import reelbook as rb
 from reelbook.classroom.room.serving import Choices, in_thread
+from reelbook.classroom.wheels import Target, folder_of
 from reelbook.cli.classroom_room import end_time, qr_code
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
@@ -94,6 +96,25 @@ def test_without_the_extra_there_is_no_qr_code(monkeypatch: pytest.MonkeyPatch) 
     assert "█" in qr_code("http://192.168.1.20:8080/?code=K7M-4PX")
     monkeypatch.setitem(sys.modules, "segno", None)
     assert qr_code("http://192.168.1.20:8080/?code=K7M-4PX") == ""
+
+
+def test_wheels_says_of_each_target_what_is_missing(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And ends with an error if anything is; the wheels lie where the home's rooms look for them."""
+
+    def gather(folder: Path, targets: list[Target]) -> Iterator[tuple[Target, str]]:
+        make_wheel(folder, "tiny")
+        yield from zip(targets, ("", "No matching distribution found for av"), strict=True)
+
+    monkeypatch.setattr("reelbook.classroom.wheels.gather", gather)
+    result = run("classroom", "wheels", "--python", "3.11, 3.12", "--platform", "win_amd64")
+
+    assert result.exit_code == 1
+    assert "Python 3.11 on win_amd64: complete." in result.output
+    assert "Python 3.12 on win_amd64: No matching distribution found for av" in result.output
+    assert f"1 wheel in {folder_of(home)}" in result.output
+    assert run("classroom", "wheels", "--python", "3").exit_code == 2
 
 
 @pytest.fixture

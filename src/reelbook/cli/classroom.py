@@ -25,6 +25,7 @@ STUDENT_CHARACTERS = 60
 commands = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="A room or keys for a class.")
 commands.command(short_help="Serve a class: students join by a code.")(classroom_room.serve)
 commands.command(short_help="Write its spending and its clips.")(classroom_room.report)
+commands.command(short_help="Gather what students install, while there is a network.")(classroom_room.wheels)
 
 Name = Annotated[
     str | None, option("The classroom. Default: the one that is open; for a fresh one the date.")

@@ -17,6 +17,7 @@ import typer
 
 from .. import settings
 from ..errors import ReelbookError
+from ..lessons import shipped_lessons
 from .console import say
 from .options import Home, option
 
@@ -61,16 +62,6 @@ def lab(
     say(f"{whose} runs at {address}. The lessons' clips come from it and cost nothing.")
     command = _command(folder / FIRST_LESSON, port=port, browser=not no_browser)
     raise typer.Exit(_run(command, environment(os.environ, home, in_class=of_class is not None)))
-
-
-def shipped_lessons() -> list[Path]:
-    """The lessons of this installation, in their order. Raises ReelbookError if there are none."""
-    package = Path(__file__).resolve().parents[1]
-    # Beside the code when installed; a clone has them beside its src folder.
-    for folder in (package / "notebooks", package.parents[1] / "notebooks"):
-        if lessons := sorted(folder.glob("[0-9]*.ipynb")):
-            return lessons
-    raise ReelbookError("The lessons are missing from this installation. Install reelbook again.")
 
 
 def copy_lessons(lessons: list[Path], folder: Path) -> list[Path]:

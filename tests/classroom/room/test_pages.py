@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import httpx
 import pytest
@@ -173,19 +174,31 @@ def test_what_people_type_is_text(room: RunningRoom, visit: Visit) -> None:
         assert "&lt;script&gt;alert(1)" in page
 
 
-def test_the_notebook_holds_no_key(room: RunningRoom, visit: Visit) -> None:
-    """It asks for a code, and a code for another device leads to the same student."""
+def test_the_notebook_holds_a_code_and_no_key(
+    room: RunningRoom, visit: Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its cell joins as the same student, and does so again when it is run again."""
     ada = visit(room)
     join(ada)
-    notebook = json.loads(ada.http.get("/mine/class.ipynb").text)
-    source = notebook["cells"][1]["source"]
+    source = json.loads(ada.http.get("/mine/class.ipynb").text)["cells"][1]["source"]
+    monkeypatch.setenv("REELBOOK_HOME", str(tmp_path / "elsewhere"))
+    cell = source.replace("rb.Studio(session)", "session.close()")
 
-    assert f"rb.join('{room.url}', name='Ada')" in source
     assert "rk-" not in source
+    assert ada.http.cookies["reelbook_pass"] not in source
+    for _ in range(2):
+        exec(cell, {})
+    assert len(room.room.store.students()) == 1
+
+
+def test_a_code_for_another_device(room: RunningRoom, visit: Visit) -> None:
+    """It leads to the same student."""
+    ada = visit(room)
+    join(ada)
     page = ada.http.post("/mine/device").text
     (code,) = re.findall('class="big">([^<]+)', page)
-    answer = visit(room).ask_to_join("Ada", code)
-    assert answer.json()["name"] == "Ada"
+
+    assert visit(room).ask_to_join("Ada", code).json()["name"] == "Ada"
     assert len(room.room.store.students()) == 1
 
 

@@ -24,7 +24,8 @@ from ... import states, wire
 from ...errors import InvalidInput
 from ...formatting import count, dollars, local, terminal_line
 from ...sandbox.payloads import Refused, reached_at, refusal, wanted_from_text
-from . import report
+from ..wheels import complete_targets, folder_of
+from . import index, report
 from .app import (
     CLIPS,
     JOIN,
@@ -88,6 +89,7 @@ def routes(room: Room) -> list[Route]:
         route("/room/report", _report),
         route("/room/report.csv", _table),
         route("/room/static/{name}", _static),
+        *index.routes(folder_of(room.session.home)),
     ]
 
 
@@ -224,6 +226,7 @@ async def _student_page(
         if hidden > 0
         else "",
         refresh="/mine?all=1" if "all" in request.query_params else "/mine",
+        install=await asyncio.to_thread(_install, room, reached_at(request)),
         device=_device_form(device) if opened else "",
     )
     return _page(f"{student.name} · {settings.name}", body, status=status)
@@ -292,6 +295,14 @@ def _counts(jobs: list[RoomJob]) -> str:
     return f"{done} done · {waiting} pending" if waiting else f"{done} done"
 
 
+def _install(room: Room, url: str) -> Html:
+    """How to install Reelbook: from the room, for the Pythons whose wheels it has, or as the teacher says."""
+    pythons = dict.fromkeys(python for python, _ in complete_targets(folder_of(room.session.home)))
+    if not pythons:
+        return Html("install Reelbook, as your teacher says.")
+    return Html("with Python {}:<code>{}</code>").format(" or ".join(pythons), index.install_line(url))
+
+
 def _device_form(code: str) -> Html:
     if code:
         return Html(
@@ -347,14 +358,18 @@ async def _leave(room: Room, request: Request, student: Student) -> Response:
 
 
 async def _notebook(room: Room, request: Request, student: Student) -> Response:
-    """A notebook with the address and the name filled in. It asks for the code, so no key is in it."""
-    url = reached_at(request)
+    """A notebook with address, name and a code for one more device filled in: it holds no key."""
+    url, code = reached_at(request), await asyncio.to_thread(room.store.device_code, student.id)
     cells = (
-        ("markdown", f"# {student.name}'s clips\n\nGet a code for another device on {url}/mine."),
+        (
+            "markdown",
+            f"# {student.name}'s clips\n\nThe code is good once, within half an hour; this computer is known "
+            f"from then on. A fresh one: {url}/mine",
+        ),
         (
             "code",
             "import reelbook as rb\n\n"
-            f"session = rb.join({url!r}, name={student.name!r})  # asks for the code\nrb.Studio(session)",
+            f"session = rb.join({url!r}, {code!r}, name={student.name!r})\nrb.Studio(session)",
         ),
     )
     notebook = {
