@@ -9,7 +9,6 @@ from types import SimpleNamespace
 import pytest
 from support.wheels import make_wheel
 
-from reelbook.classroom import wheels
 from reelbook.classroom.wheels import Target, complete_targets, gather, own_wheel
 from reelbook.errors import ClassroomError, InvalidInput
 
@@ -59,7 +58,7 @@ def test_reelbooks_own_wheel_is_made_of_what_was_installed(
     source = make_wheel(tmp_path / "source", "reelbook")
     url = json.dumps({"url": source.as_uri(), "archive_info": {}})
     installed = SimpleNamespace(version="1.0", read_text=lambda _: url)
-    monkeypatch.setattr(wheels.importlib.metadata, "distribution", lambda _: installed)
+    monkeypatch.setattr("importlib.metadata.distribution", lambda _: installed)
 
     assert own_wheel(tmp_path) == "1.0"
     assert (tmp_path / source.name).read_bytes() == source.read_bytes()

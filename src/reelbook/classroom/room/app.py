@@ -27,6 +27,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ... import wire
 from ...errors import InvalidInput
 from ...formatting import iso_time
+from ...pages.web import SECURITY, from_own_page
 from ...requests import JobRequest
 from ...sandbox import protocol
 from ...sandbox.connections import RequestBody
@@ -63,16 +64,7 @@ REQUESTS_PER_MINUTE: Final = 300  # of one student: enough for many panels, too 
 MAX_IMAGE_BYTES: Final = 10 * 1024 * 1024
 NO_SUCH_CODE: Final = "No class has this code. Compare it with the one on the screen."
 _SAFE: Final = ("GET", "HEAD", "OPTIONS")
-# A page of the room runs the room's own script and shows the room's own files, and stands in no other page.
-_SECURITY: Final = (
-    (
-        b"content-security-policy",
-        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; "
-        b"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-    ),
-    (b"referrer-policy", b"same-origin"),
-    (b"x-content-type-options", b"nosniff"),
-)
+_SECURITY: Final = [(name.encode(), value.encode()) for name, value in SECURITY.items()]
 
 Handler = Callable[["Room", Request, Student], Awaitable[dict[str, Any]]]
 
@@ -422,7 +414,7 @@ def _front(app: ASGIApp, room: Room) -> ASGIApp:
         if not is_own_host(host, scope, room):
             # A page whose name was made to point here names itself ("DNS rebinding").
             await refusal(421, "This class isn't reached by that name")(scope, body.receive, answer)
-        elif scope["method"] not in _SAFE and not _from_own_page(headers, host):
+        elif scope["method"] not in _SAFE and not from_own_page(headers):
             await refusal(403, "Pages of other origins may not send this")(scope, body.receive, answer)
         else:
             await app(scope, body.receive, answer)
@@ -445,11 +437,3 @@ def is_own_host(host: str, scope: Scope, room: Room) -> bool:
     if (port or (443 if scope["scheme"] == "https" else 80)) != own_port:
         return False
     return name == address or (name == "localhost" and address in ("127.0.0.1", "::1"))
-
-
-def _from_own_page(headers: dict[bytes, bytes], host: str) -> bool:
-    """Whether what changes something comes from a page of the room's, or from no page at all."""
-    if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
-        return False
-    origin = headers.get(b"origin")
-    return origin is None or urlsplit(origin.decode("latin-1")).netloc == host

@@ -24,8 +24,8 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Route
 
 from ...lessons import shipped_lessons
+from ...pages.html import Html, joined
 from ..wheels import EXTRA, PACKAGE
-from .html import Html, joined
 
 SIMPLE: Final = "/simple/"
 LESSONS: Final = "/lessons.zip"

@@ -7,13 +7,11 @@ before it comes here, see `app`.
 from __future__ import annotations
 
 import asyncio
-import hmac
 import io
 import json
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
-from urllib.parse import parse_qsl
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -23,6 +21,8 @@ from starlette.routing import Route
 from ... import states, wire
 from ...errors import InvalidInput
 from ...formatting import count, dollars, local, terminal_line
+from ...pages.html import Html, joined
+from ...pages.web import FRESH, read_form, same, usd
 from ...sandbox.payloads import Refused, reached_at, refusal, wanted_from_text
 from ..wheels import complete_targets, folder_of
 from . import index, report
@@ -39,16 +39,13 @@ from .app import (
     order,
 )
 from .codes import plain_code
-from .html import Html, filled, joined, static
+from .report import SITE
 from .store import HANDED, MICRO, QUEUED, UNCERTAIN, RoomJob, RoomRefusal, RoomSettings, Student
 
 PASS: Final = "reelbook_pass"  # noqa: S105 - a cookie's name
 TEACHER: Final = "reelbook_teacher"
 COOKIE_SECONDS: Final = 7 * 86_400
-FORM_FIELDS: Final = 12
-FORM_BYTES: Final = 64 * 1024
 SHOWN: Final = 4  # of a student's clips, the newest; the others with a press
-_TYPES: Final = {"room.css": "text/css; charset=utf-8", "room.js": "text/javascript; charset=utf-8"}
 # A room's own words, in the tone that `states` has for the like.
 _WORDS: Final = {
     QUEUED: states.state(wire.PENDING),
@@ -88,7 +85,7 @@ def routes(room: Room) -> list[Route]:
         route("/room/control", _control, "POST"),
         route("/room/report", _report),
         route("/room/report.csv", _table),
-        route("/room/static/{name}", _static),
+        Route("/room/static/{name}", SITE.static),
         *index.routes(folder_of(room.session.home)),
     ]
 
@@ -111,7 +108,7 @@ async def _join(room: Room, request: Request) -> Response:
             return refusal(refused.status, str(refused))
         except Refused as refused:
             return refusal(refused.status, refused.detail)
-    form = await _form(request)
+    form = await read_form(request)
     name, code = form.get("name", ""), form.get("code", "")
     try:
         _, key = await join(room, request, name, code, "page")
@@ -142,7 +139,7 @@ async def _join_page(
     why = "" if refused is None else Html('<p class="why" id="why" role="alert">{}</p>').format(refused)
     bad, invalid = " bad", Html(' aria-invalid="true" aria-describedby="why"')
     at_code = refused is not None and not at_name
-    body = filled(
+    body = SITE.filled(
         "join.html",
         heading=settings.name if known else "Join a class",
         terms=_terms(settings) if known else "",
@@ -157,7 +154,7 @@ async def _join_page(
         if room.tls
         else " What you send can be read by others in this network, so use no password here.",
     )
-    return _page("Join a class", body, status=200 if refused is None else refused.status)
+    return SITE.page("Join a class", body, status=200 if refused is None else refused.status)
 
 
 async def _name_field(room: Room, settings: RoomSettings, name: str, known: bool, invalid: Html) -> Html:
@@ -203,7 +200,7 @@ async def _student_page(
     notice = "" if opened else "This class has ended. Your clips stay here until your teacher stops the page."
     notice = notice or room.queue.trouble or ("Your teacher has paused the class." if settings.paused else "")
     notice = notice or (PLAYED if settings.service == "sandbox" else "")
-    body = filled(
+    body = SITE.filled(
         "student.html",
         name=student.name,
         left=f"{left:.2f}",
@@ -229,7 +226,7 @@ async def _student_page(
         install=await asyncio.to_thread(_install, room, reached_at(request)),
         device=_device_form(device) if opened else "",
     )
-    return _page(f"{student.name} · {settings.name}", body, status=status)
+    return SITE.page(f"{student.name} · {settings.name}", body, status=status)
 
 
 def _shapes(chosen: str) -> Html:
@@ -316,7 +313,7 @@ def _device_form(code: str) -> Html:
 
 
 async def _order(room: Room, request: Request, student: Student) -> Response:
-    form = await _form(request)
+    form = await read_form(request)
     asked: dict[str, Any] = {"prompt": form.get("prompt", ""), "aspect_ratio": form.get("aspect_ratio", "")}
     asked["aspect_ratio"] = asked["aspect_ratio"] or wire.DEFAULT_ASPECT_RATIO
     seconds = form.get("duration_seconds", "")
@@ -335,7 +332,7 @@ async def _order(room: Room, request: Request, student: Student) -> Response:
 
 
 async def _take_back(room: Room, request: Request, student: Student) -> Response:
-    request_id = (await _form(request)).get("request_id", "")
+    request_id = (await read_form(request)).get("request_id", "")
     try:
         taken = await asyncio.to_thread(room.store.take_back, student.id, request_id)
     except RoomRefusal as refused:
@@ -411,7 +408,7 @@ async def _teacher(room: Room, request: Request) -> Response:
     if request.url.hostname in _ONLY_HERE:
         base_url = room.url or base_url  # the teacher's own way in is no student's
     qr = _qr(f"{base_url}/?code={settings.code}")
-    body = filled(
+    body = SITE.filled(
         "teacher.html",
         name=settings.name,
         state=_state(room, settings),
@@ -424,16 +421,16 @@ async def _teacher(room: Room, request: Request) -> Response:
         nums=await _numbers(room, settings, students),
         controls=_controls(settings, students, await asyncio.to_thread(room.store.newest_clips)),
     )
-    return _page(settings.name, body)
+    return SITE.page(settings.name, body)
 
 
 async def _enter(room: Room, request: Request) -> Response:
-    form = await _form(request)
+    form = await read_form(request)
     try:
         check_tries(room, request)
     except RoomRefusal as refused:
         return _enter_page(str(refused), refused.status)
-    if not _same(form.get("token", ""), room.token.reveal()):
+    if not same(form.get("token", ""), room.token.reveal()):
         note_wrong(room, request)
         return _enter_page("This isn't the token. The terminal that serves the class shows it.", 403)
     answer = RedirectResponse("/room", 303)
@@ -444,7 +441,7 @@ async def _enter(room: Room, request: Request) -> Response:
 async def _control(room: Room, request: Request) -> Response:
     if not _is_teacher(room, request):
         return _enter_page(status=403)
-    form = await _form(request)
+    form = await read_form(request)
     store, action = room.store, form.get("action", "")
     switches = {"pause": "paused", "names": "names_hidden", "clips": "clips_hidden"}
     if action in switches:
@@ -452,7 +449,7 @@ async def _control(room: Room, request: Request) -> Response:
         turned = {switches[action]: int(not getattr(settings, switches[action]))}
         await asyncio.to_thread(lambda: store.change(**turned))
     elif action == "cap":
-        await asyncio.to_thread(_raise_caps, room, _usd(form, "each"), _usd(form, "all"))
+        await asyncio.to_thread(_raise_caps, room, _micro(form, "each"), _micro(form, "all"))
     elif action == "release" and (number := form.get("student", "")).isdecimal():
         await asyncio.to_thread(store.release, int(number[:9]))
     elif action == "hide":
@@ -633,7 +630,7 @@ async def _ended_page(room: Room, settings: RoomSettings) -> Response:
     )
     done = sum(line.clips for line in lines)
     seconds = sum(line.seconds for line in lines)
-    body = filled(
+    body = SITE.filled(
         "ended.html",
         name=settings.name,
         when=report.period(settings),
@@ -650,7 +647,7 @@ async def _ended_page(room: Room, settings: RoomSettings) -> Response:
             )
         ),
     )
-    return _page(f"{settings.name} has ended", body)
+    return SITE.page(f"{settings.name} has ended", body)
 
 
 def _row(words: tuple[str, ...]) -> Html:
@@ -667,7 +664,7 @@ async def _report(room: Room, request: Request) -> Response:
         return _enter_page(status=403)
     return HTMLResponse(
         await asyncio.to_thread(report.page, room.store, lambda job: f"{CLIPS}/{job.clip}.mp4"),
-        headers=_FRESH,
+        headers=FRESH,
     )
 
 
@@ -678,30 +675,17 @@ async def _table(room: Room, request: Request) -> Response:
     return Response(
         (await asyncio.to_thread(report.table, room.store)).encode("utf-8-sig"),
         media_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}"', **_FRESH},
+        headers={"Content-Disposition": f'attachment; filename="{name}"', **FRESH},
     )
-
-
-async def _static(room: Room, request: Request) -> Response:
-    name = request.path_params["name"]
-    if name not in _TYPES:
-        raise HTTPException(404)
-    return Response(static(name), headers={"Content-Type": _TYPES[name], "Cache-Control": "max-age=300"})
 
 
 # What the pages share.
 
-_FRESH: Final = {"Cache-Control": "no-store"}
-
-
-def _page(title: str, body: Html, *, status: int = 200) -> Response:
-    return HTMLResponse(filled("page.html", title=title, body=body), status, headers=_FRESH)
-
 
 def _enter_page(why: str = "", status: int = 200) -> Response:
     said = Html('<p class="why" role="alert">{}</p>').format(why) if why else Html("")
-    return _page(
-        "The teacher's page", filled("enter.html", bad=" bad" if why else "", why=said), status=status
+    return SITE.page(
+        "The teacher's page", SITE.filled("enter.html", bad=" bad" if why else "", why=said), status=status
     )
 
 
@@ -723,42 +707,16 @@ async def _student_of(room: Room, request: Request) -> Student | None:
 
 
 def _is_teacher(room: Room, request: Request) -> bool:
-    return _same(request.cookies.get(TEACHER, ""), room.token.reveal())
-
-
-def _same(given: str, token: str) -> bool:
-    return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), token.encode())
+    return same(request.cookies.get(TEACHER, ""), room.token.reveal())
 
 
 def _set_cookie(room: Room, answer: Response, name: str, value: str, same_site: Any) -> None:
     answer.set_cookie(name, value, max_age=COOKIE_SECONDS, httponly=True, secure=room.tls, samesite=same_site)
 
 
-async def _form(request: Request) -> dict[str, str]:
-    """What a form sent, each field once. Raises HTTPException."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/x-www-form-urlencoded":
-        raise HTTPException(400, "Content-Type must be application/x-www-form-urlencoded")
-    content = bytearray()
-    async for piece in request.stream():
-        content += piece
-        if len(content) > FORM_BYTES:
-            raise HTTPException(413, "The form is too long")
-    try:
-        fields = parse_qsl(
-            content.decode("ascii", "replace"), True, max_num_fields=FORM_FIELDS, errors="replace"
-        )
-    except ValueError:
-        raise HTTPException(400, "The form can't be read") from None
-    return {name: value.replace("\r\n", "\n") for name, value in fields}
-
-
-def _usd(form: Mapping[str, str], name: str) -> int | None:
-    try:
-        micro = round(float(form.get(name, "").strip().removeprefix("$")) * MICRO)
-    except (ValueError, OverflowError):
-        return None
-    return micro if 0 < micro < 10**13 else None
+def _micro(form: Mapping[str, str], name: str) -> int | None:
+    amount = usd(form.get(name, ""))
+    return None if amount is None else round(amount * MICRO) or None
 
 
 def _whole_cap(settings: RoomSettings) -> int | None:

@@ -14,9 +14,11 @@ from typing import Final
 from ...atomic_files import atomic_write
 from ...errors import InvalidInput
 from ...formatting import count, dollars, local, spreadsheet_cell
-from .html import Html, filled, joined, static
+from ...pages.html import Html, joined
+from ...pages.web import Site
 from .store import MICRO, RoomJob, RoomSettings, RoomStore, Student
 
+SITE: Final = Site("room", Path(__file__).parent, "/room/static")  # this page and all others of the room
 MOST_INSIDE_BYTES: Final = 200_000_000  # browsers open no larger page
 COLUMNS: Final = (
     "student",
@@ -105,14 +107,14 @@ def page(store: RoomStore, address: Callable[[RoomJob], str], *, whole: bool = F
         ).format(address(job), job.prompt, "" if settings.names_hidden else names[job.student])
         for job in shown
     )
-    body = filled(
+    body = SITE.filled(
         "report.html",
         name=settings.name,
         when=period(settings),
         counts=count(len(shown), "clip"),
         clips=clips,
     )
-    return filled("page.html", title=settings.name, body=body) if not whole else _whole(settings.name, body)
+    return _whole(settings.name, body) if whole else SITE.whole(settings.name, body)
 
 
 def period(settings: RoomSettings) -> str:
@@ -159,7 +161,7 @@ def sum_words(line: StudentSum) -> tuple[str, ...]:
 
 
 def _whole(title: str, body: Html) -> str:
-    style = Html("<style>") + Html(static("room.css").decode()) + Html("</style>")
+    style = Html("<style>") + Html(SITE.style()) + Html("</style>")
     head = Html('<!doctype html><html lang="en"><meta charset="utf-8"><title>{}</title>').format(title)
     viewport = Html('<meta name="viewport" content="width=device-width, initial-scale=1">')
     return head + viewport + style + body + Html("</html>")

@@ -1,4 +1,4 @@
-// Keeps a page of the class fresh, and says what a clip costs while it is chosen. Without it, all works by
+// Keeps a page fresh, and says what a clip costs while it is chosen. Without it, all works by
 // forms and by loading the page again.
 
 const REFRESH_MS = 2500
@@ -41,7 +41,7 @@ async function refresh() {
       const fresh = page.getElementById(part.id)
       if (fresh) renew(part, document.importNode(fresh, true))
     }
-  } catch { /* the room is away: what is shown stays, and it is asked again */ }
+  } catch { /* the server is away: what is shown stays, and it is asked again */ }
 }
 
 /** @param {HTMLFormElement} form */

@@ -1,15 +1,9 @@
-"""HTML out of the room's templates: what comes from outside is always text there, never markup."""
+"""HTML: what comes from outside is always text in it, never markup."""
 
 from __future__ import annotations
 
-import functools
 import html
-import string
 from collections.abc import Iterable
-from pathlib import Path
-from typing import Any
-
-_HERE = Path(__file__).parent
 
 
 class Html(str):
@@ -35,19 +29,3 @@ def safe(value: object) -> str:
 def joined(parts: Iterable[Html]) -> Html:
     """One after the other."""
     return Html("".join(parts))
-
-
-def filled(template: str, **values: Any) -> Html:
-    """A template with its values, escaped."""
-    return Html(_template(template).substitute({name: safe(value) for name, value in values.items()}))
-
-
-@functools.cache
-def static(name: str) -> bytes:
-    """A style sheet or a script."""
-    return (_HERE / "static" / name).read_bytes()
-
-
-@functools.cache
-def _template(name: str) -> string.Template:
-    return string.Template((_HERE / "templates" / name).read_text("utf-8"))

@@ -1,0 +1,129 @@
+"""A place's pages over HTTP: its templates, its static files, its forms, and who may send them."""
+
+from __future__ import annotations
+
+import functools
+import hmac
+import string
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlsplit
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from .html import Html, safe
+
+FORM_FIELDS: Final = 12
+FORM_BYTES: Final = 64 * 1024
+FRESH: Final = {"Cache-Control": "no-store"}
+# A page runs its own place's script and shows its own place's files, and stands in no other page.
+SECURITY: Final = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "media-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "referrer-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+}
+_TYPES: Final = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
+_SHARED: Final = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Site:
+    """A place with pages: `templates/` and `static/` of its `folder`, beside those that all places share.
+
+    Its own style is `<name>.css`. Static files are served below `prefix`.
+    """
+
+    name: str
+    folder: Path
+    prefix: str
+
+    def filled(self, template: str, **values: Any) -> Html:
+        """A template with its values, escaped."""
+        return _filled(self.folder, template, values)
+
+    def whole(self, title: str, body: Html) -> Html:
+        """A whole page as text."""
+        return _filled(
+            _SHARED, "page.html", {"title": title, "body": body, "prefix": self.prefix, "name": self.name}
+        )
+
+    def page(self, title: str, body: Html, *, status: int = 200) -> Response:
+        """A whole page, which no browser keeps."""
+        return HTMLResponse(self.whole(title, body), status, headers=FRESH)
+
+    def style(self) -> str:
+        """All style sheets as one, for a page that is kept as a file."""
+        return (_static(_SHARED, "page.css") + _static(self.folder, f"{self.name}.css")).decode()
+
+    async def static(self, request: Request) -> Response:
+        """The endpoint of the static files."""
+        name = request.path_params["name"]
+        if name in ("page.css", "page.js"):
+            content = _static(_SHARED, name)
+        elif name == f"{self.name}.css":
+            content = _static(self.folder, name)
+        else:
+            raise HTTPException(404)
+        headers = {"Content-Type": _TYPES[Path(name).suffix], "Cache-Control": "max-age=300"}
+        return Response(content, headers=headers)
+
+
+async def read_form(request: Request) -> dict[str, str]:
+    """What a form sent, each field once. Raises HTTPException."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/x-www-form-urlencoded":
+        raise HTTPException(400, "Content-Type must be application/x-www-form-urlencoded")
+    content = bytearray()
+    async for piece in request.stream():
+        content += piece
+        if len(content) > FORM_BYTES:
+            raise HTTPException(413, "The form is too long")
+    try:
+        fields = parse_qsl(
+            content.decode("ascii", "replace"), True, max_num_fields=FORM_FIELDS, errors="replace"
+        )
+    except ValueError:
+        raise HTTPException(400, "The form can't be read") from None
+    return {name: value.replace("\r\n", "\n") for name, value in fields}
+
+
+def from_own_page(headers: dict[bytes, bytes]) -> bool:
+    """Whether what changes something comes from a page of the place's own, or from no page at all."""
+    if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
+        return False
+    origin = headers.get(b"origin")
+    return origin is None or urlsplit(origin.decode("latin-1")).netloc == headers.get(b"host", b"").decode(
+        "latin-1"
+    )
+
+
+def usd(text: str) -> float | None:
+    """An amount as a person types it, None for anything that is none."""
+    try:
+        amount = float(text.strip().removeprefix("$"))
+    except ValueError:
+        return None
+    return amount if 0 < amount < 1e7 else None
+
+
+def same(given: str, secret: str) -> bool:
+    """Whether somebody gave the secret; how long it takes says nothing."""
+    return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), secret.encode())
+
+
+def _filled(folder: Path, template: str, values: dict[str, Any]) -> Html:
+    return Html(_template(folder, template).substitute({name: safe(value) for name, value in values.items()}))
+
+
+@functools.cache
+def _static(folder: Path, name: str) -> bytes:
+    return (folder / "static" / name).read_bytes()
+
+
+@functools.cache
+def _template(folder: Path, name: str) -> string.Template:
+    return string.Template((folder / "templates" / name).read_text("utf-8"))
