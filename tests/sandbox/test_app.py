@@ -216,7 +216,7 @@ def test_what_isnt_there_is_said_in_json(shared: Client) -> None:
     """Unknown ids and paths are 404, wrong methods 405; HEAD is GET without the body."""
     _refused(shared.get("/api/v1/status/req_unknown"), 404)
     _refused(shared.http.delete("/api/v1/keys/key_unknown"), 404)
-    for path in ("/", "/api/v1/status", "/api/v1/keys/", "/videos/no.mp4", "/videos/..%2fx.mp4"):
+    for path in ("/unknown", "/api/v1/status", "/api/v1/keys/", "/videos/no.mp4", "/videos/..%2fx.mp4"):
         answer = shared.get(path)
         assert (answer.status_code, list(answer.json())) == (404, ["detail"]), path
     answer = shared.http.put("/api/v1/keys")

@@ -142,6 +142,42 @@ class FailingExecutor(InstantExecutor):
         return failed
 
 
+@pytest.mark.parametrize(
+    ("prompt", "outcome"),
+    [
+        ("a fox", jobs.Outcome()),
+        ("a fox [fail: policy]", jobs.Outcome(failure="The prompt was refused by the content policy.")),
+        ("[Fail: no such fox] a fox", jobs.Outcome(failure="no such fox")),
+        ("a fox [fail]", jobs.Outcome(failure="The prompt asked for a failure.")),
+        ("a fox [ slow : 60 ]", jobs.Outcome(seconds=60)),
+        (
+            "a fox [slow: 60] [fail: policy]",
+            jobs.Outcome(60, "The prompt was refused by the content policy."),
+        ),
+        ("a fox [slow: soon] [slowly] [fail", jobs.Outcome()),
+        ("a fox [stuck]", jobs.Outcome(jobs.STUCK_SECONDS, "It was stuck for a day.")),
+    ],
+)
+def test_a_prompt_says_what_is_to_become_of_its_job(prompt: str, outcome: jobs.Outcome) -> None:
+    """In brackets, whatever the case; anything else in brackets is text."""
+    assert jobs.outcome_in(prompt) == outcome
+
+
+def test_outcomes_need_no_control(client: Client) -> None:
+    """A job fails at once or late, takes its own time, or moves no more, beside one that goes its way."""
+    fails, slow, stuck, usual = (
+        client.submit(f"a fox {mark}") for mark in ("[fail: policy]", "[slow: 60]", "[stuck]", "")
+    )
+    client.sandbox.advance(11)
+    assert client.wait(fails)["error"] == "The prompt was refused by the content policy."
+    assert client.wait(usual)["status"] == "completed"
+    client.sandbox.advance(50)
+    assert client.wait(slow)["status"] == "completed"
+    client.sandbox.advance(3600)
+    assert client.status(stuck)["status"] == "pending"
+    assert client.sandbox.state()["balance_usd"] == 24.5
+
+
 def test_a_restarted_server_goes_on_with_its_jobs(open_sandbox: Open, tmp_path: Path, still: Any) -> None:
     """What was pending is drawn again, image and all, and completes; what was completed is found."""
     executor = InstantExecutor()

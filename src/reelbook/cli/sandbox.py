@@ -73,6 +73,7 @@ def status(home: Home = None) -> None:
     state = running.state()
     pace, jobs = state["pace"], state["jobs_under_way"]
     say(f"The sandbox runs at {running.url} (process {running.pid}).")
+    say(f"Its page: {running.url}/. The token to sign in with is control_token in {running.access_file}.")
     say(f"Agent tools: {running.mcp_url}. The user id they ask for is in {running.access_file}.")
     say(
         f"Pace: {pace if isinstance(pace, str) else f'{pace:g} s'}. Jobs under way: {jobs}. "

@@ -4,6 +4,16 @@
 foreground. A `handle.Sandbox` is the handle on a running one: its address, key, controls, and the faults that
 can be made to happen (`Sandbox.fault`, POST /_sandbox/faults).
 
+What a prompt can ask for by itself, without a control, case aside:
+
+==================  ============================================================================
+ In the prompt       What becomes of the job
+==================  ============================================================================
+ [fail: policy]      it fails, with a word about the content policy; any other text is the error
+ [slow: 60]          it takes so many whole seconds, whatever the pace
+ [stuck]             it stays pending for a day, and then fails
+==================  ============================================================================
+
 What the sandbox chose where the interface is silent:
 
 ==========================  ====================================================================

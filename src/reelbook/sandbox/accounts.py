@@ -161,6 +161,11 @@ class Accounts:
         with self._store.transaction() as db:
             db.execute("UPDATE account SET balance_micro = ?", (micro(balance_usd),))
 
+    def top_up(self, amount_usd: float) -> None:
+        """Add to what is left to spend."""
+        with self._store.transaction() as db:
+            db.execute("UPDATE account SET balance_micro = balance_micro + ?", (micro(amount_usd),))
+
     def usage(self, days: int, usage_days: UsageDays) -> dict[str, Any]:
         """The answer of GET /api/v1/billing/usage for the last `days` days."""
         now = self._clock.now()

@@ -23,9 +23,9 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .. import wire
-from . import control
+from . import control, page
 from .connections import RequestBody
-from .faults import Faults, happen
+from .faults import Faults, endpoint_of, happen
 from .payloads import (
     NAME,
     RATE_LIMIT,
@@ -56,7 +56,7 @@ _LOOPBACK_HOST = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d+)?", re.IGNOR
 
 def make_app(service: SandboxService, *, loopback_only: bool = True) -> ASGIApp:
     """The service as an ASGI application. With `loopback_only`, requests for other host names are refused."""
-    tools, faults = _ToolDoor(service), Faults()
+    tools, faults, log = _ToolDoor(service), Faults(), page.RequestLog()
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -87,12 +87,13 @@ def make_app(service: SandboxService, *, loopback_only: bool = True) -> ASGIApp:
             Route(f"{VIDEOS}{{name}}", _videos(service), methods=["GET"]),
             Route(TOOLS, tools, methods=["POST"]),
             *control.routes(service, faults),
+            *page.routes(service, faults, log),
         ],
         lifespan=lifespan,
         exception_handlers={HTTPException: _no_such_route, Exception: _failed},
     )
     app.router.redirect_slashes = False  # a redirected POST is one more chance to pay twice
-    return _front(app, service, faults, loopback_only)
+    return _front(app, service, faults, log, loopback_only)
 
 
 async def _text_to_video(service: SandboxService, request: Request) -> Answered:
@@ -226,32 +227,44 @@ class _ToolDoor:
         return server
 
 
-def _front(app: ASGIApp, service: SandboxService, faults: Faults, loopback_only: bool) -> ASGIApp:
-    """Before all routes: refuses other host names than the machine's own, notes that somebody asked, and lets
-    a fault happen where one is due.
+def _front(
+    app: ASGIApp, service: SandboxService, faults: Faults, log: page.RequestLog, loopback_only: bool
+) -> ASGIApp:
+    """Before all routes: refuses other host names than the machine's own, notes what was asked, and lets a
+    fault happen where one is due.
     """
 
     async def front(scope: Scope, receive: Receive, send: Send) -> None:
-        body = RequestBody(receive)
+        body, endpoint, fault, status = RequestBody(receive), None, None, 0
 
         async def answer(message: Message) -> None:
-            if message["type"] == "http.response.start" and message["status"] >= 400:
-                await body.drain()
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                if status >= 400:
+                    await body.drain()
             await send(message)
 
-        fault = None
         if scope["type"] == "http":
-            host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
+            headers = dict(scope["headers"])
+            host = headers.get(b"host", b"").decode("latin-1")
             # A page whose name was made to point at 127.0.0.1 names itself here ("DNS rebinding").
             if loopback_only and not _LOOPBACK_HOST.fullmatch(host):
                 await refusal(421, "This sandbox answers only as localhost")(scope, receive, send)
                 return
-            if scope["path"] != STATE:
+            if scope["path"] not in (STATE, page.PAGE):  # a page that is left open uses nothing
                 service.note_use()
-            fault = faults.arrived(scope["method"], scope["path"])
-        if fault is None:
-            await app(scope, body.receive, answer)
-        else:
-            await happen(fault, service, app, scope, body, answer)
+            if headers.get(b"sec-fetch-site") != b"same-origin":  # a clip on our own page is no client's
+                endpoint = endpoint_of(scope["method"], scope["path"])
+                fault = faults.arrived(scope["method"], scope["path"])
+        arrived_at = service.clock.now()
+        try:
+            if fault is None:
+                await app(scope, body.receive, answer)
+            else:
+                await happen(fault, service, app, scope, body, answer)
+        finally:
+            if endpoint is not None:
+                log.note(arrived_at, endpoint, status)
 
     return front

@@ -105,18 +105,23 @@ class Faults:
 
     def arrived(self, method: str, path: str) -> Fault | None:
         """Count a request, and say which fault happens to it: the first that is due; later ones don't."""
-        endpoint = next(
-            (
-                name
-                for name, (verb, place) in _ENDPOINTS.items()
-                if verb == method and (path == place or (place.endswith("/") and path.startswith(place)))
-            ),
-            None,
-        )
+        endpoint = endpoint_of(method, path)
         if endpoint is None:
             return None
         self.requests[endpoint] += 1
         return next((fault for fault in self._faults if fault.takes(endpoint)), None)
+
+
+def endpoint_of(method: str, path: str) -> str | None:
+    """The endpoint that a request is for, by the name that a fault gives it; None where no fault can be."""
+    return next(
+        (
+            name
+            for name, (verb, place) in _ENDPOINTS.items()
+            if verb == method and (path == place or (place.endswith("/") and path.startswith(place)))
+        ),
+        None,
+    )
 
 
 @dataclass(frozen=True)

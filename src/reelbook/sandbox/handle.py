@@ -138,6 +138,8 @@ class Sandbox(SuggestsNames):
          expired_link    download: status=410 (or 404) from now on; the job's status gives a new link
          drop_download   download: closed after_bytes=10000 of the file; byte ranges work
         ==============  ==============================================================================
+
+        What becomes of one job can be said in its prompt: `[fail: policy]`, `[slow: 60]`, `[stuck]`.
         """
         wanted = {"kind": kind, "endpoint": endpoint, "times": times, "after": after, **options}
         self._ask(protocol.FAULTS, wanted)

@@ -13,6 +13,7 @@ import hashlib
 import json
 import logging
 import math
+import re
 import secrets
 import sqlite3
 import time
@@ -35,6 +36,9 @@ logger = logging.getLogger(__name__)
 
 KEEP_VIDEOS_SECONDS = 7 * 86_400.0
 ALMOST_DONE = 99
+STUCK_SECONDS: Final = 86_400.0
+FAILURES: Final = {"policy": "The prompt was refused by the content policy."}
+_MARK: Final = re.compile(r"\[\s*(fail|slow|stuck)\s*(?::([^\[\]]*))?\]", re.IGNORECASE)
 
 T = TypeVar("T")
 
@@ -108,6 +112,27 @@ class SandboxJob:
     def under_way(self) -> bool:
         """Whether it is neither completed nor failed."""
         return self.state in UNDER_WAY
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a prompt says is to become of its job: seconds that it takes, the text with which it fails."""
+
+    seconds: float | None = None
+    failure: str | None = None
+
+
+def outcome_in(prompt: str) -> Outcome:
+    """What stands in brackets in a prompt: `[fail: policy]`, `[slow: 60]` (seconds), `[stuck]`."""
+    marks = {name.lower(): more.strip() for name, more in _MARK.findall(prompt)}
+    seconds, failure = None, None
+    if "stuck" in marks:
+        seconds, failure = STUCK_SECONDS, "It was stuck for a day."
+    elif re.fullmatch(r"\d{1,5}", marks.get("slow", "")):
+        seconds = float(marks["slow"])
+    if "fail" in marks:
+        failure = FAILURES.get(marks["fail"].lower(), marks["fail"] or "The prompt asked for a failure.")
+    return Outcome(seconds, failure)
 
 
 def planned_seconds(pace: Pace, request_id: str) -> float:

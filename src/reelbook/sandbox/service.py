@@ -19,7 +19,7 @@ from .. import wire
 from .accounts import MICRO, Accounts, BalanceTooLow, Key
 from .clock import Clock
 from .cluster import DaskPool
-from .jobs import JobQueue, SandboxJob, planned_seconds, status_body
+from .jobs import JobQueue, SandboxJob, outcome_in, planned_seconds, status_body
 from .limits import Limits
 from .payloads import Refused, Wanted
 from .places import Access, Places, ensure_access, new_api_key, write_access
@@ -104,6 +104,7 @@ class SandboxService:
     async def accept(self, wanted: Wanted) -> Answered:
         """Accept a job (interface, Endpoints: generate). Raises Refused if it can't be paid."""
         request_id = f"req_{secrets.token_hex(12)}"
+        outcome = outcome_in(wanted.request["prompt"])
         failure = self.settings.fail_next
         self.settings = replace(self.settings, fail_next=None)
         seed = wanted.request["seed"]
@@ -115,8 +116,10 @@ class SandboxService:
             mode=wanted.mode,
             request={**wanted.request, "seed": seed},
             accepted_at=self.clock.now(),
-            planned_seconds=planned_seconds(self.settings.pace, request_id),
-            failure=failure,
+            planned_seconds=planned_seconds(self.settings.pace, request_id)
+            if outcome.seconds is None
+            else outcome.seconds,
+            failure=failure or outcome.failure,
         )
         try:
             await self.jobs.accept(job, wanted.image)

@@ -209,6 +209,7 @@ def _listening(host: str, port: int | None, places: Places) -> socket.socket:
 def _introduce(url: str, host: str, places: Places) -> None:
     lines = [
         f"The sandbox serves at {url}",
+        f"Its page: {url}/ (sign in with control_token of the file below)",
         f"Agent tools: {url}{TOOLS}",
         f"API key and user id are in {places.access} (readable by you only).",
         "In a notebook: reelbook.connect(service='sandbox'). Ctrl-C stops it.",
