@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from classroom.room.visitors import Visitor
 from support.waiting import until
 from widgets.doubles import Page
 
 import reelbook as rb
 from reelbook.classroom.classroom import Step, open_classroom
 from reelbook.classroom.handouts import WARNING
+from reelbook.classroom.room.serving import Choices, in_thread
+from reelbook.classroom.room.store import RoomStore
 from reelbook.sandbox.handle import Sandbox
 from reelbook.widgets.classroom_panel import ClassroomPanel
 
@@ -65,6 +68,33 @@ def test_without_a_class_nothing_is_asked(page: ClassPage, sandbox: Sandbox) -> 
     assert not sandbox.state()["requests"].get("list-keys")
     assert page.last("rooms")["rooms"] == []
     assert page.panel.still()[1] == "Classroom: none is open."
+
+
+def test_a_class_that_is_served_stands_on_top(page: ClassPage, home: Path) -> None:
+    """Who joined, the queue, the money and the newest clips, and, later, that nobody serves it."""
+    with in_thread(page.panel.session, "FOX-234", Choices(cap_usd=3, places=2, name="Drawing")) as room:
+        with Visitor(room.url) as ada:
+            ada.join("Ada")
+            ada.ended(ada.ordered("a heron", 1))
+        until(lambda: room.room.store.counts() == {"completed": 1})
+        page.panel.update()
+        told = page.last("served")["room"]
+        assert told == {
+            "name": "Drawing",
+            "figures": "1 of 2 joined · 0 clips in the queue · $0.05 of $6.00 spent",
+            "where": f"{room.url} · code FOX-234 · your page: {room.url}/room",
+            "joined": "Ada",
+            "clips": ["Ada: a heron"],
+        }
+        assert page.panel.live
+        assert "Ada" not in page.panel.still()[0]
+    page.panel.update()
+    assert "Nobody serves it now" in page.last("served")["room"]["where"]
+    store = RoomStore(home / "rooms" / "FOX234" / "room.db")
+    store.change(ended_at=1.0)
+    store.close()
+    page.panel.update()
+    assert page.last("served")["room"] is None
 
 
 def test_before_anything_is_made_it_says_what_it_comes_to(page: ClassPage, home: Path) -> None:

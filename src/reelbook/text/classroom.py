@@ -17,6 +17,7 @@ from reelbook.classroom.classroom import (
     used_lately,
 )
 from reelbook.classroom.handouts import SHEET
+from reelbook.classroom.room.numbers import RoomNumbers
 from reelbook.ledger.classrooms import Classroom
 from reelbook.models import ApiKey
 
@@ -38,6 +39,30 @@ def about(seconds: float) -> str:
 def plain(error: str) -> str:
     """An error's text for the page, where there are fields and no options."""
     return _CODE.sub(r"“\1”", _OPTION.sub("", error))
+
+
+def served(room: RoomNumbers) -> dict[str, Any]:
+    """A class that is served: what the teacher's page shows, as words."""
+    spent = (
+        dollars(room.spent_usd)
+        if room.cap_usd is None
+        else f"{dollars(room.spent_usd)} of {dollars(room.cap_usd)}"
+    )
+    places = "" if room.places is None else f" of {room.places}"
+    figures = (
+        f"{len(room.joined)}{places} joined · {count(room.waiting, 'clip')} in the queue · {spent} spent"
+    )
+    if not room.address:
+        where = "Nobody serves it now; reelbook classroom serve goes on with it."
+    else:
+        where = f"{room.address} · code {room.code} · your page: {room.address}/room"
+    return {
+        "name": room.name,
+        "figures": f"Paused · {figures}" if room.paused else figures,
+        "where": where,
+        "joined": ", ".join(room.joined),
+        "clips": [f"{name}: {prompt}" for name, prompt in room.clips],
+    }
 
 
 def plan_lines(plan: ClassPlan, facts: Facts, address: str) -> list[str]:

@@ -7,6 +7,7 @@ them.
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -33,6 +34,7 @@ from reelbook.classroom.classroom import (
     today,
 )
 from reelbook.classroom.handouts import WARNING
+from reelbook.classroom.room.numbers import RoomNumbers, room_numbers
 from reelbook.errors import ReelbookError
 from reelbook.session import Session
 
@@ -42,6 +44,7 @@ from .bundle import packed, style
 from .static_html import text_still
 
 # The page's fields, by the arguments that they are for.
+ROOM_SECONDS = 3.0  # between two looks at the class that is served
 LARGEST_LIST_BYTES = 1_000_000  # of a file with names
 FIELD_OF = {
     "students": "text",
@@ -68,6 +71,9 @@ class ClassroomPanel(Panel):
     `rooms` are the open classes as of the latest list. Observe or link `active` and `used`: how many
     students' keys are active, and how many students used theirs.
 
+    A class that `reelbook classroom serve` serves from this home stands on top: who joined, the queue, what
+    was spent and the newest clips. It is read from the home's file: no token, and no request.
+
         panel = rb.ClassroomPanel()
         note = ipywidgets.Label()
         traitlets.dlink((panel, "used"), (note, "value"), lambda count: f"{count} students are at work")
@@ -83,6 +89,7 @@ class ClassroomPanel(Panel):
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
         self.session = session_of(self, session)
         self.rooms: tuple[ClassroomStatus, ...] = ()
+        self._served: RoomNumbers | None = None
         self._heard_at: float | None = None
         self._done_word = ""  # what happens to the keys: "made" or "revoked"; empty while only looking
         self._step: Step | None = None
@@ -100,10 +107,14 @@ class ClassroomPanel(Panel):
     def update(self) -> None:
         now = time.time()
         present = [each for room in self.rooms for each in room.students]
+        self._served = self._numbers()
         with self.hold_sync():
             self.active = sum(bool(each.key and each.key.is_active) for each in present)
             self.used = sum(bool(each.key and each.key.last_used) for each in present)
-            self.live = self._busy
+            self.live = self._busy or self._served is not None
+        if self._served is not None:
+            self._live.changed_in(ROOM_SECONDS)
+        self._post("served", {"room": words.served(self._served) if self._served else None})
         self._post("rooms", {"rooms": [words.room_words(room, now) for room in self.rooms]})
         if self._give_draft and self.reaches_page:  # what is being typed is the page's
             self._give_draft = False
@@ -115,6 +126,13 @@ class ClassroomPanel(Panel):
         if self._heard_at is None:
             return super().still()
         return text_still(words.still(self.rooms))
+
+    def _numbers(self) -> RoomNumbers | None:
+        """How the home's class stands, if one goes on; read in the thread that draws the panels."""
+        try:
+            return room_numbers(self.session.home)
+        except sqlite3.Error:
+            return self._served
 
     def _now(self, now: float) -> dict[str, Any]:
         asked, step, closed = self._room(self._asked), self._step, self._closed

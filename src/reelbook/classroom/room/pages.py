@@ -517,7 +517,7 @@ async def _numbers(room: Room, settings: RoomSettings, students: list[Student]) 
     here = sum(student.joined_at is not None for student in students)
     waiting = counts.get(QUEUED, 0)
     about_time = "" if between is None or not waiting else f", {about(waiting * between)}"
-    cap = _whole_cap(settings)
+    cap = settings.whole_cap_micro
     facts = room.session.facts
     parts = [
         Html("<div><b>{}{}</b><span class=quiet>joined</span></div>").format(
@@ -610,7 +610,7 @@ async def _ended_page(room: Room, settings: RoomSettings) -> Response:
     lines = report.sums(students, jobs)
     counts = await asyncio.to_thread(room.store.counts)
     spent, reserved = await asyncio.to_thread(room.store.money)
-    cap = _whole_cap(settings)
+    cap = settings.whole_cap_micro
     places = settings.places
     facts = [
         ("Joined", f"{len(lines)}{'' if places is None else f' of {places}'}"),
@@ -717,12 +717,6 @@ def _set_cookie(room: Room, answer: Response, name: str, value: str, same_site: 
 def _micro(form: Mapping[str, str], name: str) -> int | None:
     amount = usd(form.get(name, ""))
     return None if amount is None else round(amount * MICRO) or None
-
-
-def _whole_cap(settings: RoomSettings) -> int | None:
-    if settings.class_cap_micro is not None:
-        return settings.class_cap_micro
-    return None if settings.places is None else settings.cap_micro * settings.places
 
 
 def _terms(settings: RoomSettings) -> str:

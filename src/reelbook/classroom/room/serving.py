@@ -30,6 +30,7 @@ from ...sandbox.serving import (
 from ...secret import Secret
 from .app import Room, make_app
 from .codes import LONGEST_CODE, new_code, plain_code
+from .numbers import ADDRESS, rooms
 from .store import MICRO, RoomStore
 
 if TYPE_CHECKING:
@@ -70,12 +71,6 @@ class Choices:
             "max_seconds": self.max_seconds,
         }
         return {name: value for name, value in chosen.items() if value is not None}
-
-
-def rooms(home: Path) -> list[Path]:
-    """The folders of the home's rooms, the one that was used last first."""
-    found = (home / "rooms").glob("*/room.db")
-    return [path.parent for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)]
 
 
 def room_folder(home: Path, code: str | None) -> Path:
@@ -194,6 +189,7 @@ def make_server(
                 return
             for each in sockets or ():
                 each.listen(BACKLOG)  # asyncio made it as short as what it accepts at once
+            write_whole(room.folder / ADDRESS, room.url.encode())
             on_started()
 
     return RoomServer(

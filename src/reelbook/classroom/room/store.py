@@ -149,6 +149,13 @@ class RoomSettings:
         """Whether clips can be ordered."""
         return self.ended_at is None and (self.expires_at is None or now < self.expires_at)
 
+    @property
+    def whole_cap_micro(self) -> int | None:
+        """What all together may spend, as far as there is such a bound."""
+        if self.class_cap_micro is not None:
+            return self.class_cap_micro
+        return None if self.places is None else self.cap_micro * self.places
+
 
 @dataclass(frozen=True)
 class Student:

@@ -7,6 +7,7 @@ const COLUMNS = ["Student", "Key", "State", "Last used"];
 
 /**
  * The messages of the kernel; none has a key in it.
+ * @typedef {{name: string, figures: string, where: string, joined: string, clips: string[]}} Served
  * @typedef {[string, string, string, string]} Row name, preview of the key, state, last used
  * @typedef {{id: number, name: string, summary: string, interrupted: string, limits: string, sheet: string,
  *   rows: Row[], others: Row[]}} Room
@@ -27,6 +28,8 @@ function render({ model, el }) {
   let rooms = [];
   /** @type {Partial<Plan>} */
   let plan = {};
+  /** @type {Served | null} */
+  let served = null; // the class that is served from this home
   let wanted = false; // the form, beside a class that is open
   const problems = {};
   const fields = {};
@@ -176,6 +179,18 @@ function render({ model, el }) {
     if (had && closers.has(had[0])) closers.get(had[0]).focus();
   };
 
+  const room = h("section", { class: "rb-room", hidden: true });
+  const drawServed = () => {
+    room.hidden = !served;
+    if (!served) return;
+    room.setAttribute("aria-label", served.name);
+    room.replaceChildren(
+      h("div", { class: "rb-acts" }, h("h3", {}, served.name), h("span", { class: "rb-quiet rb-sum" }, served.figures)),
+      h("p", { class: "rb-quiet" }, served.where),
+      ...(served.joined ? [h("p", {}, served.joined)] : []),
+      ...(served.clips.length ? [h("ul", {}, ...served.clips.map((clip) => h("li", {}, clip)))] : []));
+  };
+
   const proof = h("p");
   const proofTitle = h("h3");
   const proofOthers = h("div", { class: "rb-rooms" });
@@ -186,13 +201,13 @@ function render({ model, el }) {
   const draw = () => {
     const busy = Boolean(now.doing);
     badge.hidden = !now.sandbox;
-    setText(doing, now.progress ? "" : now.doing || (now.heard && !rooms.length ? "No class is open." : ""));
+    setText(doing, now.progress ? "" : now.doing || (now.heard && !rooms.length && !served ? "No class is open." : ""));
     for (const button of [refresh, another, revoke, ...list.querySelectorAll("button")]) button.disabled = busy;
     progress.hidden = !now.working;
     stop.disabled = !now.progress;
     setText(progressText, now.progress ? now.progress[0] : now.doing || "");
     bar.style.width = now.progress && now.progress[2] ? `${(100 * now.progress[1]) / now.progress[2]}%` : "0";
-    const alone = !rooms.length && !now.closed;
+    const alone = !rooms.length && !now.closed && !served;
     form.hidden = !now.heard || now.working || !(alone || wanted);
     leave.hidden = alone;
     another.hidden = !now.heard || !form.hidden;
@@ -222,9 +237,14 @@ function render({ model, el }) {
 
   frame.body.append(h("div", { class: "rb-frame rb-class" },
     h("div", { class: "rb-acts" }, h("b", {}, "Classroom"), badge, doing, refresh, another),
-    frame.message, progress, question, closed, form, list));
+    frame.message, room, progress, question, closed, form, list));
   let said = "";
   const hears = {
+    served(content) {
+      served = content.room;
+      drawServed();
+      draw();
+    },
     rooms(content) {
       rooms = content.rooms;
       drawRooms();

@@ -1,0 +1,78 @@
+"""How the class of a home stands, read from its file: for a notebook on the teacher's computer."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from .store import MICRO, QUEUED, RoomStore
+
+ADDRESS: Final = "address"  # the file with where the room was served last
+CONNECT_SECONDS: Final = 0.5
+CLIPS: Final = 4
+
+
+@dataclass(frozen=True)
+class RoomNumbers:
+    """A class as it stands. Money is USD, `cap_usd` that of all together, None without one.
+
+    `address` is empty while nobody serves it. `clips` are the newest, each with its student's name.
+    """
+
+    name: str
+    code: str
+    address: str
+    paused: bool
+    joined: tuple[str, ...]
+    places: int | None
+    waiting: int
+    spent_usd: float
+    cap_usd: float | None
+    clips: tuple[tuple[str, str], ...]
+
+
+def rooms(home: Path) -> list[Path]:
+    """The folders of the home's rooms, the one that was used last first."""
+    found = (home / "rooms").glob("*/room.db")
+    return [path.parent for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)]
+
+
+def room_numbers(home: Path) -> RoomNumbers | None:
+    """How the home's newest class stands, None where there is none or it has ended. Raises sqlite3.Error."""
+    folder = next(iter(rooms(home)), None)
+    if folder is None:
+        return None
+    store = RoomStore(folder / "room.db")
+    try:
+        if not store.begun or not (settings := store.settings()).open(store.clock()):
+            return None
+        students, (spent, _), cap = store.students(), store.money(), settings.whole_cap_micro
+        names = {student.id: student.name for student in students}
+        return RoomNumbers(
+            settings.name,
+            settings.code,
+            _served_at(folder),
+            settings.paused,
+            tuple(student.name for student in students if student.joined_at is not None),
+            settings.places,
+            store.counts().get(QUEUED, 0),
+            spent / MICRO,
+            None if cap is None else cap / MICRO,
+            tuple((names[job.student], job.prompt) for job in store.newest_clips(CLIPS)),
+        )
+    finally:
+        store.close()
+
+
+def _served_at(folder: Path) -> str:
+    """Where the room is served, by whether somebody listens there; a killed one left its address."""
+    with contextlib.suppress(OSError, ValueError):
+        address = (folder / ADDRESS).read_text()
+        parts = urlsplit(address)
+        with socket.create_connection((parts.hostname, parts.port or 0), CONNECT_SECONDS):
+            return address
+    return ""
