@@ -10,6 +10,7 @@ import asyncio
 import functools
 import json
 import math
+import os
 import ssl
 from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -214,7 +215,9 @@ class Transport:
                     max_keepalive_connections=0 if kind == "fresh" else 10,
                     keepalive_expiry=KEEP_ALIVE_SECONDS,
                 ),
-                verify=_no_trust() if self.base_url.startswith("http:") and kind != "files" else _trust(),
+                verify=_no_trust()
+                if self.base_url.startswith("http:") and kind != "files"
+                else _trusted.get(_origin(self.base_url)) or _trust(),
                 event_hooks={"response": [_keep_location]},
                 # A proxy has no way to this machine, and would be shown the key.
                 trust_env=not loopback,
@@ -353,6 +356,25 @@ def _origin(url: str) -> tuple[str, str, int | None]:
     parts = urlsplit(url)
     port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
     return parts.scheme, (parts.hostname or "").lower(), port
+
+
+_trusted: dict[tuple[str, str | None, int | None], ssl.SSLContext] = {}
+
+
+def trust(base_url: str, certificate: str | os.PathLike[str]) -> None:
+    """Trusts the certificates in this file (PEM) where a client of `base_url` asks, in this process.
+
+    What the computer trusts it still trusts. Raises ConfigurationError for a file that has none.
+    """
+    context = httpx.create_ssl_context()
+    try:
+        context.load_verify_locations(certificate)
+    except OSError as error:  # ssl.SSLError is one
+        raise errors.ConfigurationError(
+            f"{os.fspath(certificate)} can't be read as a certificate ({error.strerror or error}). "
+            "Nothing was sent."
+        ) from None
+    _trusted[_origin(base_url)] = context
 
 
 @functools.cache

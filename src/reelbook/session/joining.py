@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from .. import settings, wire
 from ..client.responses import Reply
-from ..client.transport import Transport
-from ..errors import ClassroomError, InvalidInput
+from ..client.transport import Transport, trust
+from ..errors import ClassroomError, InvalidInput, ServiceUnreachable
 from ..event_thread import EventThread
 from ..formatting import terminal_line
 from ..sandbox.places import write_whole
@@ -30,6 +30,7 @@ def join(
     *,
     name: str,
     home: str | os.PathLike[str] | None = None,
+    verify: str | os.PathLike[str] | None = None,
 ) -> Session:
     """Joins the class at `address` and returns a Session on it; the same call gives the same one again.
 
@@ -37,13 +38,17 @@ def join(
 
     `address` and `code` are those on the teacher's screen; a `code` for another device, from your own page of
     the class, does too. Without a code, the key of an earlier call is taken, or the code is asked for. The
-    key is kept in `home` (`REELBOOK_HOME`), readable by you only.
+    key is kept in `home` (`REELBOOK_HOME`), readable by you only. `verify` is a file with the class's
+    certificate (PEM), where its address begins with https and this computer doesn't know who signed it.
 
     Raises ClassroomError with the class's own words for a wrong code (after five, only after a wait), a name
-    that somebody has, and a class that has ended; ConfigurationError for what is no address, InvalidInput
-    without a name, and ServiceUnreachable where nobody answers.
+    that somebody has, and a class that has ended, and for a certificate that isn't trusted;
+    ConfigurationError for what is no address or no certificate, InvalidInput without a name, and
+    ServiceUnreachable where nobody answers.
     """
     url = settings.checked_base_url(address)
+    if verify is not None:
+        trust(url, verify)
     if not isinstance(name, str) or not name.strip():
         raise InvalidInput("Joining needs a name, as the class knows you. Nothing was sent.")
     kept = _Kept(settings.home(home), url, name)
@@ -102,6 +107,15 @@ def _ask(url: str, key: Secret, method: str, path: str, body: dict[str, Any] | N
         transport = Transport(url, key)
         try:
             return await transport.request(method, path, deadline_seconds=SECONDS, json=body)
+        except ServiceUnreachable as error:
+            _, untrusted, why = str(error).partition("certificate verify failed: ")
+            if untrusted:
+                raise ClassroomError(
+                    f"This computer doesn't trust the certificate at {url}: {why.partition(' (_ssl')[0]}. "
+                    "Nothing was sent. Ask your teacher for the class's certificate, and name its file: "
+                    'rb.join(…, verify="class.pem").'
+                ) from None
+            raise
         finally:
             await transport.aclose()
 

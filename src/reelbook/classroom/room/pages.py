@@ -414,7 +414,7 @@ async def _teacher(room: Room, request: Request) -> Response:
         state=_state(room, settings),
         qr=qr,
         or_type="or type" if qr else "Open",
-        address=base_url.partition("://")[2],
+        address=base_url.removeprefix("http://"),  # browsers try that by themselves
         code=settings.code,
         wall=await _wall(room, settings, students),
         who=_who(settings, students),

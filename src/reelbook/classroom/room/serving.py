@@ -244,13 +244,21 @@ def in_thread(
     *,
     host: str = LOOPBACK,
     port: int = 0,
+    certificate: Path | None = None,
+    certificate_key: Path | None = None,
 ) -> Iterator[RunningRoom]:
     """Serves a room in a thread of this process, for a notebook and for tests; ended with the block."""
-    with opened_room(session, code, choices) as room:
+    tls = certificate is not None
+    with opened_room(session, code, choices, tls=tls) as room:
         listening = listening_socket(room, host, port)
-        room.url = address_of(listening)
+        room.url = address_of(listening, tls=tls)
         answers: SimpleQueue[bool] = SimpleQueue()
-        server = make_server(room, on_started=lambda: answers.put(True))
+        server = make_server(
+            room,
+            on_started=lambda: answers.put(True),
+            certificate=certificate,
+            certificate_key=certificate_key,
+        )
 
         def run() -> None:
             try:
