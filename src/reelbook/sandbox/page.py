@@ -85,7 +85,7 @@ def routes(service: SandboxService, faults: Faults, log: RequestLog) -> list[Rou
 
     def enter_page(why: str = "", status: int = 200) -> Response:
         said = Html('<p class="why" role="alert">{}</p>').format(why) if why else ""
-        body = SITE.filled("enter.html", bad=" bad" if why else "", why=said, file=service.places.access)
+        body = SITE.filled("enter.html", bad=" bad" if why else "", why=said)
         return SITE.page("Sandbox", body, status=status)
 
     async def page(request: Request) -> Response:

@@ -99,7 +99,7 @@ def test_a_student_is_told_how_to_install(home: Path, room: RunningRoom, visit: 
     page = ada.http.get("/mine").text
     host = room.url.partition("://")[2]
     assert f"--index-url {room.url}/simple/ --trusted-host {host} &quot;reelbook[lab]&quot;" in page
-    assert "with Python 3.11 or 3.12:" in page
+    assert ", with Python 3.11 or 3.12:" in page
 
 
 def test_the_lessons_come_as_one_file(room: RunningRoom, visit: Visit) -> None:

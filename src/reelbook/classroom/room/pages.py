@@ -296,8 +296,10 @@ def _install(room: Room, url: str) -> Html:
     """How to install Reelbook: from the room, for the Pythons whose wheels it has, or as the teacher says."""
     pythons = dict.fromkeys(python for python, _ in complete_targets(folder_of(room.session.home)))
     if not pythons:
-        return Html("install Reelbook, as your teacher says.")
-    return Html("with Python {}:<code>{}</code>").format(" or ".join(pythons), index.install_line(url))
+        return Html(": install Reelbook, as your teacher says.")
+    *others, newest = pythons
+    known = f"{', '.join(others)} or {newest}" if others else newest
+    return Html(", with Python {}:<code>{}</code>").format(known, index.install_line(url))
 
 
 def _device_form(code: str) -> Html:

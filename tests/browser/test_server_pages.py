@@ -1,0 +1,79 @@
+"""The sandbox's page and the room's, in a browser: for people without a mouse, on a phone, in the dark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+import reelbook as rb
+from reelbook.classroom.room.serving import in_thread
+from reelbook.sandbox.handle import Sandbox
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = [pytest.mark.browser]
+
+LOOKS = [(1280, "light"), (390, "light"), (390, "dark")]
+
+
+def wrong_with(page: Page) -> list[str]:
+    """What axe finds, and whether the page scrolls sideways, in each look."""
+    found = []
+    for width, scheme in LOOKS:
+        page.set_viewport_size({"width": width, "height": 844})
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type] # one of LOOKS
+        found += [f"{width} {scheme}: {each['id']}" for each in Axe().run(page).response["violations"]]
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            found.append(f"{width} {scheme}: it scrolls sideways")
+    return found
+
+
+@pytest.fixture
+def tab(page: Page) -> Iterator[Page]:
+    """A page of the test's own: the notebook stays open in the other."""
+    assert page.context.browser is not None
+    with closing(page.context.browser.new_page()) as tab:
+        yield tab
+
+
+def test_the_sandboxs_page_by_keyboard(tab: Page, sandbox: Sandbox) -> None:
+    """Signed in, topped up and given a fault without a mouse; a clip appears without a press."""
+    tab.goto(sandbox.url)
+    assert wrong_with(tab) == []
+    tab.keyboard.press("Tab")
+    tab.keyboard.type(sandbox.control_token.reveal())
+    tab.keyboard.press("Enter")
+    tab.get_by_label("Top up").press("Enter")
+    tab.get_by_text("$35.00").wait_for()
+    tab.get_by_label("What happens").press("5")
+    tab.get_by_label("Times").press("Enter")
+    tab.get_by_text("500 to any: happened 0 of 1 time").wait_for()
+    tab.get_by_role("button", name="All off").press("Enter")
+    tab.get_by_text("no fault is on").wait_for()
+    with rb.connect("sandbox") as session:
+        session.text_to_video("a fox", duration_seconds=1).result(60)
+    tab.locator("video").wait_for()
+    assert wrong_with(tab) == []
+
+
+def test_the_rooms_pages(tab: Page, sandbox: Sandbox) -> None:
+    """Joined and ordered by keyboard, on the student's page; the teacher's page has the clip."""
+    with rb.connect("sandbox") as session, in_thread(session, "FOX-234") as room:
+        tab.goto(f"{room.url}/?code={room.code}")
+        assert wrong_with(tab) == []
+        tab.get_by_label("Your name").fill("Ada")
+        tab.get_by_label("Your name").press("Enter")
+        tab.get_by_label("Prompt").fill("a fox")
+        tab.get_by_label("Prompt").press("Control+Enter")
+        tab.locator("video").wait_for()
+        assert wrong_with(tab) == []
+        tab.goto(f"{room.url}/room")
+        tab.get_by_label("Token").fill(room.room.token.reveal())
+        tab.get_by_label("Token").press("Enter")
+        tab.locator("video").wait_for()
+        assert wrong_with(tab) == []
