@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.browser]
 # The panels' files, the lessons, the sandbox in a process of its own, a clip drawn there and looked at.
 SMOKE = """
 import reelbook as rb
-from reelbook.cli.lab import shipped_lessons
+from reelbook.lessons import shipped_lessons
 assert "fresh" in rb.__file__, rb.__file__
 session = rb.connect("sandbox")
 session.sandbox.settings(pace=0)

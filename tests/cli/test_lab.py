@@ -19,6 +19,7 @@ from support.raw_server import RawServer
 
 from reelbook.cli import lab
 from reelbook.errors import ReelbookError
+from reelbook.lessons import shipped_lessons
 from reelbook.sandbox import server
 
 
@@ -118,7 +119,7 @@ def test_a_folder_that_cannot_be_used_is_said(tmp_path: Path) -> None:
     """A file in the folder's place is an error that says what to do."""
     (tmp_path / "taken").touch()
     with pytest.raises(ReelbookError, match="Choose another folder"):
-        lab.copy_lessons(lab.shipped_lessons(), tmp_path / "taken")
+        lab.copy_lessons(shipped_lessons(), tmp_path / "taken")
 
 
 def test_a_person_s_copy_is_never_written_over(
@@ -132,7 +133,7 @@ def test_a_person_s_copy_is_never_written_over(
     result = run("lab", "mine")
     assert result.exit_code == 0, result.output
     assert f"Kept as they are: {lab.FIRST_LESSON}." in result.stdout
-    shipped = {path.name: path.read_bytes() for path in lab.shipped_lessons()}
+    shipped = {path.name: path.read_bytes() for path in shipped_lessons()}
     assert list(shipped)[:2] == ["00-for-teachers.ipynb", lab.FIRST_LESSON]
     copies = {path.name: path.read_bytes() for path in theirs.parent.iterdir()}
     assert copies == {**shipped, lab.FIRST_LESSON: b"my work"}

@@ -18,7 +18,7 @@ from notebooks.refresh import read
 from support.environments import ROOT
 
 from colab.environment import COLABS_PYTHON, CONSTRAINTS, Environment
-from reelbook.cli.lab import shipped_lessons
+from reelbook.lessons import shipped_lessons
 from reelbook.sandbox import server
 
 pytestmark = [pytest.mark.browser]

@@ -17,8 +17,8 @@ from typing import Any
 
 from PIL import Image
 
-from reelbook.cli.lab import shipped_lessons
 from reelbook.lazy_module import LazyModule
+from reelbook.lessons import shipped_lessons
 from reelbook.media.images import thumbnail
 from reelbook.sandbox import server
 

@@ -14,7 +14,7 @@ from support.raw_server import raw_server
 
 import reelbook as rb
 from reelbook.classroom.classroom import open_classroom
-from reelbook.cli.lab import shipped_lessons
+from reelbook.lessons import shipped_lessons
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 

@@ -56,7 +56,7 @@ _LOOPBACK_HOST = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d+)?", re.IGNOR
 
 def make_app(service: SandboxService, *, loopback_only: bool = True) -> ASGIApp:
     """The service as an ASGI application. With `loopback_only`, requests for other host names are refused."""
-    tools, faults, log = _ToolDoor(service), Faults(), page.RequestLog()
+    tools, faults, log = _ToolDoor(service), Faults(), page.Timeline()
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -228,7 +228,7 @@ class _ToolDoor:
 
 
 def _front(
-    app: ASGIApp, service: SandboxService, faults: Faults, log: page.RequestLog, loopback_only: bool
+    app: ASGIApp, service: SandboxService, faults: Faults, log: page.Timeline, loopback_only: bool
 ) -> ASGIApp:
     """Before all routes: refuses other host names than the machine's own, notes what was asked, and lets a
     fault happen where one is due.

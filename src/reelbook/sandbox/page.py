@@ -52,7 +52,7 @@ class _Slice:
     refused: int = 0
 
 
-class RequestLog:
+class Timeline:
     """What was asked lately: counts for the timeline, and the newest requests one by one."""
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class RequestLog:
         return [(each.number - first, each) for each in self.slices if each.number >= first]
 
 
-def routes(service: SandboxService, faults: Faults, log: RequestLog) -> list[Route]:
+def routes(service: SandboxService, faults: Faults, log: Timeline) -> list[Route]:
     """The page, and what its forms send."""
     token = service.access.control_token
     # Good for this run of the sandbox only.
@@ -141,7 +141,7 @@ def routes(service: SandboxService, faults: Faults, log: RequestLog) -> list[Rou
 
 
 async def _page(
-    service: SandboxService, faults: Faults, log: RequestLog, request: Request, refused: Refused | None = None
+    service: SandboxService, faults: Faults, log: Timeline, request: Request, refused: Refused | None = None
 ) -> Response:
     balance = await service.balance()
     rows = await asyncio.to_thread(
@@ -198,7 +198,7 @@ def _clip(service: SandboxService, job: SandboxJob, now: float) -> Html:
     ).format(job.request_id, film, job.request["prompt"], state.tone, state.title, quiet, more)
 
 
-def _requests(log: RequestLog, now: float) -> Html:
+def _requests(log: Timeline, now: float) -> Html:
     """A bar for each two seconds of two minutes, refused requests at its foot; what came last."""
     shown = log.since(now)
     every = sum(each.all for _, each in shown)
