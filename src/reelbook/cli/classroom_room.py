@@ -222,6 +222,8 @@ def end_time(text: str, now: datetime | None = None) -> float:
 
 def introduce(room: Room, url: str) -> None:
     """Says where the class is, and what the teacher needs."""
+    from ..classroom.wheels import complete_targets, folder_of
+
     held = room.store.settings()
     link = f"{url}/?code={held.code}"
     say(f"{held.name}\n")
@@ -239,6 +241,8 @@ def introduce(room: Room, url: str) -> None:
             "It is plain HTTP: on an open network others could read along. Students' keys are good for this "
             "class only."
         )
+    if not complete_targets(folder_of(room.session.home)):
+        say("Students install Reelbook from here once you have run: reelbook classroom wheels")
     if not picture:
         say("A QR code stands here with: pip install segno")
     say("Ctrl-C stops it.")
