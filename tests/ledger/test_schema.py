@@ -77,6 +77,8 @@ def test_no_column_of_the_last_schema_is_lost(folder: Path) -> None:
     with closing(earlier(folder, NUMBER - 1)) as connection:
         for table in set(TABLES) - set(PASSING):
             kinds = {row[1]: row[2] for row in connection.execute(f"PRAGMA table_info({table})")}
+            if not kinds:  # the table is new
+                continue
             values = {
                 name: {"INTEGER": number + 1, "REAL": number + 0.5, "TEXT": f"[{number}]"}.get(kind, b"salt")
                 for number, (name, kind) in enumerate(kinds.items())

@@ -10,6 +10,7 @@ from .money import Funds
 from .records import Account, EarlierRun, Entry, Marks, Pick, Sample, Spend, Submission, SweepCell
 from .sweeps import SweepRecord, Sweeps
 from .tool_calls import ToolCall, ToolCalls, ToolJob
+from .votes import KeptVote
 
 __all__ = [
     "Account",
@@ -17,6 +18,7 @@ __all__ = [
     "EarlierRun",
     "Entry",
     "Funds",
+    "KeptVote",
     "KnownBy",
     "Ledger",
     "LedgerFile",

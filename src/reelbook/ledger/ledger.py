@@ -35,6 +35,7 @@ from .search import Entries, marks, matching
 from .store import Store, unusable
 from .sweeps import NewSweep, Sweeps
 from .tool_calls import ToolCalls, ToolJob, ToolJobs
+from .votes import Votes
 
 BUSY_SECONDS: Final = 20.0  # at the opening: long enough for many kernels on a slow disk
 # Each later kernel asks again about a job that the service didn't know; not for ever.
@@ -142,8 +143,8 @@ class Ledger(Entries):
     `file` is the home's ledger that it is a part of. `max_spend_usd` limits what the account's clips may cost
     in all; `opened_at` is when the session began (epoch seconds). `requests` is the key's request budget,
     shared with the kernels of the machine, `samples` what the billing endpoints said, `annotations` what a
-    person put to the entries, `sweeps` the sweeps and their cells, `tool_calls` the tools' calls, `tool_jobs`
-    what the clips cost that those bought.
+    person put to the entries, `votes` which of two clips people preferred, `sweeps` the sweeps and their cells,
+    `tool_calls` the tools' calls, `tool_jobs` what the clips cost that those bought.
     """
 
     def __init__(self, file: LedgerFile, account: Account, *, max_spend_usd: float | None = None) -> None:
@@ -159,6 +160,7 @@ class Ledger(Entries):
         self.requests = RequestLog(self.store, self._kernel.name, account)
         self.samples = money.Samples(*bound)
         self.annotations = Annotations(*bound)
+        self.votes = Votes(*bound)
         self.sweeps = Sweeps(*bound)
         self.tool_calls = file.tool_calls
         self.tool_jobs = ToolJobs(*bound)

@@ -13,7 +13,7 @@ from typing import Final
 
 from ..errors import ReelbookError
 
-NUMBER: Final = 19
+NUMBER: Final = 20
 
 # Amounts are whole micro-USD, times epoch seconds. Each table begins with its key.
 TABLES: Final = {
@@ -96,6 +96,17 @@ TABLES: Final = {
         at REAL NOT NULL,
         winner INTEGER NOT NULL,
         among TEXT NOT NULL
+    """,
+    # `better` is one of the two that were shown; NULL: the voter couldn't say.
+    "votes": """
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        account INTEGER NOT NULL,
+        at REAL NOT NULL,
+        question TEXT NOT NULL,
+        shown_left TEXT NOT NULL,
+        shown_right TEXT NOT NULL,
+        better TEXT,
+        voter TEXT NOT NULL
     """,
     # What ended before a question was asked is in its answer.
     "samples": """
