@@ -10,7 +10,7 @@
 Begin:          connect, join, Studio; allow_nested_loops where a course calls asyncio.run in a cell
 Submit, wait:   Session, Job, JobRequest, JobView, Batch, Clip, Picked
 Hand over:      passport, Passport: what made an exported clip
-Explore:        Sweep, SweepForm, Matrix, Styles
+Explore:        Sweep, SweepForm, Matrix, Styles; Study, Judge: which clips are better, by votes
 Panels:         PromptForm, ImagePicker, JobCard, JobBoard, Player, Compare, Gallery
 Money:          UsageChart, Facts, Spending, Receipt; Reconciliation, Verdict for answers that were lost
 Keys:           KeyManager, Rotation, ConnectionPanel; ClassroomPanel for teachers
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .account import Facts, Receipt, Rotation, Spending
     from .agent_tools.server import ToolServer
     from .client import AsyncClient
-    from .explore import Styles, Sweep
+    from .explore import Study, Styles, Sweep
     from .session import (
         Batch,
         Clip,
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         ImagePicker,
         JobBoard,
         JobCard,
+        Judge,
         KeyManager,
         Matrix,
         Player,
@@ -85,6 +86,7 @@ __all__ = [
     "JobCard",
     "JobRequest",
     "JobView",
+    "Judge",
     "KeyManager",
     "Matrix",
     "Passport",
@@ -97,6 +99,7 @@ __all__ = [
     "Session",
     "Spending",
     "Studio",
+    "Study",
     "Styles",
     "Sweep",
     "SweepForm",

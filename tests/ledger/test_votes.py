@@ -19,7 +19,7 @@ def add(ledger: Ledger, left: str, right: str, better: str | None, voter: str = 
 
 
 def test_votes_belong_to_pairs(ledger: Ledger, folder: Path, clock: Clock) -> None:
-    """Whoever asks about some clips finds all votes on pairs of them, also a later kernel; no other account."""
+    """A question about some clips finds all votes on pairs of them, a later kernel too; no other account."""
     given = [add(ledger, "a", "b", "a"), add(ledger, "b", "a", None, "Ada")]
     wider = add(ledger, "a", "c", "c")
     other = ledger.file.ledger("https://other.example", KEY)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from .axes import Axis, Cell
 from .plan import Plan
 from .run import RunCell, SweepRun
+from .study import Study
 from .sweep import Sweep
 from .wildcards import Styles
 
-__all__ = ["Axis", "Cell", "Plan", "RunCell", "Styles", "Sweep", "SweepRun"]
+__all__ = ["Axis", "Cell", "Plan", "RunCell", "Study", "Styles", "Sweep", "SweepRun"]

@@ -15,13 +15,15 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-import numpy as np
-
 from ..errors import InvalidInput
+from ..lazy_module import LazyModule
 from .designs import library
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
+else:
+    np = LazyModule("numpy")
 
 # How much clips of one sweep differ before anybody has voted: of two, the better one wins about 5 votes of 7.
 _PRECISION: Final = 0.5
@@ -105,7 +107,7 @@ class Ranking:
         )
 
     def _missing(self, compared: int, distance: float, needed: float) -> int:
-        """About how many votes are missing, on whichever pairs: doubt shrinks with the root of their number."""
+        """About how many votes are missing on any pairs: doubt shrinks with the root of their number."""
         if compared and distance >= needed:
             return 0
         likely = max(distance, _SMALLEST)
@@ -113,7 +115,7 @@ class Ranking:
 
 
 def next_pair(items: int, votes: Iterable[Vote], draw: random.Random) -> tuple[int, int]:
-    """The pair whose vote teaches most: the doubt about their difference is large, and so is that of the answer.
+    """The pair whose vote teaches most: how far they differ is in doubt, and so is the answer.
 
     Among equal pairs the lot decides, and also which clip stands first. What was voted is taken into account
     roughly and at once: it comes between one vote and the next.

@@ -143,8 +143,8 @@ class Ledger(Entries):
     `file` is the home's ledger that it is a part of. `max_spend_usd` limits what the account's clips may cost
     in all; `opened_at` is when the session began (epoch seconds). `requests` is the key's request budget,
     shared with the kernels of the machine, `samples` what the billing endpoints said, `annotations` what a
-    person put to the entries, `votes` which of two clips people preferred, `sweeps` the sweeps and their cells,
-    `tool_calls` the tools' calls, `tool_jobs` what the clips cost that those bought.
+    person put to the entries, `votes` which of two clips people preferred, `sweeps` the sweeps and their
+    cells, `tool_calls` the tools' calls, `tool_jobs` what the clips cost that those bought.
     """
 
     def __init__(self, file: LedgerFile, account: Account, *, max_spend_usd: float | None = None) -> None:

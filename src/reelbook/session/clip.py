@@ -30,6 +30,7 @@ from .request_code import CodeKind, request_code
 if TYPE_CHECKING:
     from PIL import Image
 
+    from ..media.checks import ClipChecks
     from ..media.clips import ClipInfo
     from ..requests import JobRequest
 
@@ -60,6 +61,19 @@ class Clip(SuggestsNames):
         from ..media.clips import probe
 
         return probe(self._file())
+
+    @functools.cached_property
+    def checks(self) -> ClipChecks:
+        """What was measured in its pictures: black and frozen stretches, cuts, how far its ends are apart.
+
+            clip.checks.frozen_seconds
+
+        They are facts and no judgement. It takes a fraction of a second. Raises NotAVideo.
+        """
+        from ..media.checks import check
+
+        image = self.request.image if self.request else None
+        return check(self._file(), None if image is None else image.data)
 
     @property
     def duration_seconds(self) -> float:

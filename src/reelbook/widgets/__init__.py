@@ -10,6 +10,7 @@ import re
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from reelbook.explore.study import Study
 from reelbook.session import Batch, Clip, Job, display
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from .image_picker import ImagePicker
     from .job_board import JobBoard
     from .job_card import JobCard
+    from .judge import Judge
     from .key_manager import KeyManager
     from .matrix import Matrix
     from .player import Player
@@ -37,6 +39,7 @@ __all__ = [
     "ImagePicker",
     "JobBoard",
     "JobCard",
+    "Judge",
     "KeyManager",
     "Matrix",
     "Player",
@@ -62,4 +65,5 @@ def __dir__() -> list[str]:
 
 display.register(Batch, lambda batch: __getattr__("JobBoard")(jobs=batch))
 display.register(Job, lambda job: __getattr__("JobCard")(job))
+display.register(Study, lambda study: __getattr__("Judge")(study))
 display.register(Clip, lambda clip: __getattr__("Player")(clip))

@@ -1,0 +1,385 @@
+"""A study: which of several clips people prefer, asked about two at a time, and how sure that is.
+
+The votes are kept in the ledger and belong to pairs of clips, so a study of the same clips goes on where an
+earlier kernel left it. `ranking` says what they come to.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+import random
+import time
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+from ..errors import InvalidInput, NotAVideo
+from ..formatting import count
+from ..ledger import KeptVote
+from ..requests import FIELDS
+from ..session import Clip, Job, Session, connect, display
+from .ranking import Odds, Ranking, Vote, next_pair
+from .run import SweepRun
+
+if TYPE_CHECKING:
+    from ..ledger.votes import Votes
+    from .axes import Axis
+
+Answer = Literal["left", "right", "neither"]
+
+QUESTION: Final = "Which is better?"
+_PAIRWISE: Final = 4  # an axis of more values has each compared with all its others
+_OTHERS: Final = "the others"
+
+
+class Pair(NamedTuple):
+    """Two clips to choose from, as they stand side by side."""
+
+    left: Clip
+    right: Clip
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a clip stands: its odds against the others on average, and what it `won` of the votes `shown`."""
+
+    clip: Clip
+    label: str
+    odds: Odds
+    won: int
+    shown: int
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the votes say of the clips with one value of an axis against those with another."""
+
+    better: str
+    worse: str
+    odds: Odds
+
+    @property
+    def verb(self) -> str:
+        """What stands between the two values."""
+        return "and" if self.odds.more else "beats"
+
+    @property
+    def said(self) -> str:
+        """What is known of them, or how many votes are missing."""
+        if self.odds.more:
+            return not_enough(self.odds.more)
+        votes = count(self.odds.votes, "vote")
+        return f"{percent(self.odds)}, 90 % interval {interval(self.odds)}, {votes}"
+
+    def __str__(self) -> str:
+        return f"{self.better} {self.verb} {self.worse}: {self.said}"
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """What a study's votes come to.
+
+    `standing` has the clips, the one that stands first first; `findings` compare the values of a sweep's
+    axes. `more` is about how many votes are missing until the first can be told from the second, 0 where it
+    can: then it is the `winner`.
+    """
+
+    question: str
+    votes: int
+    more: int
+    standing: tuple[Standing, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def winner(self) -> Clip | None:
+        """The clip that stands first, None while that may be chance."""
+        return None if self.more else self.standing[0].clip
+
+    @property
+    def verdict(self) -> str:
+        """Who wins, or how many votes are missing."""
+        return not_enough(self.more) if self.more else f"{self.standing[0].label} wins"
+
+    def __str__(self) -> str:
+        clips = count(len(self.standing), "clip")
+        lines = [f"{self.question} {count(self.votes, 'vote')} · {clips} · {self.verdict}"]
+        wide = max(len(each.label) for each in self.standing)
+        for place, each in enumerate(self.standing, 1):
+            odds = f"{percent(each.odds):>5}  {interval(each.odds):>6}" if each.shown else " " * 13
+            lines.append(f"{place:2}  {each.label:{wide}}  {odds}  {each.won} of {each.shown}")
+        return "\n".join([*lines, *map(str, self.findings)])
+
+    __repr__ = __str__
+
+
+class Study:
+    """Finds out by votes which clips are better. Shown in a notebook, it is the panel that asks.
+
+        study = rb.Study(run)                     # a sweep's run, or a list of clips, jobs and files
+        pair = study.pair()
+        study.vote(pair, "left")                  # "right"; "neither": can't say
+        print(study.result())
+
+    Clips of a run are those that are there. The `session`'s ledger keeps the votes; without one it is that of
+    the run or the jobs, else `reelbook.connect()`. `voter` is who votes, where several do. Other votes on the
+    same `question` count wherever both clips are of this study. Raises InvalidInput for fewer than two clips,
+    NotAVideo for a file that isn't a video.
+    """
+
+    def __init__(
+        self,
+        clips: SweepRun | Iterable[Clip | Job | str | os.PathLike[str]],
+        session: Session | None = None,
+        *,
+        question: str = QUESTION,
+        voter: str = "",
+    ) -> None:
+        if isinstance(clips, str | Clip | Job) or not isinstance(clips, SweepRun | Iterable):
+            raise InvalidInput(
+                f"Study takes a sweep's run or a list of clips, not {type(clips).__name__}: "
+                "Study([first, second])."
+            )
+        self.question = question
+        self.voter = voter
+        swept = clips if isinstance(clips, SweepRun) else None
+        given = [cell.job for cell in clips.cells if cell.job] if isinstance(clips, SweepRun) else [*clips]
+        own = (
+            swept.session
+            if swept
+            else next((Session.of(each) for each in given if isinstance(each, Job)), None)
+        )
+        self.session = session or own or connect()
+        named = {_name(clip): clip for clip in map(_clip, given) if clip is not None}
+        if len(named) < 2:
+            raise InvalidInput(f"A study takes two clips or more; {len(named) or 'none'} of these is here.")
+        self.clips = tuple(named.values())
+        self.labels = _labels(self.clips)
+        self._names = tuple(named)
+        self._axes = [] if swept is None else _axes(swept, self._names)
+        self._draw = random.Random()  # noqa: S311 - it keeps nothing secret
+
+    def pair(self, pending: Iterable[Pair] = ()) -> Pair:
+        """The pair to ask about next: the one that teaches most. Which clip stands left is drawn by lot.
+
+        `pending` pairs are being shown to somebody already and count as if they were answered.
+        """
+        waiting = [Vote(*self._places(pair), tied=True) for pair in pending]
+        one, other = next_pair(len(self.clips), [*self._votes(), *waiting], self._draw)
+        return Pair(self.clips[one], self.clips[other])
+
+    def vote(self, pair: Pair, answer: Answer, *, voter: str | None = None) -> None:
+        """Keeps which of the pair is better: "left", "right", or "neither" for "can't say".
+
+        Raises InvalidInput for another answer and for clips that aren't of this study.
+        """
+        if answer not in ("left", "right", "neither"):
+            raise InvalidInput('An answer is "left", "right" or "neither". Nothing was kept.')
+        left, right = (self._names[place] for place in self._places(pair))
+        better = {"left": left, "right": right}.get(answer)
+        who = self.voter if voter is None else voter
+        self._kept.add(KeptVote(time.time(), self.question, left, right, better, who.strip()))
+
+    def take_back(self) -> Pair | None:
+        """Takes back the last vote of this `voter`, and returns its pair as it stood; None without a vote."""
+        gone = self._kept.take_back(self._names, self.question, self.voter.strip())
+        if gone is None:
+            return None
+        left, right = (self.clips[self._names.index(each)] for each in (gone.shown_left, gone.shown_right))
+        return Pair(left, right)
+
+    @property
+    def voters(self) -> Mapping[str, int]:
+        """How many votes each voter gave; "" for those without a name."""
+        return Counter(each.voter for each in self._kept.among(self._names, self.question))
+
+    def result(self, voter: str | None = None) -> StudyResult:
+        """What the votes come to: all of them, or those of one `voter`.
+
+        Raises ConfigurationError where choix isn't installed.
+        """
+        ranking = Ranking(len(self.clips), self._votes(voter))
+        order = ranking.order()
+        pairs = len(order) * (len(order) - 1) // 2
+        compared = [each for axis in self._axes for each in _comparisons(axis)]
+        return StudyResult(
+            self.question,
+            len(ranking.votes),
+            ranking.between(order[:1], order[1:2], comparisons=pairs).more,
+            tuple(
+                Standing(
+                    self.clips[place],
+                    self.labels[place],
+                    ranking.against_the_others(place),
+                    *ranking.won(place),
+                )
+                for place in order
+            ),
+            tuple(_finding(ranking, ones, others, len(compared)) for ones, others in compared),
+        )
+
+    def table(self, voter: str | None = None) -> list[dict[str, Any]]:
+        """A row for each clip, the first first: `pandas.DataFrame(study.table())`.
+
+        Beside the votes stand facts that were measured in the file (see `Clip.checks`); no votes are in them.
+        """
+        return [
+            {
+                "place": place,
+                "clip": each.label,
+                "chance": round(each.odds.chance, 4),
+                "low": round(each.odds.low, 4),
+                "high": round(each.odds.high, 4),
+                "won": each.won,
+                "shown": each.shown,
+                "black_seconds": each.clip.checks.black_seconds,
+                "frozen_seconds": each.clip.checks.frozen_seconds,
+                "cuts": len(each.clip.checks.cuts),
+                "loop_gap": each.clip.checks.loop_gap,
+                "still_gap": each.clip.checks.still_gap,
+                "id": each.clip.request_id or None,
+                "file": str(each.clip.path),
+            }
+            for place, each in enumerate(self.result(voter).standing, 1)
+        ]
+
+    def show(self) -> None:
+        """Shows the panel that asks below the cell."""
+        display.show(self)
+
+    def _ipython_display_(self) -> None:
+        self.show()
+
+    def _display_(self) -> Any:  # in marimo
+        return display.panel(self)
+
+    def __repr__(self) -> str:
+        votes = count(sum(self.voters.values()), "vote")
+        return f"<Study “{self.question}” of {count(len(self.clips), 'clip')}: {votes}>"
+
+    @property
+    def _kept(self) -> Votes:
+        return self.session._ledger.votes
+
+    def _places(self, pair: Pair) -> tuple[int, int]:
+        try:
+            left, right = (self.clips.index(each) for each in pair)
+        except ValueError:
+            raise InvalidInput("These clips aren't of this study. Nothing was kept.") from None
+        return left, right
+
+    def _votes(self, voter: str | None = None) -> list[Vote]:
+        place = {name: number for number, name in enumerate(self._names)}
+        found = []
+        for each in self._kept.among(self._names, self.question):
+            if voter is None or each.voter == voter:
+                left, right = place[each.shown_left], place[each.shown_right]
+                found.append(
+                    Vote(right, left) if each.better == each.shown_right
+                    else Vote(left, right, tied=each.better is None)
+                )  # fmt: skip
+        return found
+
+
+def won_votes(session: Session, clip: Clip | Job) -> str:
+    """What a clip's votes came to, as it is said where the clip is handed over: "won 18 of 24 votes".
+
+    Empty without votes.
+    """
+    name = _name(clip) if isinstance(clip, Clip) else clip.request_id
+    won, shown = session._ledger.votes.won(name or "")
+    return f"won {won} of {count(shown, 'vote')}" if shown else ""
+
+
+def not_enough(more: int) -> str:
+    """What stands in place of a winner while there are too few votes."""
+    return f"Not enough votes yet: about {more} more"
+
+
+def percent(odds: Odds) -> str:
+    """The chance to win: "74 %"."""
+    return f"{100 * odds.chance:.0f} %"
+
+
+def interval(odds: Odds) -> str:
+    """The 90 % interval in percent: "61–85"."""
+    return f"{100 * odds.low:.0f}–{100 * odds.high:.0f}"
+
+
+def _clip(given: Clip | Job | str | os.PathLike[str]) -> Clip | None:
+    """The clip on this machine's disk; None for a job without one."""
+    if isinstance(given, Job):
+        clip = given.clip
+        return clip if clip is not None and clip.path.exists() else None
+    clip = given if isinstance(given, Clip) else Clip(path=Path(given), request_id="")
+    _ = clip.info  # raises here, not in the page, for a file that isn't a video
+    return clip
+
+
+def _name(clip: Clip) -> str:
+    """What its votes call it: the file itself may be renamed, or saved elsewhere."""
+    if clip.request_id:
+        return clip.request_id
+    try:
+        return f"sha256:{hashlib.sha256(clip.path.read_bytes()).hexdigest()}"
+    except OSError as error:
+        raise NotAVideo(f"{clip.path.name} can't be read: {error.strerror or error}.") from error
+
+
+def _labels(clips: Sequence[Clip]) -> tuple[str, ...]:
+    """What tells the clips apart: their prompts; where those are alike, also what else was asked for."""
+    labels = [each.request.prompt if each.request else each.path.name for each in clips]
+    for name in (each for each in FIELDS if each not in ("prompt", "image")):
+        values = [getattr(each.request, name, None) for each in clips]
+        if len({*labels}) < len(labels) and len({*values}) > 1:
+            words = [value_words(name, FIELDS[name].words(value)) for value in values]
+            labels = [f"{label} · {word}" for label, word in zip(labels, words, strict=True)]
+    return tuple(labels)
+
+
+def value_words(axis: str, label: str) -> str:
+    """A value of an axis as it is said: that of a slot by itself, "seed 7" with its name."""
+    about = FIELDS.get(axis)
+    return label if about is None or axis == "prompt" else f"{about.label.lower()} {label}"
+
+
+Group = tuple[str, frozenset[int]]  # a value, and the places of the clips that have it
+
+
+def _axes(run: SweepRun, names: Sequence[str]) -> list[list[Group]]:
+    """The axes of which at least two values have clips here."""
+    at = {cell.job.request_id: cell.cell.place for cell in run.cells if cell.job is not None}
+    axes: Sequence[Axis] = run.sweep.axes
+    found = []
+    for number, axis in enumerate(axes):
+        groups = [
+            (
+                value_words(axis.name, label),
+                frozenset(p for p, name in enumerate(names) if at[name][number] == value),
+            )
+            for value, label in enumerate(axis.labels)
+        ]
+        if len(some := [each for each in groups if each[1]]) > 1:
+            found.append(some)
+    return found
+
+
+def _comparisons(axis: list[Group]) -> Iterable[tuple[Group, Group]]:
+    """Each pair of its values; of many values each with all its others."""
+    if len(axis) <= _PAIRWISE:
+        return itertools.combinations(axis, 2)
+    every = frozenset[int]().union(*(places for _, places in axis))
+    return [(each, (_OTHERS, every - each[1])) for each in axis]
+
+
+def _finding(ranking: Ranking, one: Group, other: Group, comparisons: int) -> Finding:
+    def odds(first: Collection[int], second: Collection[int]) -> Odds:
+        return ranking.between(first, second, comparisons=comparisons)
+
+    forward = odds(one[1], other[1])
+    if forward.chance >= 0.5:
+        return Finding(one[0], other[0], forward)
+    return Finding(other[0], one[0], odds(other[1], one[1]))

@@ -1,0 +1,132 @@
+"""What can be measured in a clip's pictures: black and frozen stretches, cuts, how far its ends are apart.
+
+These are facts. A fade begins black and a portrait may stand still: whether that is good isn't said here.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ..errors import NotAVideo
+from .clips import ClipPath, _open
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Frame = NDArray[np.int16]
+
+WIDTH, HEIGHT = 160, 90  # of the pictures that are measured
+_DARK: Final = 32  # as ffmpeg's blackdetect: 98 of 100 pixels darker than this are a black picture
+_DARK_SHARE: Final = 0.98
+_STILL: Final = 3  # nowhere in the picture more than an encoder leaves of two equal ones
+_SHORTEST_SECONDS: Final = 0.2
+_CUT: Final = 12.0  # on average over the picture, and
+_CUT_TIMES: Final = 3.0  # so many times as much as in the frames around it
+_AROUND: Final = 4
+
+Stretch = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class ClipChecks:
+    """What was measured in a clip. Times in seconds, distances from 0 (the same picture) to 1.
+
+    `black` and `frozen` are stretches, from and to, of at least 0.2 s; what is black isn't frozen. `cuts` are
+    when a new shot begins. `loop_gap` is how far the first frame is from the last, `still_gap` from the
+    image that the clip was made of (None: it was made from text).
+    """
+
+    black: tuple[Stretch, ...]
+    frozen: tuple[Stretch, ...]
+    cuts: tuple[float, ...]
+    loop_gap: float
+    still_gap: float | None = None
+
+    @property
+    def black_seconds(self) -> float:
+        """How long the picture is black."""
+        return _length(self.black)
+
+    @property
+    def frozen_seconds(self) -> float:
+        """For how long nothing moves."""
+        return _length(self.frozen)
+
+    def __str__(self) -> str:
+        facts = [
+            f"black for {self.black_seconds:.1f} s" if self.black else "",
+            f"still for {self.frozen_seconds:.1f} s" if self.frozen else "",
+            f"cut at {', '.join(f'{at:.1f}' for at in self.cuts)} s" if self.cuts else "",
+            f"ends {100 * self.loop_gap:.0f} % from its beginning",
+            "" if self.still_gap is None else f"begins {100 * self.still_gap:.0f} % from its image",
+        ]
+        return " · ".join(filter(None, facts))
+
+
+def check(path: ClipPath, still: bytes | None = None) -> ClipChecks:
+    """Measures the clip at `path`, all of it; `still` is the image that it was made of. Raises NotAVideo."""
+    times, frames = _frames(path)
+    steps = [np.abs(after - before) for before, after in itertools.pairwise(frames)]
+    moved = np.array([step.mean() for step in steps])
+    black = [float((frame.max(axis=2) < _DARK).mean()) >= _DARK_SHARE for frame in frames[:-1]]
+    frozen = [int(step.max()) <= _STILL and not dark for step, dark in zip(steps, black, strict=True)]
+    return ClipChecks(
+        black=_stretches(times, black),
+        frozen=_stretches(times, frozen),
+        cuts=tuple(times[place + 1] for place in range(len(moved)) if _is_cut(moved, place)),
+        loop_gap=_distance(frames[0], frames[-1]),
+        still_gap=None if still is None else _distance(frames[0], _still(still)),
+    )
+
+
+def _frames(path: ClipPath) -> tuple[list[float], list[Frame]]:
+    """All frames, small, with their times in seconds."""
+    times, frames = [], []
+    with _open(path) as (container, stream):
+        for each in container.decode(stream):
+            small = each.reformat(width=WIDTH, height=HEIGHT, format="rgb24", interpolation="AREA")
+            frames.append(small.to_ndarray().astype(np.int16))
+            times.append(each.time or 0.0)
+    if not frames:
+        raise NotAVideo(f"{Path(path).name} holds no frame that can be decoded.")
+    return times, frames
+
+
+def _still(image: bytes) -> Frame:
+    from PIL import Image
+
+    with Image.open(io.BytesIO(image)) as picture:
+        small = picture.convert("RGB").resize((WIDTH, HEIGHT), Image.Resampling.BOX)
+    return np.asarray(small).astype(np.int16)
+
+
+def _distance(one: Frame, other: Frame) -> float:
+    return round(float(np.abs(one - other).mean()) / 255, 4)
+
+
+def _stretches(times: Sequence[float], so: Sequence[bool]) -> tuple[Stretch, ...]:
+    """From and to, where it is so for long enough to be seen: from each frame to the next."""
+    found = []
+    for is_so, group in itertools.groupby(range(len(so)), key=so.__getitem__):
+        places = list(group)
+        begin, end = times[places[0]], times[places[-1] + 1]
+        if is_so and end - begin >= _SHORTEST_SECONDS:
+            found.append((round(begin, 3), round(end, 3)))
+    return tuple(found)
+
+
+def _is_cut(moved: NDArray[np.float64], place: int) -> bool:
+    around = np.delete(moved[max(0, place - _AROUND) : place + _AROUND + 1], min(place, _AROUND))
+    usual = float(np.median(around)) if len(around) else 0.0
+    return bool(moved[place] >= max(_CUT, _CUT_TIMES * usual))
+
+
+def _length(stretches: Sequence[Stretch]) -> float:
+    return round(sum(end - begin for begin, end in stretches), 3)

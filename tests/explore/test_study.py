@@ -1,0 +1,165 @@
+"""A study: pairs are asked about, votes are kept, and what they come to is told with its doubt."""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+
+import pytest
+from widgets.doubles import clip_file
+
+import reelbook as rb
+from reelbook.errors import InvalidInput, NotAVideo
+from reelbook.explore import SweepRun
+from reelbook.explore.study import Pair, Study, won_votes
+
+
+@pytest.fixture
+def run(session: rb.Session) -> SweepRun:
+    """A sweep of four clips, all there."""
+    asked = rb.Sweep(
+        "a {animal} in {place}", animal="fox, owl", place="snow, rain", duration_seconds=1, seed=7
+    )
+    made = asked.run(session)
+    made.results()
+    return made
+
+
+def prefer(study: Study, word: str, times: int = 1, voter: str | None = None) -> None:
+    """Votes for whichever clip of the pair has that word; where both or none do, it can't be said."""
+    for _ in range(times):
+        pair = study.pair()
+        left, right = (word in clip.request.prompt for clip in pair if clip.request)
+        study.vote(pair, "neither" if left == right else "left" if left else "right", voter=voter)
+
+
+def test_votes_find_what_a_person_prefers(run: SweepRun) -> None:
+    """Who likes snow has it beat rain, with how sure that is; of fox and owl nothing is known yet."""
+    study = rb.Study(run)
+    study._draw = random.Random(1)
+    prefer(study, "snow", 40)
+    result = study.result()
+    assert [each.label.split()[-1] for each in result.standing] == ["snow", "snow", "rain", "rain"]
+    place, animal = sorted(result.findings, key=lambda each: each.odds.more)
+    assert (place.better, place.worse) == ("snow", "rain")
+    assert str(place).startswith("snow beats rain: ")
+    assert " %, 90 % interval " in str(place)
+    assert str(animal).startswith(f"{animal.better} and {animal.worse}: Not enough votes yet: about ")
+    assert result.winner is None  # both in snow are liked as well
+    assert "Not enough votes yet: about" in str(result).splitlines()[0]
+    won, shown = result.standing[0].won, result.standing[0].shown
+    assert won_votes(run.session, result.standing[0].clip) == f"won {won} of {shown} votes"
+
+
+def test_a_study_is_gone_on_with(run: SweepRun) -> None:
+    """The votes belong to the pairs: a later study of these clips, or of some of them, has them."""
+    study = rb.Study(run, voter="Ada")
+    prefer(study, "fox", 12)
+    jobs = [cell.job for cell in run.cells if cell.job]
+    assert repr(rb.Study(jobs)) == "<Study “Which is better?” of 4 clips: 12 votes>"
+    again = rb.Study(run, voter="Ben")
+    prefer(again, "owl", 3)
+    assert again.voters == {"Ada": 12, "Ben": 3}
+    assert (again.result().votes, again.result("Ben").votes) == (15, 3)
+    some = Study(jobs[:2])
+    assert 0 < sum(some.voters.values()) < 15
+    assert rb.Study(run, question="Which is funnier?").voters == {}
+
+
+def test_the_last_vote_is_taken_back(run: SweepRun) -> None:
+    """One's own; its pair is there again as it stood."""
+    study = rb.Study(run)
+    pair = study.pair()
+    study.vote(pair, "right")
+    prefer(study, "fox", voter="Ada")
+    assert study.take_back() == pair
+    assert study.take_back() is None
+    assert study.voters == {"Ada": 1}
+    assert won_votes(run.session, pair.right) in ("", "won 0 of 1 vote", "won 1 of 1 vote")
+
+
+def test_pairs_that_are_shown_count_as_answered(run: SweepRun) -> None:
+    """So two people get different ones, and a panel can fetch the next while one is looked at."""
+    study = rb.Study(run)
+    shown: list[Pair] = []
+    for _ in range(6):
+        shown.append(study.pair(shown))
+    assert len({frozenset(pair) for pair in shown}) == 6
+
+
+def test_files_are_studied_too(session: rb.Session, tmp_path: Path) -> None:
+    """Known by what is in them: a file of another name keeps its votes."""
+    files = [clip_file(tmp_path / f"{name}.mp4", seconds=number) for number, name in enumerate("ab", 1)]
+    study = rb.Study(files, session)
+    assert study.labels == ("a.mp4", "b.mp4")
+    study.vote(Pair(*study.clips), "left")
+    moved = files[0].rename(tmp_path / "c.mp4")
+    assert won_votes(session, rb.Clip(path=moved, request_id="")) == "won 1 of 1 vote"
+    assert rb.Study([moved, files[1]], session).voters == {"": 1}
+
+
+def test_equal_prompts_are_told_apart(session: rb.Session) -> None:
+    """By what else was asked for, and a value of such an axis is said with its name."""
+    run = rb.Sweep("a fox", seed=[7, 8], duration_seconds=1).run(session)
+    run.results()
+    study = rb.Study(run)
+    assert study.labels == ("a fox · seed 7", "a fox · seed 8")
+    [finding] = study.result().findings
+    assert {finding.better, finding.worse} == {"seed 7", "seed 8"}
+
+
+def test_many_values_are_compared_with_their_others(session: rb.Session) -> None:
+    """A sentence for each of them, not for each pair."""
+    run = rb.Sweep("a {colour} fox", colour=list("abcde"), seed=7, duration_seconds=1).run(session)
+    run.results()
+    findings = rb.Study(run).result().findings
+    assert [{each.better, each.worse} for each in findings] == [{one, "the others"} for one in "abcde"]
+
+
+def test_what_is_no_study_is_refused(run: SweepRun, tmp_path: Path) -> None:
+    """Too few clips, what isn't a list, a file that is no video, strange answers."""
+    jobs = [cell.job for cell in run.cells if cell.job]
+    with pytest.raises(InvalidInput, match="two clips or more; 1 of these is here"):
+        rb.Study([jobs[0], jobs[0]])
+    with pytest.raises(InvalidInput, match="not str"):
+        rb.Study("a.mp4")
+    (tmp_path / "no.mp4").write_text("no video")
+    with pytest.raises(NotAVideo):
+        rb.Study([tmp_path / "no.mp4"], run.session)
+    study = rb.Study(jobs[:2])
+    wrong: list[tuple[Pair, str]] = [(study.pair(), "both"), (Pair(study.clips[0], jobs[2].result()), "left")]
+    for pair, answer in wrong:
+        with pytest.raises(InvalidInput, match="Nothing was kept"):
+            study.vote(pair, answer)  # type: ignore[arg-type] # a wrong one
+    assert study.voters == {}
+
+
+def test_the_table_has_votes_and_measured_facts(run: SweepRun) -> None:
+    """A row for each clip in the order of the standing; as numbers, for pandas."""
+    study = rb.Study(run)
+    prefer(study, "snow", 8)
+    rows = study.table()
+    assert [row["place"] for row in rows] == [1, 2, 3, 4]
+    assert rows[0]["low"] < rows[0]["chance"] < rows[0]["high"]
+    assert rows[0]["shown"] >= rows[0]["won"] > 0
+    assert (rows[0]["cuts"], rows[0]["still_gap"]) == (0, None)
+    assert rows[0]["loop_gap"] < 0.2
+    assert rows[0]["black_seconds"] > 0.9  # as the clips of this sandbox are
+
+
+def test_intervals_hold_the_truth_over_adaptive_pairs(run: SweepRun) -> None:
+    """Also where the study itself chooses what is asked (1,000 sets: benchmarks.bench_study)."""
+    draw, held = random.Random(3), []
+    for number in range(40):
+        study = Study(run, question=f"Set {number}?")
+        study._draw = random.Random(number)
+        truth = {clip: draw.gauss(0, 2**0.5) for clip in study.clips}
+        for _ in range(draw.randint(5, 20)):
+            pair = study.pair()
+            left = draw.random() < 1 / (1 + math.exp(truth[pair.right] - truth[pair.left]))
+            study.vote(pair, "left" if left else "right")
+        for each in study.result().standing:
+            rest = (sum(truth.values()) - truth[each.clip]) / (len(truth) - 1)
+            held.append(each.odds.low <= 1 / (1 + math.exp(rest - truth[each.clip])) <= each.odds.high)
+    assert 0.83 <= sum(held) / len(held) <= 0.97
