@@ -29,7 +29,8 @@ else:
 _PRECISION: Final = 0.5
 _LEVEL: Final = 0.90
 _SMALLEST: Final = 0.2  # to tell apart strengths that are nearer takes more votes than anybody gives
-_MANY: Final = 100
+_MEDIAN: Final = 0.67  # half of what is normally distributed is further off than so many spreads
+MANY: Final = 100
 _STEPS: Final = 8
 _EQUAL: Final = 1e-9
 
@@ -47,7 +48,7 @@ class Odds:
     """How likely one wins over another: `chance`, and the 90 % interval from `low` to `high`.
 
     `votes` compared them directly. Without enough votes to tell them apart, `more` says about how many are
-    missing; it is 0 once they can be told apart.
+    missing, `MANY` at most; it is 0 once they can be told apart.
     """
 
     chance: float
@@ -103,15 +104,18 @@ class Ranking:
             low=_logistic(middle - reach),
             high=_logistic(middle + reach),
             votes=votes,
-            more=self._missing(votes, abs(middle), _quantile(1 - (1 - _LEVEL) / 2 / comparisons) * spread),
+            more=self._missing(votes, abs(middle), spread, _quantile(1 - (1 - _LEVEL) / 2 / comparisons)),
         )
 
-    def _missing(self, compared: int, distance: float, needed: float) -> int:
-        """About how many votes are missing on any pairs: doubt shrinks with the root of their number."""
-        if compared and distance >= needed:
+    def _missing(self, compared: int, distance: float, spread: float, spreads: float) -> int:
+        """About how many votes are missing, on any pairs, until it is so many spreads from nothing.
+
+        The spread shrinks with the root of the votes' number. As long as it is large, so may the distance be.
+        """
+        if compared and distance >= spreads * spread:
             return 0
-        likely = max(distance, _SMALLEST)
-        return max(1, min(_MANY, round(max(len(self.votes), 4) * ((needed / likely) ** 2 - 1))))
+        likely = max(distance, _MEDIAN * spread, _SMALLEST)
+        return max(1, min(MANY, round(max(len(self.votes), 4) * ((spreads * spread / likely) ** 2 - 1))))
 
 
 def next_pair(items: int, votes: Iterable[Vote], draw: random.Random) -> tuple[int, int]:

@@ -22,7 +22,7 @@ from ..formatting import count
 from ..ledger import KeptVote
 from ..requests import FIELDS
 from ..session import Clip, Job, Session, connect, display
-from .ranking import Odds, Ranking, Vote, next_pair
+from .ranking import MANY, Odds, Ranking, Vote, next_pair
 from .run import SweepRun
 
 if TYPE_CHECKING:
@@ -83,35 +83,35 @@ class Finding:
 class StudyResult:
     """What a study's votes come to.
 
-    `standing` has the clips, the one that stands first first; `findings` compare the values of a sweep's
-    axes. `more` is about how many votes are missing until the first can be told from the second, 0 where it
-    can: then it is the `winner`.
+    `standing` has the clips, the strongest first. `lead` says what is known of the first two, `findings` what
+    of each two values of a sweep's axes. `more` is about how many votes are missing until the first can be
+    told from the second, 0 where it can: then it is the `winner`.
     """
 
     question: str
     votes: int
-    more: int
     standing: tuple[Standing, ...]
+    lead: Finding
     findings: tuple[Finding, ...]
+
+    @property
+    def more(self) -> int:
+        """About how many votes are missing for a winner."""
+        return self.lead.odds.more
 
     @property
     def winner(self) -> Clip | None:
         """The clip that stands first, None while that may be chance."""
         return None if self.more else self.standing[0].clip
 
-    @property
-    def verdict(self) -> str:
-        """Who wins, or how many votes are missing."""
-        return not_enough(self.more) if self.more else f"{self.standing[0].label} wins"
-
     def __str__(self) -> str:
         clips = count(len(self.standing), "clip")
-        lines = [f"{self.question} {count(self.votes, 'vote')} · {clips} · {self.verdict}"]
+        lines = [f"{self.question} {count(self.votes, 'vote')} · {clips}"]
         wide = max(len(each.label) for each in self.standing)
         for place, each in enumerate(self.standing, 1):
             odds = f"{percent(each.odds):>5}  {interval(each.odds):>6}" if each.shown else " " * 13
             lines.append(f"{place:2}  {each.label:{wide}}  {odds}  {each.won} of {each.shown}")
-        return "\n".join([*lines, *map(str, self.findings)])
+        return "\n".join([*lines, str(self.lead), *map(str, self.findings)])
 
     __repr__ = __str__
 
@@ -208,7 +208,6 @@ class Study:
         return StudyResult(
             self.question,
             len(ranking.votes),
-            ranking.between(order[:1], order[1:2], comparisons=pairs).more,
             tuple(
                 Standing(
                     self.clips[place],
@@ -217,6 +216,10 @@ class Study:
                     *ranking.won(place),
                 )
                 for place in order
+            ),
+            Finding(
+                *(self.labels[place] for place in order[:2]),
+                ranking.between(order[:1], order[1:2], comparisons=pairs),
             ),
             tuple(_finding(ranking, ones, others, len(compared)) for ones, others in compared),
         )
@@ -296,7 +299,9 @@ def won_votes(session: Session, clip: Clip | Job) -> str:
 
 def not_enough(more: int) -> str:
     """What stands in place of a winner while there are too few votes."""
-    return f"Not enough votes yet: about {more} more"
+    if more < MANY:
+        return f"Not enough votes yet: about {more} more"
+    return f"Too close to tell yet: it may take over {MANY} votes more"
 
 
 def percent(odds: Odds) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from ..explore.ranking import MANY
 from ..explore.study import interval, not_enough, percent
 from ..formatting import count
 
@@ -22,7 +23,8 @@ def progress(votes: int, more: int) -> tuple[str, str]:
     """How far the voting is, and what there is to say of it. It never tells how a clip stands."""
     if not more:
         return count(votes, "vote"), ENOUGH
-    return f"{votes} of about {count(votes + more, 'vote')}", not_enough(more)
+    known = more < MANY
+    return f"{votes} of about {votes + more} votes" if known else count(votes, "vote"), not_enough(more)
 
 
 def result(found: StudyResult, facts: Mapping[str, str], keys: Mapping[Clip, str]) -> dict[str, Any]:
@@ -44,9 +46,10 @@ def result(found: StudyResult, facts: Mapping[str, str], keys: Mapping[Clip, str
         )
     return {
         "said": f"{count(found.votes, 'vote')} · {count(len(rows), 'clip')} · {LEGEND}",
-        "verdict": found.verdict,
         "rows": rows,
-        "findings": [[each.better, each.verb, each.worse, each.said] for each in found.findings],
+        "findings": [
+            [each.better, each.verb, each.worse, each.said] for each in (found.lead, *found.findings)
+        ],
     }
 
 

@@ -125,9 +125,8 @@ class Judge(Plays, ServesClips):
             told = [row["label"], row["facts"], row["chance"], row["interval"], row["won"]]
             rows.append([str(place), picture_html(small, 'width="96"'), *map(text_html, told)])
         findings = [f"{one} {verb} {other}: {said}" for one, verb, other, said in found["findings"]]
-        head = f"{self.study.question} {found['verdict']}"
-        page = text_html(head, found["said"]) + table_html(rows) + text_html(*findings)
-        return page, f"Judge: {head}. {found['said']}"
+        page = text_html(self.study.question, found["said"]) + table_html(rows) + text_html(*findings)
+        return page, f"Judge: {self.study.question} {' | '.join(findings)}"
 
     @traitlets.observe("voter")
     def _another_voter(self, change: Any) -> None:

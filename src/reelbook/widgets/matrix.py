@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 import traitlets
 
 from reelbook.errors import InvalidInput
-from reelbook.explore import Sweep, SweepRun
+from reelbook.explore import Study, Sweep, SweepRun
 from reelbook.explore.plan import CONFIRM_ABOVE_USD
 from reelbook.formatting import Line
 from reelbook.session import Job, Session
@@ -27,7 +27,7 @@ from reelbook.session.request_code import request_code
 from ..states import LEFT_OUT, PLANNED, UNCERTAIN
 from ..text import matrix as words
 from ..text.board import tally
-from .base import session_of
+from .base import Callbacks, session_of
 from .bundle import packed
 from .clip_serving import Plays, ServesClips
 from .compare import MOST as MOST_COMPARED
@@ -68,8 +68,8 @@ class Matrix(Plays, LeadsOn, ServesClips):
     - `selected`: the numbers of the selected cells; `opened`: that of the opened cell, 0 without one
     - `confirm_above_usd`: what costs more is bought at a second press
 
-    `run` is the SweepRun; `chosen` are the jobs of the selected cells. `on_compare(callback)` and
-    `on_vary(callback)` say what happens at "Compare" and at "Vary".
+    `run` is the SweepRun; `chosen` are the jobs of the selected cells. `on_compare(callback)`,
+    `on_judge(callback)` and `on_vary(callback)` say what happens at "Compare", "Judge" and "Vary".
     `save("grid.mp4")`, `save("grid.png")` and `save("grid.html")` write the whole grid into one file. Raises
     InvalidInput where an axis isn't one of the sweep's.
 
@@ -88,6 +88,10 @@ class Matrix(Plays, LeadsOn, ServesClips):
     confirm_above_usd = traitlets.Float(CONFIRM_ABOVE_USD, help="From where on it asks a second time.")
     shape = traitlets.Float(16 / 9, help="Of the cells, width over height.").tag(sync=True)
     offers = traitlets.List(traitlets.Unicode(), help="What else the page offers.").tag(sync=True)
+
+    on_judge = Callbacks[[Study]](
+        "`callback(study)` is called when Judge is pressed, with a study of the selected clips, or of all."
+    )
 
     _sends_news = True
     _called = "n"
@@ -131,7 +135,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
         now = time.monotonic()
         with self.hold_sync():
             self.live = self._busy or self._running
-            offered = {"compare": self.on_compare, "vary": self.on_vary}
+            offered = {"compare": self.on_compare, "vary": self.on_vary, "judge": self.on_judge}
             self.offers = [name for name, callbacks in offered.items() if callbacks]
         if head_words is not None:
             cells = [news for number in changed if len(news := self._cell_news(number, now)) > 1]
@@ -426,6 +430,9 @@ class Matrix(Plays, LeadsOn, ServesClips):
         if "n" not in content:
             return {"text": self.sweep.as_code(kind)}
         return {"text": request_code(self.run.cells[content["n"] - 1].cell.request, kind)}
+
+    def _on_judge(self) -> None:
+        self.on_judge.tell(Study(self.chosen if len(self.chosen) > 1 else self.run))
 
     def _on_save(self, kind: str) -> None:
         def save() -> str:

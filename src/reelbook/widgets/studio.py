@@ -23,8 +23,9 @@ from .key_manager import KeyManager
 from .prompt_form import PromptForm
 
 if TYPE_CHECKING:
-    from reelbook.explore import SweepRun
+    from reelbook.explore import Study, SweepRun
 
+    from .judge import Judge
     from .matrix import Matrix
     from .sweep_form import SweepForm
 
@@ -34,12 +35,14 @@ VIEWS = {
     "board": "Board",
     "gallery": "Gallery",
     "compare": "Compare",
+    "judge": "Judge",
     "usage": "Usage",
     "keys": "API keys",
     "tools": "Tools",
     "connection": "Connection",
 }
 NOTHING_COMPARED = "Clips side by side with one clock. Select two to nine in the gallery and press Compare."
+NOTHING_JUDGED = "Two clips at a time, and which is better. Open a sweep in Explore and press Judge."
 MORE = ("keys", "tools", "connection")  # behind one button: they are needed now and then
 
 
@@ -87,10 +90,10 @@ class Studio(Host):
     """Everything in one cell: write a prompt, press Generate, then watch, play, find and compare clips.
 
     `Studio(session)`; without a session `reelbook.connect()`. Observe, link or set `view`: "create",
-    "explore", "board", "gallery", "compare", "usage", "keys", "tools" (offered where a tool server is known)
-    or "connection". `form` is the PromptForm and `card` the JobCard of the latest clip. `sweep_form` and
-    `matrix` (of "explore"), `board`, `gallery` and `compare` are the panels of those views, None until they
-    are first shown. A key typed in under "connection" gives the Studio a new `session`.
+    "explore", "board", "gallery", "compare", "judge", "usage", "keys", "tools" (where a tool server is known)
+    or "connection". `form` is the PromptForm and `card` the JobCard of the latest clip. `sweep_form`
+    and `matrix` (of "explore"), `board`, `gallery`, `compare` and `judge` are the panels of those views, None
+    until they are first shown. A key typed in under "connection" gives the Studio a new `session`.
 
         studio = rb.Studio()
         studio.view = "gallery"
@@ -125,6 +128,7 @@ class Studio(Host):
         self.board: JobBoard | None = None
         self.gallery: Gallery | None = None
         self.compare: Compare | None = None
+        self.judge: Judge | None = None
         self.form = PromptForm(session)
         self.session = self.form.session
         self.card = JobCard()
@@ -188,6 +192,10 @@ class Studio(Host):
                 hint = Hint(text=NOTHING_COMPARED, button="Open the gallery")
                 hint.on_press(lambda: self.set_trait("view", "gallery"))
                 return hint
+            case "judge":
+                hint = Hint(text=NOTHING_JUDGED, button="Open Explore")
+                hint.on_press(lambda: self.set_trait("view", "explore"))
+                return hint
             case "usage":
                 from .usage_chart import UsageChart  # brings pandas and bqplot, which only the chart needs
 
@@ -220,6 +228,7 @@ class Studio(Host):
 
         matrix = Matrix(run)
         matrix.on_compare(self._put_side_by_side)
+        matrix.on_judge(self._ask_which_is_better)
         matrix.on_vary(self._plan_variations)
         former, self.matrix = self.matrix, matrix
         self.panes = {**self.panes, "explore": [self.sweep_form, matrix]}
@@ -237,12 +246,22 @@ class Studio(Host):
             self.view = "create"
 
     def _put_side_by_side(self, jobs: tuple[Job, ...]) -> None:
-        former = self.panes.get("compare", [])
         self.compare = Compare(jobs, self.session)
-        self.panes = {**self.panes, "compare": [self.compare]}
-        for panel in former:
-            panel.close()
-        self.view = "compare"
+        self._put("compare", self.compare)
+
+    def _ask_which_is_better(self, study: Study) -> None:
+        from .judge import Judge
+
+        self.judge = Judge(study)
+        self._put("judge", self.judge)
+
+    def _put(self, view: str, panel: Panel) -> None:
+        """Shows a panel in place of the one that this view had."""
+        former = self.panes.get(view, [])
+        self.panes = {**self.panes, view: [panel]}
+        for each in former:
+            each.close()
+        self.view = view
 
     def _use(self, session: Session) -> None:
         """Starts all panels anew with another session."""

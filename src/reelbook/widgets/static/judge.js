@@ -15,7 +15,7 @@ const FETCHED = 12; // clips in the page's memory
  * @typedef {{n: number, left: string, right: string}} Shown
  * @typedef {{key: string, label: string, facts: string, bar: number[], chance: string, interval: string,
  *   won: string}} Row `bar`: chance, low and high from 0 to 1; empty without votes
- * @typedef {{said: string, verdict: string, rows: Row[], findings: string[][], voters: string[][], of: string}} Result
+ * @typedef {{said: string, rows: Row[], findings: string[][], voters: string[][], of: string}} Result
  */
 
 function render({ model, el }) {
@@ -67,7 +67,6 @@ function render({ model, el }) {
 
   // What the votes say
   const legend = h("span", { class: "rb-quiet" });
-  const verdict = h("p", { class: "rb-find" });
   const whose = h("div", { class: "rb-seg", role: "group", "aria-label": "Whose votes" });
   const rows = h("tbody");
   const columns = ["Place", "Clip", "Prompt", "Wins"].map((name) => h("th", { scope: "col" }, name));
@@ -77,7 +76,7 @@ function render({ model, el }) {
   const give = plainButton("Hand over", () => press("hand_over"));
   const told = h("div", { class: "rb-told", hidden: true },
     h("div", { class: "rb-head" }, h("b", {}, "What the votes say"), legend, whose),
-    rank, verdict, findings, h("div", { class: "rb-acts" }, give, goOn));
+    rank, findings, h("div", { class: "rb-acts" }, give, goOn));
   const wrap = h("div", { class: "rb-judge", tabindex: -1 }, ask, told);
   frame.body.append(wrap);
   const pictures = posters(frame, model);
@@ -199,7 +198,7 @@ function render({ model, el }) {
     const image = h("img", { alt: "" });
     const cell = h("div", { class: "rb-cell" }, image);
     const figures = row.bar.length
-      ? [h("b", {}, row.chance), ` ${row.interval}`, h("span", {}, row.won)] : [h("span", {}, "no votes yet")];
+      ? [h("b", {}, row.chance), h("span", {}, row.interval), h("span", {}, row.won)] : [h("span", {}, "no votes yet")];
     const made = h("tr", {}, h("td", {}, place + 1), h("td", {}, cell),
       h("td", {}, row.label, row.bar.length ? bar(row.bar, `${row.chance}, 90 % interval ${row.interval}`) : "",
         row.facts ? h("small", {}, row.facts) : ""),
@@ -217,10 +216,10 @@ function render({ model, el }) {
     if (judging()) {
       for (const image of rows.querySelectorAll("img")) pictures.forget(image);
       rows.replaceChildren();
+      delete rows.dataset.drawn;
       show();
     } else {
       setText(legend, now.said);
-      setText(verdict, now.verdict);
       if (isNew(rows, now.rows)) {
         for (const image of rows.querySelectorAll("img")) pictures.forget(image);
         rows.replaceChildren(...now.rows.map(drawRow));
@@ -230,7 +229,7 @@ function render({ model, el }) {
       whose.hidden = !now.voters.length;
       findings.replaceChildren(...now.findings.map(([one, verb, other, rest]) =>
         h("p", { class: "rb-find" }, h("b", {}, one), ` ${verb} `, h("b", {}, other), `: ${rest}`)));
-      if (turned) frame.say(now.verdict);
+      if (turned) frame.say(findings.firstChild.textContent);
       free();
     }
     if (turned && had) (judging() ? wrap : goOn).focus();

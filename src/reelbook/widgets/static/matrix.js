@@ -94,6 +94,7 @@ function render({ model, el }) {
   }, { "data-by": name }));
   by[1].title = "Clips of different length begin and end together";
   const compare = plainButton("Compare", () => tell(model, { name: "compare" }));
+  const judge = plainButton("Judge", () => tell(model, { name: "judge" }));
   const none = plainButton("Deselect", () => select([]));
   const help = h("p", { class: "rb-quiet rb-foot", hidden: true });
   const saves = [["mp4", "As a video"], ["png", "As a sheet"], ["html", "As a page"]]
@@ -102,8 +103,8 @@ function render({ model, el }) {
   const kinds = h("div", { class: "rb-acts rb-foot", hidden: true }, ...saves, asCode);
   const showHelp = foldButton("Shortcuts", help);
   const group = (label, parts) => h("span", { class: "rb-group", role: "group", "aria-label": label }, ...parts);
-  const bar = h("div", { class: "rb-deck" }, ...deck.parts, group("Go by", by), group("Zoom", zooms), compare, none,
-    foldButton("Save…", kinds), showHelp);
+  const bar = h("div", { class: "rb-deck" }, ...deck.parts, group("Go by", by), group("Zoom", zooms),
+    compare, judge, none, foldButton("Save…", kinds), showHelp);
   wrap.append(head, note, nothing, h("div", { class: "rb-scroll" }, table), about.node, bar, kinds, help);
   frame.body.append(wrap);
   const setLength = () => {
@@ -176,6 +177,8 @@ function render({ model, el }) {
     const number = selected().length;
     compare.hidden = number < 2 || number > mostCompared || !offers("compare");
     setText(compare, `Compare ${number} selected`);
+    judge.hidden = !offers("judge");
+    setText(judge, number > 1 ? `Judge ${number} selected` : "Judge");
     none.hidden = !number;
     setText(none, `Deselect ${number}`);
   };

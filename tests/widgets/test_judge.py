@@ -1,0 +1,129 @@
+"""The Judge: pairs without labels, votes by message, and what they say after Stop."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from widgets.doubles import asks, clip_file, says, work_ends
+
+import reelbook as rb
+from reelbook.explore import Study
+from reelbook.widgets.judge import Judge
+
+
+@pytest.fixture
+def study(session: rb.Session, tmp_path: Path) -> Study:
+    """A study of three files of different lengths."""
+    files = [
+        clip_file(tmp_path / f"{name}.mp4", seconds=at) for at, name in enumerate(("fox", "owl", "duck"), 1)
+    ]
+    return rb.Study(files, session)
+
+
+def vote(judge: Judge, answer: str) -> None:
+    """What the page sends at a key."""
+    says(judge, "vote", n=judge.pair["n"], answer=answer)
+
+
+def test_nothing_of_a_clip_is_in_the_page_before_stop(study: Study) -> None:
+    """No name, no standing, nor in the still form. After Stop both are there, and gone when it goes on."""
+    judge = Judge(study)
+    for answer in ("left", "right", "left", "neither"):
+        vote(judge, answer)
+    hidden: Any = [judge.get_state(), judge.still()]
+    told = json.dumps(hidden, default=str)
+    assert not any(word in told.replace(judge._esm, "") for word in ("fox", "owl", "duck", " beats "))
+    assert (judge.votes, judge.face["said"].startswith("4 of about ")) == (4, True)
+    says(judge, "stop")
+    work_ends(judge)
+    rows = judge.result["rows"]
+    assert {row["label"] for row in rows} == {"fox.mp4", "owl.mp4", "duck.mp4"}
+    assert rows[0]["facts"].endswith(" % from its beginning")
+    assert all("fox.mp4" in text for text in judge.still()[:1])
+    assert len(judge.result["findings"]) == 1  # of the first two
+    says(judge, "go_on")
+    assert judge.result == {}
+
+
+def test_a_press_is_one_vote(study: Study) -> None:
+    """A second message about the same pair, a strange answer and one after Stop don't count."""
+    judge = Judge(study)
+    shown = judge.pair
+    following = judge.upcoming
+    says(judge, "vote", n=shown["n"], answer="left")
+    assert [judge.pair["left"], judge.pair["right"]] == following  # it was fetched already
+    says(judge, "vote", n=shown["n"], answer="left")
+    vote(judge, "both")
+    assert "Nothing was kept." in judge.message["text"]
+    says(judge, "stop")
+    vote(judge, "left")
+    work_ends(judge)
+    assert study.voters == {"": 1}
+
+
+def test_a_vote_is_taken_back(study: Study) -> None:
+    """Its pair is shown again as it stood."""
+    judge = Judge(study)
+    assert not judge.face["can_take_back"]
+    shown = judge.pair
+    vote(judge, "right")
+    assert judge.face["can_take_back"]
+    says(judge, "take_back")
+    assert {**judge.pair, "n": 0} == {**shown, "n": 0}
+    assert study.voters == {}
+
+
+def test_votes_of_several_are_counted_apart_and_together(study: Study) -> None:
+    """Who votes is typed in the panel; after Stop one is chosen, or all."""
+    judge = Judge(study, voter="Ada")
+    vote(judge, "left")
+    judge.voter = "Ben"
+    assert not judge.face["can_take_back"]  # only one's own
+    vote(judge, "left")
+    vote(judge, "right")
+    says(judge, "stop")
+    assert judge.result["voters"] == [["*", "All · 3"], ["Ada", "Ada · 1"], ["Ben", "Ben · 2"]]
+    says(judge, "of", voter="Ben")
+    assert judge.result["said"].startswith("2 votes")
+    work_ends(judge)
+
+
+def test_the_page_gets_clips_by_number(study: Study) -> None:
+    """And learns no path."""
+    judge = Judge(study)
+    assert asks(judge, "chunk", key="1", index=0)["buffers"] == [study.clips[1].path.read_bytes()]
+    assert "problem" in asks(judge, "chunk", key="3", index=0)
+    assert [round(length) for _, _, length, *_ in judge.clips] == [1, 2, 3]
+
+
+def test_hand_over_is_offered_where_somebody_listens(study: Study) -> None:
+    """With the clips as they stand."""
+    judge = Judge(study)
+    assert not judge.face["hands_over"]
+    given: list[tuple[rb.Clip, ...]] = []
+    judge.on_hand_over(given.append)
+    assert judge.face["hands_over"]
+    says(judge, "hand_over")
+    assert {*given[0]} == {*study.clips}
+
+
+def test_a_matrix_leads_to_it(session: rb.Session) -> None:
+    """Of its whole run, or of the selected clips; a Studio shows it under "judge"."""
+    run = rb.Sweep("a {animal}", animal="fox, owl, duck", duration_seconds=1, seed=7).run(session)
+    run.results()
+    studio = rb.Studio(session)
+    studio.view = "explore"
+    assert studio.sweep_form is not None
+    studio.sweep_form.on_run.tell(run)
+    assert studio.matrix is not None
+    assert "judge" in studio.matrix.offers
+    says(studio.matrix, "judge")
+    assert studio.judge is not None
+    assert (studio.view, len(studio.judge.study.clips)) == ("judge", 3)
+    studio.matrix.selected = [1, 3]
+    says(studio.matrix, "judge")
+    assert len(studio.judge.study.clips) == 2
+    studio.close()
