@@ -1,6 +1,7 @@
 """How often a study's 90 % intervals hold the truth, and how often it names a winner among equals.
 
-`python tests/benchmarks/bench_study.py [--sets 1000]`, with votes that are drawn from known strengths.
+`python tests/benchmarks/bench_study.py [--sets 1000]`: each set is a study that asks about the pairs which
+teach it most, with answers drawn from known strengths.
 """
 
 from __future__ import annotations
@@ -8,18 +9,67 @@ from __future__ import annotations
 import argparse
 import math
 import random
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
-from reelbook.explore.ranking import Ranking, Vote, next_pair
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from support.ledgers import ledger_in
+from widgets.doubles import clip_file
+
+from reelbook.explore import Study
+from reelbook.secret import Secret
+from reelbook.session import Clip
+
+MOST_CLIPS = 8
 
 
-def voted(strengths: list[float], votes: int, draw: random.Random) -> list[Vote]:
-    """What people with these tastes say of the pairs that they are shown."""
-    said: list[Vote] = []
+class Simulated(NamedTuple):
+    """What came of a set: how often intervals held the truth, of clips and of pairs, and whether one won."""
+
+    clips: list[bool]
+    pairs: list[bool]
+    winner: bool
+
+
+def simulate(study: Study, strengths: list[float], votes: int, draw: random.Random) -> Simulated:
+    """Asks people with these tastes, and compares what the study says with them."""
+    study._draw = draw
+    truth = dict(zip(study.clips, strengths, strict=True))
     for _ in range(votes):
-        one, other = next_pair(len(strengths), said, draw)
-        chance = 1 / (1 + math.exp(strengths[other] - strengths[one]))
-        said.append(Vote(one, other) if draw.random() < chance else Vote(other, one))
-    return said
+        pair = study.pair()
+        left = draw.random() < _chance(truth[pair.left] - truth[pair.right])
+        study.vote(pair, "left" if left else "right")
+    result, ranking = study.result(), study.ranking()
+    held = []
+    for each in result.standing:
+        rest = (sum(strengths) - truth[each.clip]) / (len(strengths) - 1)
+        held.append(each.odds.low <= _chance(truth[each.clip] - rest) <= each.odds.high)
+    pairs = []
+    for one in range(len(strengths)):
+        for other in range(one):
+            odds = ranking.between([one], [other])
+            pairs.append(odds.low <= _chance(strengths[one] - strengths[other]) <= odds.high)
+    return Simulated(held, pairs, result.winner is not None)
+
+
+@contextmanager
+def studies(folder: Path) -> Iterator[Callable[[int, str], Study]]:
+    """Makes studies of so many clips, each with a question of its own, in one ledger."""
+    file = clip_file(folder / "clip.mp4")
+    clips = [Clip(path=file, request_id=f"req-{number}") for number in range(MOST_CLIPS)]
+    with ledger_in(folder / "home", "bench", Secret("sk-bench")) as ledger:
+        session: Any = SimpleNamespace(_ledger=ledger)
+        yield lambda few, question: Study(clips[:few], session, question=question)
+
+
+def _chance(difference: float) -> float:
+    return 1 / (1 + math.exp(-difference))
 
 
 def main() -> None:
@@ -28,25 +78,20 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     wanted = parser.parse_args()
     draw = random.Random(wanted.seed)
-    held, pairs_held, winners = [], [], 0
-    for _ in range(wanted.sets):
-        size, votes = draw.randint(2, 8), draw.randint(5, 60)
-        truth = [draw.gauss(0, 2**0.5) for _ in range(size)]
-        ranking = Ranking(size, voted(truth, votes, draw))
-        for item, strength in enumerate(truth):
-            rest = (sum(truth) - strength) / (size - 1)
-            odds = ranking.against_the_others(item)
-            held.append(odds.low <= 1 / (1 + math.exp(rest - strength)) <= odds.high)
-        pairs = [(one, other) for one in range(size) for other in range(one)]
-        for one, other in pairs:
-            odds = ranking.between([one], [other])
-            pairs_held.append(odds.low <= 1 / (1 + math.exp(truth[other] - truth[one])) <= odds.high)
-        equals = Ranking(size, voted([0.0] * size, votes, draw))
-        winners += any(not equals.between([a], [b], comparisons=len(pairs)).more for a, b in pairs)
-    print(f"{wanted.sets} sets of 5 to 60 votes on 2 to 8 clips")
-    print(f"90 % intervals that hold the truth: clips {sum(held) / len(held):.1%}, ", end="")
-    print(f"pairs {sum(pairs_held) / len(pairs_held):.1%}")
-    print(f"sets of equals with a winner: {winners / wanted.sets:.1%}")
+    clips, pairs, winners = [], [], 0
+    with tempfile.TemporaryDirectory() as folder, studies(Path(folder)) as study:
+        for number in range(wanted.sets):
+            size, votes = draw.randint(2, MOST_CLIPS), draw.randint(5, 60)
+            truth = [draw.gauss(0, 2**0.5) for _ in range(size)]
+            found = simulate(study(size, f"{number}?"), truth, votes, draw)
+            clips += found.clips
+            pairs += found.pairs
+            equals = simulate(study(size, f"{number}, of equals?"), [0.0] * size, votes, draw)
+            winners += equals.winner
+    print(f"{wanted.sets} studies of 5 to 60 votes on 2 to 8 clips")
+    print(f"90 % intervals that hold the truth: clips {sum(clips) / len(clips):.1%}, ", end="")
+    print(f"pairs {sum(pairs) / len(pairs):.1%}")
+    print(f"studies of equals with a winner: {winners / wanted.sets:.1%}")
 
 
 if __name__ == "__main__":

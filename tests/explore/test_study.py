@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import random
 from pathlib import Path
 
 import pytest
+from benchmarks.bench_study import simulate, studies
 from widgets.doubles import clip_file
 
 import reelbook as rb
@@ -35,7 +35,7 @@ def prefer(study: Study, word: str, times: int = 1, voter: str | None = None) ->
 
 
 def test_votes_find_what_a_person_prefers(run: SweepRun) -> None:
-    """Who likes snow has it beat rain, with how sure that is; of fox and owl nothing is known yet."""
+    """Who likes snow has it beat rain, with how sure that is; fox and owl are liked alike."""
     study = rb.Study(run)
     study._draw = random.Random(1)
     prefer(study, "snow", 40)
@@ -45,9 +45,12 @@ def test_votes_find_what_a_person_prefers(run: SweepRun) -> None:
     assert (place.better, place.worse) == ("snow", "rain")
     assert str(place).startswith("snow beats rain: ")
     assert " %, 90 % interval " in str(place)
-    assert str(animal).startswith(f"{animal.better} and {animal.worse}: Not enough votes yet: about ")
+    assert str(animal) == (
+        f"{animal.better} and {animal.worse}: Too close to tell yet: it may take over 100 votes more"
+    )
     assert result.winner is None  # both in snow are liked as well
-    assert "Not enough votes yet: about" in str(result).splitlines()[0]
+    assert str(result).splitlines()[0] == "Which is better? 40 votes · 4 clips"
+    assert str(Study(run, question="New?").result().lead).endswith("Not enough votes yet: about 46 more")
     won, shown = result.standing[0].won, result.standing[0].shown
     assert won_votes(run.session, result.standing[0].clip) == f"won {won} of {shown} votes"
 
@@ -148,18 +151,17 @@ def test_the_table_has_votes_and_measured_facts(run: SweepRun) -> None:
     assert rows[0]["black_seconds"] > 0.9  # as the clips of this sandbox are
 
 
-def test_intervals_hold_the_truth_over_adaptive_pairs(run: SweepRun) -> None:
-    """Also where the study itself chooses what is asked (1,000 sets: benchmarks.bench_study)."""
-    draw, held = random.Random(3), []
-    for number in range(40):
-        study = Study(run, question=f"Set {number}?")
-        study._draw = random.Random(number)
-        truth = {clip: draw.gauss(0, 2**0.5) for clip in study.clips}
-        for _ in range(draw.randint(5, 20)):
-            pair = study.pair()
-            left = draw.random() < 1 / (1 + math.exp(truth[pair.right] - truth[pair.left]))
-            study.vote(pair, "left" if left else "right")
-        for each in study.result().standing:
-            rest = (sum(truth.values()) - truth[each.clip]) / (len(truth) - 1)
-            held.append(each.odds.low <= 1 / (1 + math.exp(rest - truth[each.clip])) <= each.odds.high)
-    assert 0.83 <= sum(held) / len(held) <= 0.97
+def test_what_a_study_says_is_as_sure_as_it_says(tmp_path: Path) -> None:
+    """Nine of ten intervals hold the truth, and among equals few seem to win (1,000: benchmarks.bench_study).
+
+    Over the pairs that it asks about by itself, whatever the number of clips and votes.
+    """
+    draw, held, winners = random.Random(1), list[bool](), 0
+    with studies(tmp_path) as study:
+        for number in range(30):
+            size, votes = draw.randint(2, 6), draw.randint(5, 25)
+            truth = [draw.gauss(0, 2**0.5) for _ in range(size)]
+            held += simulate(study(size, f"{number}?"), truth, votes, draw).clips
+            winners += simulate(study(4, f"{number} of equals?"), [0.0] * 4, 20, draw).winner
+    assert 0.82 <= sum(held) / len(held) <= 0.97
+    assert winners <= 4

@@ -201,7 +201,7 @@ class Study:
 
         Raises ConfigurationError where choix isn't installed.
         """
-        ranking = Ranking(len(self.clips), self._votes(voter))
+        ranking = self.ranking(voter)
         order = ranking.order()
         pairs = len(order) * (len(order) - 1) // 2
         compared = [each for axis in self._axes for each in _comparisons(axis)]
@@ -223,6 +223,10 @@ class Study:
             ),
             tuple(_finding(ranking, ones, others, len(compared)) for ones, others in compared),
         )
+
+    def ranking(self, voter: str | None = None) -> Ranking:
+        """The strengths behind the result, for other questions: clips are numbered as in `clips`."""
+        return Ranking(len(self.clips), self._votes(voter))
 
     def table(self, voter: str | None = None) -> list[dict[str, Any]]:
         """A row for each clip, the first first: `pandas.DataFrame(study.table())`.

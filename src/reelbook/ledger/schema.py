@@ -234,6 +234,7 @@ INDEXES: Final = (
     "entries_taking ON entries (account, mode, id, duration_seconds, aspect_ratio) "
     "WHERE took_seconds IS NOT NULL",
     "tags_by_entry ON tags (entry)",
+    "votes_by_question ON votes (account, question)",
     "samples_by_time ON samples (account, at)",
     "requests_by_time ON requests (of_key, at)",
     "sweeps_by_sameness ON sweeps (account, sameness)",

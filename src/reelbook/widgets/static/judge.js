@@ -67,7 +67,7 @@ function render({ model, el }) {
 
   // What the votes say
   const legend = h("span", { class: "rb-quiet" });
-  const whose = h("div", { class: "rb-seg", role: "group", "aria-label": "Whose votes" });
+  const whose = h("div", { class: "rb-group rb-seg", role: "group", "aria-label": "Whose votes" });
   const rows = h("tbody");
   const columns = ["Place", "Clip", "Prompt", "Wins"].map((name) => h("th", { scope: "col" }, name));
   const rank = h("table", { class: "rb-rank" }, h("thead", { class: "rb-hidden" }, h("tr", {}, ...columns)), rows);
@@ -225,7 +225,7 @@ function render({ model, el }) {
         rows.replaceChildren(...now.rows.map(drawRow));
       }
       refill(whose, now.voters.map(([name, label]) => plainButton(label, () => press("of", { voter: name }),
-        { class: null, "aria-pressed": String(name === now.of), "data-of": name })));
+        { "aria-pressed": String(name === now.of), "data-of": name })));
       whose.hidden = !now.voters.length;
       findings.replaceChildren(...now.findings.map(([one, verb, other, rest]) =>
         h("p", { class: "rb-find" }, h("b", {}, one), ` ${verb} `, h("b", {}, other), `: ${rest}`)));

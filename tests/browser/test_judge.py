@@ -1,0 +1,59 @@
+"""Judging in a real JupyterLab: a vote takes one key, nothing is told before Stop, the standing after it."""
+
+from __future__ import annotations
+
+import pytest
+
+from browser.lab import Notebook, keep_in_view, says, shown, tab_stops, until
+
+pytestmark = [pytest.mark.browser]
+
+MAKE = """
+run50 = rb.Sweep("a {animal} in snow", animal="fox, heron", seed=7, duration_seconds=1).run(session)
+run50.results()
+"""
+BOTH = """(cell) => {
+  const videos = [...cell.querySelectorAll('.rb-pair video')];
+  return videos.length === 2 && videos.every((video) => video.readyState > 1);
+}"""
+NUMBER = "judge50.pair['n']"
+
+
+def test_a_vote_takes_one_key(notebook: Notebook) -> None:
+    """By arrows, by buttons; taken back, by two voters; what the clips are is nowhere before Stop."""
+    cell = notebook.run(f"{MAKE}judge50 = rb.Judge(run50)\njudge50")
+    shown(cell, ".rb-pair video")
+    until(cell, BOTH)
+    panel, keyboard = cell.locator(".rb-judge"), notebook.page.keyboard
+    before = notebook.executions()
+    panel.focus()
+    for number, key in enumerate(("ArrowLeft", "ArrowRight", "ArrowDown"), 2):
+        keyboard.press(key)
+        notebook.comes_to(NUMBER, number)
+        until(cell, BOTH)
+    notebook.comes_to("judge50.study.voters", {"": 3})
+    keyboard.press("u")
+    notebook.comes_to("judge50.study.voters", {"": 2})
+    until(cell, BOTH)
+    cell.get_by_label("Who votes").fill("Ada")
+    keyboard.press("ArrowLeft")  # moves in the text
+    keyboard.press("Tab")
+    notebook.comes_to("judge50.voter", "Ada")
+    cell.get_by_role("button", name="B is better").click()
+    notebook.comes_to("judge50.study.voters", {"": 2, "Ada": 1})
+    assert not any(word in panel.evaluate("(part) => part.outerHTML") for word in ("fox", "heron", "snow"))
+    cell.get_by_role("button", name="Stop").focus()
+    stops = "Stop|A is better|Can't say|B is better|Pause|Time|Take back the last vote|Who votes".split("|")
+    assert tab_stops(notebook) == stops[1:]
+
+    cell.get_by_role("button", name="Stop").click()
+    shown(cell, ".rb-rank tbody tr")
+    says(cell, "a fox in snow")
+    says(cell, " % from its beginning")
+    keep_in_view(cell)
+    assert notebook.page.evaluate("document.activeElement.textContent") == "Go on judging"
+    cell.get_by_role("button", name="Ada · 1").click()
+    says(cell, "1 vote · 2 clips")
+    cell.get_by_role("button", name="Go on judging").click()
+    until(cell, BOTH)
+    assert notebook.executions() == before
