@@ -121,6 +121,16 @@ STATES: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
         ("rb.Compare([done, other], view='difference')", ".rb-cell canvas", ()),
         ("rb.Compare([done, running, lost])", ".rb-blank", ()),
     ],
+    "judge": [
+        ("rb.Judge([done, other])", ".rb-pair video", ()),
+        (
+            "judge50 = rb.Judge([done, other])\njudge50._on_vote(1, 'left')\njudge50.voter = 'Ada'\n"
+            "judge50._on_vote(2, 'left')\njudge50.on_hand_over(print)\n"
+            "judge50._on_stop()\njudge50.refresh()\njudge50",
+            ".rb-rank tbody tr",
+            (),
+        ),
+    ],
     # One line for each panel of the account: they share a page, as each page costs seconds.
     "account": [
         ("rb.ConnectionPanel(session)", ".rb-connection", ("Test",)),
@@ -141,6 +151,7 @@ STATES: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
             ("board", "job_board"),
             ("gallery", "gallery"),
             ("compare", "hint"),
+            ("judge", "hint"),
             ("usage", "usage_chart"),
             ("keys", "key_manager"),
             ("tools", "tool_explorer"),

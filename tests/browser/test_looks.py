@@ -17,6 +17,7 @@ for job in both18: job.result()
 studio18 = rb.Studio(session)
 studio18.card.job = both18[0]
 studio18._put_side_by_side(tuple(both18))
+studio18._ask_which_is_better(rb.Study(both18))
 studio18.view = 'create'
 studio18
 """
@@ -26,6 +27,7 @@ VIEWS = {
     "board": ".rb-board .rb-row",
     "gallery": ".rb-gallery .rb-tile",
     "compare": ".rb-compare .rb-deck",
+    "judge": ".rb-judge .rb-deck",
     "usage": ".rb-usage-head",
     "keys": ".rb-of-key_manager .rb-list",
     "tools": ".rb-explorer .rb-list button",

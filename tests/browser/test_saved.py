@@ -47,6 +47,7 @@ SHOWN: dict[str, tuple[str, int]] = {
     "rb.Gallery(session, experiment='afternoon')": (".rb-gallery .rb-tile", 4),
     "rb.Compare(jobs[:9])": (".rb-compare .rb-deck", 9),
     "rb.Compare(jobs[:2], view='wipe')": (".rb-divider", 2),
+    "rb.Judge(jobs[:9])": (".rb-judge .rb-deck", 0),
     "rb.SweepForm(session, template='a {fox|heron}')": (".rb-sweep dl", 0),
     "rb.Matrix(swept60)": (".rb-matrix img:not([hidden])", 4),
     "rb.ConnectionPanel(session)": (".rb-connection", 0),

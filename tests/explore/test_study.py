@@ -50,7 +50,7 @@ def test_votes_find_what_a_person_prefers(run: SweepRun) -> None:
     )
     assert result.winner is None  # both in snow are liked as well
     assert str(result).splitlines()[0] == "Which is better? 40 votes · 4 clips"
-    assert str(Study(run, question="New?").result().lead).endswith("Not enough votes yet: about 46 more")
+    assert str(Study(run, question="New?").result().lead).endswith("Not enough votes yet: about 36 more")
     won, shown = result.standing[0].won, result.standing[0].shown
     assert won_votes(run.session, result.standing[0].clip) == f"won {won} of {shown} votes"
 

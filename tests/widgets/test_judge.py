@@ -123,7 +123,10 @@ def test_a_matrix_leads_to_it(session: rb.Session) -> None:
     says(studio.matrix, "judge")
     assert studio.judge is not None
     assert (studio.view, len(studio.judge.study.clips)) == ("judge", 3)
-    studio.matrix.selected = [1, 3]
-    says(studio.matrix, "judge")
-    assert len(studio.judge.study.clips) == 2
     studio.close()
+    matrix, asked = rb.Matrix(run), list[Study]()
+    assert "judge" not in matrix.offers
+    matrix.on_judge(asked.append)
+    matrix.selected = [1, 3]
+    says(matrix, "judge")
+    assert [len(study.clips) for study in asked] == [2]

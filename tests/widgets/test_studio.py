@@ -112,6 +112,7 @@ def test_each_view_shows_its_panel_and_no_other(studio: Studio) -> None:
         ("board", "JobBoard"),
         ("gallery", "Gallery"),
         ("compare", "Hint"),
+        ("judge", "Hint"),
         ("usage", "UsageChart"),
         ("keys", "KeyManager"),
         ("tools", "ToolExplorer"),

@@ -55,7 +55,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Comparison:
     """What the votes say of the clips with one value of an axis against those with another."""
 
     better: str
@@ -91,8 +91,8 @@ class StudyResult:
     question: str
     votes: int
     standing: tuple[Standing, ...]
-    lead: Finding
-    findings: tuple[Finding, ...]
+    lead: Comparison
+    findings: tuple[Comparison, ...]
 
     @property
     def more(self) -> int:
@@ -119,7 +119,7 @@ class StudyResult:
 class Study:
     """Finds out by votes which clips are better. Shown in a notebook, it is the panel that asks.
 
-        study = rb.Study(run)                     # a sweep's run, or a list of clips, jobs and files
+        study = rb.Study([first, second])         # clips, jobs and files, or a sweep's run
         pair = study.pair()
         study.vote(pair, "left")                  # "right"; "neither": can't say
         print(study.result())
@@ -203,7 +203,6 @@ class Study:
         """
         ranking = self.ranking(voter)
         order = ranking.order()
-        pairs = len(order) * (len(order) - 1) // 2
         compared = [each for axis in self._axes for each in _comparisons(axis)]
         return StudyResult(
             self.question,
@@ -217,9 +216,9 @@ class Study:
                 )
                 for place in order
             ),
-            Finding(
+            Comparison(
                 *(self.labels[place] for place in order[:2]),
-                ranking.between(order[:1], order[1:2], comparisons=pairs),
+                ranking.between(order[:1], order[1:2], comparisons=len(order) - 1),
             ),
             tuple(_finding(ranking, ones, others, len(compared)) for ones, others in compared),
         )
@@ -384,11 +383,11 @@ def _comparisons(axis: list[Group]) -> Iterable[tuple[Group, Group]]:
     return [(each, (_OTHERS, every - each[1])) for each in axis]
 
 
-def _finding(ranking: Ranking, one: Group, other: Group, comparisons: int) -> Finding:
+def _finding(ranking: Ranking, one: Group, other: Group, comparisons: int) -> Comparison:
     def odds(first: Collection[int], second: Collection[int]) -> Odds:
         return ranking.between(first, second, comparisons=comparisons)
 
     forward = odds(one[1], other[1])
     if forward.chance >= 0.5:
-        return Finding(one[0], other[0], forward)
-    return Finding(other[0], one[0], odds(other[1], one[1]))
+        return Comparison(one[0], other[0], forward)
+    return Comparison(other[0], one[0], odds(other[1], one[1]))

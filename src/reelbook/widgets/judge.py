@@ -38,7 +38,7 @@ class Judge(Plays, ServesClips):
     `study` is the Study, `votes` how many there are. `on_hand_over(callback)` says what happens at "Hand
     over", which is offered after Stop::
 
-        judge = rb.Judge(run)
+        judge = rb.Judge([first, second])
         judge.on_hand_over(lambda clips: print([clip.path for clip in clips]))
         judge
     """
