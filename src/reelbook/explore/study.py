@@ -22,6 +22,7 @@ from ..formatting import count
 from ..ledger import KeptVote
 from ..requests import FIELDS
 from ..session import Clip, Job, Session, connect, display
+from .designs import library
 from .ranking import MANY, Odds, Ranking, Vote, next_pair
 from .run import SweepRun
 
@@ -127,7 +128,7 @@ class Study:
     Clips of a run are those that are there. The `session`'s ledger keeps the votes; without one it is that of
     the run or the jobs, else `reelbook.connect()`. `voter` is who votes, where several do. Other votes on the
     same `question` count wherever both clips are of this study. Raises InvalidInput for fewer than two clips,
-    NotAVideo for a file that isn't a video.
+    NotAVideo for a file that isn't a video, ConfigurationError where choix isn't installed.
     """
 
     def __init__(
@@ -145,21 +146,20 @@ class Study:
             )
         self.question = question
         self.voter = voter
-        swept = clips if isinstance(clips, SweepRun) else None
-        given = [cell.job for cell in clips.cells if cell.job] if isinstance(clips, SweepRun) else [*clips]
-        own = (
-            swept.session
-            if swept
-            else next((Session.of(each) for each in given if isinstance(each, Job)), None)
+        library("choix", "A study")  # without it the votes couldn't be counted
+        run = clips if isinstance(clips, SweepRun) else None
+        given = (
+            [*clips] if not isinstance(clips, SweepRun) else [cell.job for cell in clips.cells if cell.job]
         )
-        self.session = session or own or connect()
+        own = (Session.of(each) for each in given if isinstance(each, Job))
+        self.session = session or next(own, None) or connect()
         named = {_name(clip): clip for clip in map(_clip, given) if clip is not None}
         if len(named) < 2:
             raise InvalidInput(f"A study takes two clips or more; {len(named) or 'none'} of these is here.")
         self.clips = tuple(named.values())
         self.labels = _labels(self.clips)
         self._names = tuple(named)
-        self._axes = [] if swept is None else _axes(swept, self._names)
+        self._axes = [] if run is None else _axes(run, self._names)
         self._draw = random.Random()  # noqa: S311 - it keeps nothing secret
 
     def pair(self, pending: Iterable[Pair] = ()) -> Pair:
@@ -197,10 +197,7 @@ class Study:
         return Counter(each.voter for each in self._kept.among(self._names, self.question))
 
     def result(self, voter: str | None = None) -> StudyResult:
-        """What the votes come to: all of them, or those of one `voter`.
-
-        Raises ConfigurationError where choix isn't installed.
-        """
+        """What the votes come to: all of them, or those of one `voter`."""
         ranking = self.ranking(voter)
         order = ranking.order()
         compared = [each for axis in self._axes for each in _comparisons(axis)]
@@ -217,7 +214,8 @@ class Study:
                 for place in order
             ),
             Comparison(
-                *(self.labels[place] for place in order[:2]),
+                self.labels[order[0]],
+                self.labels[order[1]],
                 ranking.between(order[:1], order[1:2], comparisons=len(order) - 1),
             ),
             tuple(_finding(ranking, ones, others, len(compared)) for ones, others in compared),
