@@ -8,7 +8,7 @@
     clip = await job                                        # or job.result() in code that can't await
 
 Begin:          connect, join, Studio; allow_nested_loops where a course calls asyncio.run in a cell
-Submit, wait:   Session, Job, JobRequest, JobView, Batch, Clip, Picked
+Submit, wait:   Session, Job, JobRequest, JobView, Batch, Clip
 Hand over:      passport, Passport: what made an exported clip
 Explore:        Sweep, SweepForm, Matrix, Styles
 Panels:         PromptForm, ImagePicker, JobCard, JobBoard, Player, Compare, Gallery
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
         JobRequest,
         JobView,
         Passport,
-        Picked,
         Reconciliation,
         Session,
         Tools,
@@ -88,7 +87,6 @@ __all__ = [
     "KeyManager",
     "Matrix",
     "Passport",
-    "Picked",
     "Player",
     "PromptForm",
     "Receipt",

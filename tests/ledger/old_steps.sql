@@ -201,3 +201,17 @@ CREATE INDEX entries_by_price ON entries (account, coalesce(cost_micro, estimate
 CREATE INDEX entries_by_state ON entries (account, state, intended_at, abandoned_at, cost_micro,
 estimated_cost_micro, duration_seconds, actual_seconds);
 ALTER TABLE entries ADD COLUMN request TEXT;
+
+-- step 19
+DROP TABLE requests;
+CREATE TABLE requests (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    of_key TEXT NOT NULL,
+    kernel TEXT NOT NULL,
+    at REAL NOT NULL,
+    steady REAL NOT NULL,
+    boot TEXT NOT NULL,
+    answered INTEGER NOT NULL DEFAULT 0,
+    told_limit INTEGER
+) STRICT;
+CREATE INDEX requests_by_time ON requests (of_key, at);

@@ -129,7 +129,7 @@ def test_an_opened_clip_shows_everything_and_plays(session: Session) -> None:
     gallery.opened = str(fox.request_id)
     face: Any = gallery.face
     assert (face["prompt"], face["remark"], face["tags"]) == ("a fox", "the tail", "keep, blue")
-    assert [name for name, _ in face["actions"]] == ["again", "save", "code", "delete"]
+    assert [name for name, _ in face["actions"]] == ["pick", "again", "save", "code", "delete"]
     assert "seed=7" in asks(gallery, "code", kind="cell", key=face["key"])["text"]
     assert asks(gallery, "chunk", index=0, key="")["buffers"] == [fox.result().path.read_bytes()]
     gallery.opened = "req-unknown"
@@ -145,20 +145,20 @@ def test_what_is_opened_can_be_given_at_once(session: Session) -> None:
 
 
 def test_marks_made_on_the_page_are_kept(session: Session) -> None:
-    """Star, note and tags go into the ledger; the tile and the tags to choose from follow."""
+    """Pick, note and tags go into the ledger; the tile and the tags to choose from follow."""
     (fox,) = finished(session, "a fox")
     gallery = Gallery(session)
     sent = heard(gallery)
     says(gallery, "hello")
     key = str(fox.number)
     says(gallery, "open", key=key)
-    says(gallery, "mark", key=key, starred=True)
+    says(gallery, "pick", key=key)
     says(gallery, "mark", key=key, note="mind")
     says(gallery, "mark", key=key, tags="blue, , keep")
-    assert (fox.starred, fox.note, fox.tags) == (True, "mind", ("blue", "keep"))
-    assert named(sent, "changed")[-1]["tile"]["starred"] is True
+    assert (fox.picked, fox.note, fox.tags) == (True, "mind", ("blue", "keep"))
+    assert named(sent, "changed")[-1]["tile"]["picked"] is True
     assert [name for name, _ in gallery.choices["tag"]] == ["", "blue", "keep"]
-    assert gallery.face["starred"] is True
+    assert gallery.face["picked"] is True
 
 
 def test_a_deleted_file_is_fetched_again_by_a_press(session: Session) -> None:

@@ -473,7 +473,7 @@ def _job_document(lookup: JobLookup, entry: Entry) -> dict[str, Any]:
         "image_digest": entry.image_digest,
         "cell": None if entry.place is None else entry.place.cell,
         "nth_in_cell": None if entry.place is None else entry.place.nth,
-        "starred": entry.marks.starred,
+        "picked": entry.marks.picked,
         "clip_exists": size is not None,
         "clip_bytes": size,
     }

@@ -57,7 +57,7 @@ class Filter:
     max_cost_usd: float | None = None
     experiment: str | None = None
     mode: str | None = None
-    starred: bool | None = None
+    picked: bool | None = None
     tag: str | None = None
 
 
@@ -174,8 +174,8 @@ def _conditions(account: int | None, wanted: Filter) -> tuple[list[str], list[An
     add("intended_at < ?", wanted.until)
     add("experiment = ?", wanted.experiment)
     add("mode = ?", wanted.mode)
-    if wanted.starred is not None:
-        add("starred = 1" if wanted.starred else "starred = 0")
+    if wanted.picked is not None:
+        add(f"picked_at IS {'NOT NULL' if wanted.picked else 'NULL'}")
     if wanted.state is not None:
         named = (wanted.state,) if isinstance(wanted.state, str) else wanted.state
         add(f"state IN ({marks(named)})", *named)

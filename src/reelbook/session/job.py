@@ -170,9 +170,9 @@ class Job(SuggestsNames):
         return datetime.fromtimestamp(time.time() - ago).astimezone()
 
     @property
-    def starred(self) -> bool:
-        """Whether a person starred it."""
-        return self._life.known.marks.starred
+    def picked(self) -> bool:
+        """Whether a person picked it."""
+        return self._life.known.marks.picked
 
     @property
     def note(self) -> str:
@@ -258,11 +258,14 @@ class Job(SuggestsNames):
         return self._thread.run(self._life.cancel)
 
     def mark(
-        self, *, starred: bool | None = None, note: str | None = None, tags: Iterable[str] | None = None
+        self, *, picked: bool | None = None, note: str | None = None, tags: Iterable[str] | None = None
     ) -> None:
-        """Stars it, sets its note or all its tags; what isn't given stays. The ledger keeps it."""
-        given = {"starred": starred, "note": note, "tags": None if tags is None else tuple(tags)}
-        self._thread.run(functools.partial(self._life.mark, **given))
+        """Picks it or, with `picked=False`, no longer; sets its note or all its tags. The ledger keeps it.
+
+        What isn't given stays.
+        """
+        tags = None if tags is None else tuple(tags)
+        self._thread.run(functools.partial(self._life.mark, picked=picked, note=note, tags=tags))
 
     def delete_clip(self) -> None:
         """Deletes the clip's file; the record, its marks and its cost stay.

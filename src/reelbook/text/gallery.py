@@ -32,7 +32,7 @@ DAYS: Final = {
     "90": "Last 90 days",
 }
 
-KEYS: Final = "Tick a corner or press Space to select. Arrow keys move, Enter opens, s stars, Escape closes."
+KEYS: Final = "Tick a corner or press Space to select. Arrow keys move, Enter opens, p picks, Escape closes."
 NOT_HERE: Final = "The clip's file isn't on this disk. Fetch again brings it back as long as its link works."
 DELETE: Final = (
     "This deletes the clip's file from this disk. Its record stays: prompt, settings, cost, note and tags. "
@@ -53,7 +53,8 @@ class GalleryTile(TypedDict, total=False):
     money: str
     word: str  # only if it isn't a finished clip
     tone: str
-    starred: bool
+    picked: bool
+    remark: str  # the person's note
     selected: bool
     here: bool  # its file is on this disk
 
@@ -62,21 +63,19 @@ class OpenedFace(CardFace):
     """The opened clip: its card, and the person's marks."""
 
     key: str
-    starred: bool
-    remark: str
     tags: str
     delete: str
 
 
 def nothing_opened() -> OpenedFace:
     """The card while no clip is open."""
-    return OpenedFace(**empty_face(), key="", starred=False, remark="", tags="", delete="")
+    return OpenedFace(**empty_face(), key="", tags="", delete="")
 
 
 def tile(job: ShownJob, key: str) -> GalleryTile:
     """A job's tile: the board's row with parts left out."""
     # Without the clip: a tile needs nothing from its file, which would have to be read.
-    row = board_row(replace(job, clip=None))
+    row = board_row(replace(job, clip=None, picked=False))
     about = row["about"].removeprefix("random seed · ")  # a tile is narrow, and that says little
     shown = GalleryTile(key=key, prompt=row["prompt"], about=about, money=row["money"])
     if job.request_id:
@@ -85,8 +84,10 @@ def tile(job: ShownJob, key: str) -> GalleryTile:
         shown["word"], shown["tone"] = row["word"], row["tone"]
     if job.clip is not None:
         shown["here"] = True
-    if job.starred:
-        shown["starred"] = True
+    if job.picked:
+        shown["picked"] = True
+    if job.note:
+        shown["remark"] = job.note
     return shown
 
 
@@ -96,8 +97,9 @@ def opened_face(job: ShownJob, key: str, *, can_vary: bool) -> OpenedFace:
     if file_is_gone(job):
         face["note"], face["stage"], face["bar"] = NOT_HERE, "No file here.", ""
     when = f"{job.submitted_at:%d %b %Y, %H:%M}".lstrip("0") if job.submitted_at else ""
+    face["remark"] = job.note
     face["aside"] = " · ".join(filter(None, [face["aside"], when, job.request_id]))
-    actions = [each for each in face["actions"] if each[0] in ("again", "save", "watch")]
+    actions = [each for each in face["actions"] if each[0] in ("pick", "again", "save", "watch")]
     if job.request is not None:
         actions += [["vary", "Vary…"]] if can_vary else []
         actions += [CODE_ACTION]
@@ -105,8 +107,7 @@ def opened_face(job: ShownJob, key: str, *, can_vary: bool) -> OpenedFace:
         actions += [["delete", "Delete file…"]]
     face["actions"] = actions
     return OpenedFace(
-        **face, key=key, starred=job.starred, remark=job.note, tags=", ".join(job.tags),
-        delete="" if job.clip is None else DELETE,
+        **face, key=key, tags=", ".join(job.tags), delete="" if job.clip is None else DELETE,
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The gallery of the ledger: pages of tiles, one opened clip, stars, notes and tags."""
+"""The gallery of the ledger: pages of tiles, one opened clip, picks, notes and tags."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .job_actions import LeadsOn, ShowsJob, send_again
 from .static_html import tiles_html
 
 PAGE = 60
-FILTERS = ("text", "state", "starred", "tag", "experiment", "mode", "days")
+FILTERS = ("text", "state", "picked", "tag", "experiment", "mode", "days")
 DAY_SECONDS = 86_400.0
 STILL_TILES, STILL_BYTES = 4, 3_000
 
@@ -92,12 +92,12 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
 
     `Gallery(session)`; without a session it takes `reelbook.connect()`. Observe, link or set the filters
     `text` (every word begins a word of the prompt or of the note), `state` ("completed", "under way",
-    "failed", "uncertain", "any"), `starred`, `tag`, `experiment`, `mode`, `days` (the last so many; 0: any
+    "failed", "uncertain", "any"), `picked`, `tag`, `experiment`, `mode`, `days` (the last so many; 0: any
     time) and `sort` ("newest", "oldest", "costliest"); `selected`, the request ids of the selected clips;
     `opened`, the one of the opened clip. `jobs` are the jobs found so far, `chosen` the selected ones.
 
     In the grid the arrow keys move, Enter opens, Space selects (Shift with an arrow selects the next tile,
-    too; Ctrl+A selects all that are loaded), "s" stars, Escape closes. A click opens; Ctrl or Shift with a
+    too; Ctrl+A selects all that are loaded), "p" picks, Escape closes. A click opens; Ctrl or Shift with a
     click selects, as does the box in a tile's corner.
 
     `on_vary(callback)`, `on_compare(callback)`, `on_create(callback)` and `on_job(callback)` say what happens
@@ -118,7 +118,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
 
     text = traitlets.Unicode(help="Words looked for.").tag(sync=True)
     state = traitlets.Enum(tuple(words.STATES), "completed", help="What became of it.").tag(sync=True)
-    starred = traitlets.Bool(help="Only what is starred.").tag(sync=True)
+    picked = traitlets.Bool(help="Only what is picked.").tag(sync=True)
     tag = traitlets.Unicode(help="Only with this tag; empty: any.").tag(sync=True)
     experiment = traitlets.Unicode(help="Only of this experiment; empty: any.").tag(sync=True)
     mode = traitlets.Enum(tuple(words.MODES), "", help="Only made so; empty: any.").tag(sync=True)
@@ -205,7 +205,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         return {
             "text": self.text.strip() or None,
             "state": words.STATES[self.state][1],
-            "starred": True if self.starred else None,
+            "picked": True if self.picked else None,
             "tag": self.tag or None,
             "experiment": self.experiment or None,
             "mode": self.mode or None,
@@ -327,12 +327,12 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
     def _on_open(self, key: str) -> None:
         self._open(self._found.by_key(key))
 
-    def _on_mark(self, job: Job, starred: bool | None, note: str | None, tags: str | None) -> None:
-        had = job.tags
-        job.mark(starred=starred, note=note, tags=None if tags is None else tags.split(","))
-        if job.tags != had:
+    def _on_mark(
+        self, content: dict[str, Any], request_id: str | None, note: str | None, tags: str | None
+    ) -> None:
+        super()._on_mark(content, request_id, note, tags)
+        if tags is not None:
             self._offer()
-        self._send_if_new(job)
 
     def _on_again(self, job: Job) -> None:
         if not self._twice(job) and (sent := send_again(job)) is not None:
@@ -356,5 +356,6 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
     def _job_of(self, key: object) -> Job | None:
         return self._found.by_key(str(key)) if key else self._open_job
 
-    def _news_of(self, _: Job) -> None:
+    def _news_of(self, job: Job) -> None:
+        self._send_if_new(job)
         self.refresh()

@@ -59,9 +59,9 @@ export function tickButton(act) {
   return plainButton("", act, { class: "rb-tick", role: "checkbox", tabindex: -1, "aria-label": "Select" });
 }
 
-/** The other corner: whether it is starred. */
+/** The other corner: whether it is picked. */
 export function starButton(act) {
-  return plainButton("", act, { class: "rb-star", tabindex: -1, "aria-label": "Star" });
+  return plainButton("", act, { class: "rb-star", tabindex: -1, "aria-label": "Pick" });
 }
 
 /** Off until the kernel has answered: a second press must not pay, send or stop twice. */

@@ -62,8 +62,7 @@ export function matrixAbout(frame, model, { drawActs, blobOf, close }) {
     showText(why, now.note);
     why.className = `rb-note rb-${now.tone}`;
     const marks = [
-      ["star", now.star ? "★ Starred" : "☆ Star"],
-      ["pick", now.pick ? "Kept" : "Keep this one"],
+      ["pick", now.picked ? "★ Picked" : "☆ Pick"],
       opened ? ["close", "Close"] : ["open", "Open"],
       ...(varies ? [["vary", "Vary"]] : []),
     ];

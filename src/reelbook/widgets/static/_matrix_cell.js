@@ -7,19 +7,19 @@ import {
  * As reelbook.text.matrix composes them.
  * @typedef {{n: number, at: number[], prompt: Array<[string, boolean]>, about: string}} Place
  * @typedef {{word: string, tone: string, bar: number | null, note: string, money: string, clip: number,
- *   seconds: number, fps: number, acts: Array<[string, string]>, star: boolean, pick: boolean, remark: string,
+ *   seconds: number, fps: number, acts: Array<[string, string]>, picked: boolean, remark: string,
  *   id: string, line: any[]}} Face
  * @typedef {Place & {now: Face, heard: number, timed: null | import("./_clock.js").Timed, failed: string,
  *   node: HTMLElement, parts: Record<string, HTMLElement>}} Cell `heard`: when its news came
  */
 
 const EMPTY = {
-  word: "", tone: "wait", bar: null, note: "", money: "", clip: 0, seconds: 0, fps: 24, acts: [], star: false,
-  pick: false, remark: "", id: "", line: [],
+  word: "", tone: "wait", bar: null, note: "", money: "", clip: 0, seconds: 0, fps: 24, acts: [], picked: false,
+  remark: "", id: "", line: [],
 };
 
 /** @param {Place} place @returns {Cell} */
-export function matrixCell(place, { choose, star }) {
+export function matrixCell(place, { choose, pick }) {
   const one = { ...place, now: EMPTY, heard: 0, timed: null, failed: "" };
   const parts = {
     img: h("img", { alt: "", hidden: true }),
@@ -29,11 +29,10 @@ export function matrixCell(place, { choose, star }) {
     note: h("span", { class: "rb-why" }),
     acts: h("span"),
     tick: tickButton((event) => choose(one.n, event.shiftKey)),
-    star: starButton(() => star(one.n)),
-    won: h("span", { class: "rb-won" }, "Kept"),
+    star: starButton(() => pick(one.n)),
   };
   parts.state = h("div", { class: "rb-state" }, parts.word, parts.bar, parts.line, parts.note, parts.acts);
-  one.node = h("div", { class: "rb-cell", "data-n": one.n }, parts.img, parts.state, parts.tick, parts.star, parts.won);
+  one.node = h("div", { class: "rb-cell", "data-n": one.n }, parts.img, parts.state, parts.tick, parts.star);
   one.parts = parts;
   return one;
 }
@@ -50,12 +49,11 @@ export function drawMatrixCell(one, pictures, drawActs) {
   parts.note.title = now.note;
   const next = now.acts.find(([name]) => name === "find_out" || name === "again");
   drawActs(parts.acts, one, next ? [next] : []);
-  parts.won.hidden = !now.pick;
   node.classList.toggle("rb-blank", !now.clip);
   node.classList.toggle("rb-out", now.word === "Left out");
-  node.classList.toggle("rb-starred", now.star);
+  node.classList.toggle("rb-picked", now.picked);
   parts.star.hidden = parts.tick.hidden = !now.clip;
-  parts.star.setAttribute("aria-pressed", String(now.star));
+  parts.star.setAttribute("aria-pressed", String(now.picked));
   if (now.clip) pictures.show(parts.img, String(one.n));
 }
 

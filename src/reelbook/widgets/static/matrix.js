@@ -47,7 +47,7 @@ function render({ model, el }) {
   // The parts
   const wrap = h("div", { class: "rb-matrix" });
   const act = (n, name) => {
-    const own = { open, close, star, pick }[name];
+    const own = { open, close, pick }[name];
     if (own) own(n);
     else tell(model, { name, n });
   };
@@ -151,8 +151,8 @@ function render({ model, el }) {
     const td = one.node.parentElement;
     if (!td) return;
     td.setAttribute("aria-selected", String(is));
-    const { word, note, star, pick } = one.now;
-    const said = [grid.placeOf(one), word, note, star && "starred", pick && "picked"];
+    const { word, note, picked } = one.now;
+    const said = [grid.placeOf(one), word, note, picked && "picked"];
     td.setAttribute("aria-label", said.filter(Boolean).join(". "));
   };
   const select = (several) => {
@@ -179,8 +179,7 @@ function render({ model, el }) {
     none.hidden = !number;
     setText(none, `Deselect ${number}`);
   };
-  const star = (n) => tell(model, { name: "mark", n, starred: !cells.get(n).now.star });
-  const pick = (n) => tell(model, { name: "pick", n, among: numbers() });
+  const pick = (n) => tell(model, { name: "pick", n });
 
   // Pointer and keys
   const look = (n) => {
@@ -234,7 +233,6 @@ function render({ model, el }) {
   clipKeys(wrap, {
     ...deck.keys,
     x: onCells(() => choose(current, false)),
-    s: onClip(star),
     p: onClip(pick),
     t: grid.transpose,
     PageUp: () => grid.leaf(-1),
@@ -269,7 +267,7 @@ function render({ model, el }) {
       for (const one of cells.values()) pictures.forget(one.parts.img);
       cells.clear();
       for (const place of content.places) {
-        const one = matrixCell(place, { choose, star });
+        const one = matrixCell(place, { choose, pick });
         cells.set(one.n, one);
         clips.watch(one);
       }
