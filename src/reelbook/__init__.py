@@ -9,7 +9,7 @@
 
 Begin:          connect, join, Studio; allow_nested_loops where a course calls asyncio.run in a cell
 Submit, wait:   Session, Job, JobRequest, JobView, Batch, Clip
-Hand over:      passport, Passport: what made an exported clip
+Hand over:      hand_over, a page of clips for others; passport, Passport: what made an exported clip
 Explore:        Sweep, SweepForm, Matrix, Styles
 Panels:         PromptForm, ImagePicker, JobCard, JobBoard, Player, Compare, Gallery
 Money:          UsageChart, Facts, Spending, Receipt; Reconciliation, Verdict for answers that were lost
@@ -65,6 +65,7 @@ if TYPE_CHECKING:
         SweepForm,
         ToolExplorer,
         UsageChart,
+        hand_over,
     )
 
 __version__ = "0.1.0"
@@ -107,6 +108,7 @@ __all__ = [
     "connect",
     "connect_tools",
     "errors",
+    "hand_over",
     "join",
     "passport",
 ]

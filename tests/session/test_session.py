@@ -11,6 +11,7 @@ from reelbook.errors import DownloadFailed, InvalidInput
 from reelbook.ledger import search
 from reelbook.ledger.records import named_states
 from reelbook.session import Job, Session, connect
+from reelbook.session.session import job_of
 
 
 def finished(session: Session, prompt: str, *, seed: int = -1) -> Job:
@@ -102,7 +103,7 @@ def test_a_clip_is_picked_by_job_clip_or_id(session: Session) -> None:
     fox.mark(picked=False)
     assert session.picks() == (wolf, owl)
     assert session.picks(since=time.time() + 60) == ()
-    assert Session.job_of(owl.result()) is owl
+    assert job_of(owl.result()) is owl
     with pytest.raises(InvalidInput, match="Nothing was picked"):
         session.pick("somebody else's")
 

@@ -82,6 +82,10 @@ class FakeSession:
     def _known(self, request_id: str) -> None:
         """No ledger."""
 
+    def picks(self, *, since: object = None) -> tuple[Job, ...]:
+        """None: there is no ledger."""
+        return ()
+
     def tell(self, job: Job) -> None:
         for listener in tuple(self.listeners):
             listener(job)

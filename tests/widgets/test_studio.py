@@ -37,7 +37,7 @@ def test_trouble_with_the_ledger_is_said_once() -> None:
     for studio in (before, Studio(session)):
         for panel in studio.children:
             panel.refresh()
-        assert [panel.message["text"] for panel in studio.children] == [trouble, "", ""]
+        assert [panel.message["text"] for panel in studio.children] == [trouble, "", "", ""]
         assert "the ledger can't be written" in studio.form.words["lengths"][0]["off"]
         studio.close()
 
@@ -49,7 +49,7 @@ def test_a_key_that_the_service_refuses_is_said_and_replaced() -> None:
     session.facts = replace(session.facts, key_trouble="The service doesn't accept this API key.")
     for panel in studio.children:
         panel.refresh()
-    assert [panel.message["text"] for panel in studio.children] == [session.facts.key_trouble, "", ""]
+    assert [panel.message["text"] for panel in studio.children] == [session.facts.key_trouble, "", "", ""]
     refused = "The service refuses this key"
     assert studio.line.facts == {"service": "sandbox", "refused": refused, "running": 0}
     words = studio.form.words

@@ -191,12 +191,6 @@ class Session(Tooling, SuggestsNames):
         """The session that looks after the job."""
         return next(each for each in cls._made if each._jobs is job._life.services)
 
-    @classmethod
-    def job_of(cls, clip: Clip) -> Job | None:
-        """The job of a clip, in the ledger of whichever open session knows it; it isn't watched."""
-        asked = (each._known(clip.request_id) for each in cls._made if not each.closed)
-        return next((job for job in asked if job is not None), None)
-
     def __repr__(self) -> str:
         return f"<Session {self.service} {self.base_url}{' closed' if self.closed else ''}>"
 
@@ -746,3 +740,9 @@ class Experiment:
 def epoch(moment: datetime | float | None) -> float | None:
     """A time as epoch seconds."""
     return moment.timestamp() if isinstance(moment, datetime) else moment
+
+
+def job_of(clip: Clip) -> Job | None:
+    """The job of a clip, in the ledger of whichever open session knows it; it isn't watched."""
+    asked = (each._known(clip.request_id) for each in Session._made if not each.closed)
+    return next((job for job in asked if job is not None), None)

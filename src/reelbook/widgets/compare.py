@@ -12,6 +12,7 @@ import traitlets
 
 from reelbook.errors import InvalidInput
 from reelbook.session import Clip, Job, Session
+from reelbook.session.session import job_of
 
 from ..text import compare as words
 from .base import session_of
@@ -76,7 +77,7 @@ class Compare(Plays, ServesClips):
             raise InvalidInput(
                 f"Compare takes two to nine different clips, not {len(self.clips)}: Compare([first, second])."
             )
-        known = [each if isinstance(each, Job) else Session.job_of(each) for each in self.clips]
+        known = [each if isinstance(each, Job) else job_of(each) for each in self.clips]
         self._known = known
         own = next((Session.of(job) for job in known if job is not None), None)
         self.session = own if session is None else session_of(self, session)

@@ -82,9 +82,13 @@ class SearchResults:
         """The job with that request id, if any search here found it."""
         return next((job for job in self._by_key.values() if job.request_id == request_id), None)
 
+    def remember(self, job: Job) -> None:
+        """Knows a job by its key and id, though it isn't among those found."""
+        self._by_key[str(job.number)] = job
+
     def _keep(self, job: Job) -> None:
         self._here.add(job)
-        self._by_key[str(job.number)] = job
+        self.remember(job)
 
 
 class Gallery(LeadsOn, ShowsJob, ServesClips):
@@ -169,6 +173,11 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         selected, the folder doesn't exist or the file does, and ReelbookError if it can't be written.
         """
         return export(self.chosen, path).path
+
+    def look_at(self, job: Job) -> None:
+        """Opens a clip, also one that the filters leave out."""
+        self._found.remember(job)
+        self._open(job)
 
     def update(self) -> None:
         changed, new = self._changed()
@@ -343,7 +352,9 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         self.on_create.tell()
 
     def _on_export(self) -> None:
-        self.say(words.exported_words(*export(self.chosen)))
+        done = export(self.chosen)
+        self.saved_file = done.path
+        self.say(words.exported_words(*done))
 
     def _on_delete(self, job: Job) -> None:
         job.delete_clip()

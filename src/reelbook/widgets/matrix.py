@@ -405,8 +405,10 @@ class Matrix(Plays, LeadsOn, ServesClips):
     def _on_save(self, kind: str) -> None:
         def save() -> str:
             free = next(each for each in numbered(Path(f"grid.{kind}")) if not each.exists())
-            return words.saved(self.save(free))
+            self.saved_file = self.save(free)
+            return words.saved(self.saved_file)
 
+        self.saved_file = None
         self._start_work("Saving the grid", save, name="save")
 
     def _compared(self) -> tuple[Job, ...]:

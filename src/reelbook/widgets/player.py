@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import traitlets
 
 from reelbook.errors import InvalidInput
-from reelbook.session import Clip, Job, Session
+from reelbook.session import Clip, Job
+from reelbook.session.session import job_of
 
 from ..text.card import ShownJob, clip_face, clip_lines
 from .bundle import packed
@@ -77,7 +78,7 @@ class Player(Plays, ActsOnJobs, ServesClip):
                 f"Player takes a clip or a file, not {type(clip).__name__}. `await job` gives a job's clip."
             )
         self.clip = clip if isinstance(clip, Clip) else Clip(path=Path(clip), request_id="")
-        self._job_played = Session.job_of(self.clip)
+        self._job_played = job_of(self.clip)
         super().__init__(
             figures=clip_lines(self.clip),
             poster=thumbnail(self.clip.poster(), max_side=400, max_bytes=POSTER_BYTES),

@@ -6,6 +6,7 @@ import {
 import { tellWhenLeft } from "./_left.js";
 import { keepAsking } from "./_live.js";
 import { bringIntoView, clipCard } from "./_card.js";
+import { offerDownload } from "./_download.js";
 import { posters } from "./_posters.js";
 import { savedField } from "./_typed.js";
 
@@ -388,6 +389,7 @@ function render({ model, el }) {
   });
   frame.draw(["picked"], () => onlyPicked.setAttribute("aria-pressed", String(model.get("picked"))));
   frame.draw(["selected"], drawSelected);
+  offerDownload(frame, model);
   tellWhenLeft(frame, model);
   keepAsking(frame, model);
   return () => frame.close();

@@ -8,6 +8,7 @@ import { tellWhenLeft } from "./_left.js";
 import { countingLines, keepAsking, lineText } from "./_live.js";
 import { clipKeys } from "./_controls.js";
 import { clockDeck } from "./_deck.js";
+import { offerDownload } from "./_download.js";
 import { posters } from "./_posters.js";
 import { matrixAbout } from "./_matrix_about.js";
 import { actButtons, drawMatrixCell, matrixCell } from "./_matrix_cell.js";
@@ -349,6 +350,7 @@ function render({ model, el }) {
   });
   deck.follow();
   clips.watchAll();
+  offerDownload(frame, model);
   tellWhenLeft(frame, model);
   keepAsking(frame, model);
   return () => frame.close();
