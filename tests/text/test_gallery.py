@@ -50,7 +50,14 @@ def test_a_clip_whose_file_is_gone_says_how_to_have_it_back() -> None:
 def test_a_chosen_tag_can_be_chosen_though_nothing_has_it() -> None:
     """Filters keep what a person set."""
     said = words.choice_words(
-        tags=("fox",), experiments=(), tag="snow", experiment="", compare=9, service="sandbox"
+        tags=("fox",),
+        experiments=(),
+        sweeps=(),
+        axes={},
+        tag="snow",
+        experiment="",
+        compare=9,
+        service="sandbox",
     )
     assert said["tag"] == [["", "Any tag"], ["fox", "fox"], ["snow", "snow"]]
     assert (said["experiment"], said["mark"]) == ([["", "Any experiment"]], "sandbox")

@@ -8,7 +8,7 @@ import hashlib
 import sys
 import time
 import weakref
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from datetime import datetime
 from pathlib import Path
@@ -475,6 +475,8 @@ class Session(Tooling, SuggestsNames):
         mode: wire.Mode | None = None,
         picked: bool | None = None,
         tag: str | None = None,
+        sweep: str | None = None,
+        where: Mapping[str, object] | None = None,
         sort: Literal["newest", "oldest", "costliest"] = "newest",
         limit: int = 50,
         after: Job | None = None,
@@ -486,12 +488,15 @@ class Session(Tooling, SuggestsNames):
 
         Every word of `text` must begin a word of the prompt or of the note. `since` and `until` (not
         included) are times of the submission: datetimes, or epoch seconds. `state` is one word of `JobView`,
-        or several; the cost is the final one in USD, the estimate until it is known. `after` is the last job
+        or several; the cost is the final one in USD, the estimate until it is known. `sweep` is the id of a
+        sweep, and `where` the values that its axes are to have: {"place": "snow"}. `after` is the last job
         of the page before. To find a job isn't to watch it: `job.watch()`, or waiting for it, takes it up.
-        Raises InvalidInput for a state that there isn't.
+        Raises InvalidInput for a state, a sweep or a value that there isn't.
         """
         if state is not None:
             state = named_states(state, lambda each: bool(self._ledger.find(Filter(state=each), limit=1)))
+        if where and sweep is None:
+            raise InvalidInput("The values in where are those of a sweep's axes: sweep says which sweep.")
         wanted = Filter(
             text=text,
             since=epoch(since),
@@ -503,6 +508,8 @@ class Session(Tooling, SuggestsNames):
             mode=mode,
             picked=picked,
             tag=tag,
+            sweep=None if sweep is None else int(self._sweeps.record(sweep).id),
+            cells=None if sweep is None else self._sweeps.cells_at(sweep, where or {}),
         )
         return tuple(self._jobs.find(wanted, sort=sort, limit=limit, after=after))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypedDict
@@ -13,6 +13,7 @@ from ..formatting import count
 from ..states import names
 from .board import IN_CODE, board_row
 from .card import CODE_ACTION, CardFace, ShownJob, empty_face, job_face
+from .compare import Run
 
 # The choices: the value, its label on the page, and the states that are looked for in the ledger.
 STATES: Final[dict[str, tuple[str, Collection[str] | None]]] = {
@@ -49,6 +50,8 @@ class GalleryTile(TypedDict, total=False):
     key: str
     id: str
     prompt: str
+    runs: list[Run]  # the prompt with what differs in its group marked, where there are groups
+    group: int  # which of them
     about: str
     money: str
     word: str  # only if it isn't a finished clip
@@ -117,13 +120,23 @@ def file_is_gone(job: ShownJob) -> bool:
 
 
 def choice_words(
-    *, tags: Sequence[str], experiments: Sequence[str], tag: str, experiment: str, compare: int, service: str
+    *,
+    tags: Sequence[str],
+    experiments: Sequence[str],
+    sweeps: Sequence[tuple[int, str]],
+    axes: Mapping[str, Sequence[str]],
+    tag: str,
+    experiment: str,
+    compare: int,
+    service: str,
 ) -> dict[str, Any]:
     """What can be chosen in the filters, as values with labels, and what else the page offers.
 
     A tag or experiment that is chosen stays among the choices, even if no clip has it any more. `compare` is
-    how many clips can be compared at most, 0 where nobody would show them.
+    how many clips can be compared at most, 0 where nobody would show them. `axes` are those of the chosen
+    sweep, with the labels of their values.
     """
+    many = {name: labels for name, labels in axes.items() if len(labels) > 1}
     return {
         "state": [[value, word] for value, (word, _) in STATES.items()],
         "mode": [list(each) for each in MODES.items()],
@@ -131,15 +144,25 @@ def choice_words(
         "sort": [list(each) for each in SORTS.items()],
         "tag": _names("Any tag", tags, tag),
         "experiment": _names("Any experiment", experiments, experiment),
+        "sweep": [["", "Any sweep"], *([str(number), template] for number, template in sweeps)],
+        "group_by": [["", "No groups"], *([name, f"By {name}"] for name in many)] if many else [],
+        "where": [[name, [["", f"Any {name}"], *([each, each] for each in many[name])]] for name in many],
         "compare": compare,
         "mark": "sandbox" if service == "sandbox" else "",
         "keys": KEYS,
     }
 
 
-def found_words(clips: int, *, more: bool) -> str:
-    """How many tiles there are: "12 clips", "60 clips, more below"."""
+def found_words(clips: int, *, more: bool, of: int | None = None) -> str:
+    """How many tiles there are: "12 clips", "60 clips, more below", "4 of 12 clips"."""
+    if of is not None and not more:
+        return f"{clips} of {count(of, 'clip')}"
     return f"{count(clips, 'clip')}{', more below' if more else ''}"
+
+
+def group_words(picked: int, clips: int) -> str:
+    """A group's clips: "2 picked of 3", "none picked of 3"."""
+    return f"{picked or 'none'} picked of {clips}"
 
 
 def nothing_words(*, filtered: bool, can_create: bool) -> str:

@@ -1,6 +1,6 @@
 // The gallery: tiles that Python composed, loaded page by page as somebody scrolls; one clip opened beside them.
 import {
-  ask, filledButton, freshId, h, isNew, openPanel, plainButton, restButton, setText, showText, starButton, tell,
+  ask, filledButton, freshId, h, isNew, openPanel, plainButton, refill, restButton, setText, showText, starButton, tell,
   tickButton,
 } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
@@ -13,10 +13,12 @@ import { savedField } from "./_typed.js";
 /**
  * A tile of reelbook.text.gallery; empty values are left out.
  * @typedef {{key: string, id?: string, prompt: string, about: string, money: string, word?: string, tone?: string,
- *   picked?: boolean, remark?: string, here?: boolean}} Tile
+ *   picked?: boolean, remark?: string, here?: boolean, group?: number, runs?: Array<[string, boolean]>}} Tile
+ *   `runs`: the prompt, with what differs in its group
  * @typedef {{compare: number, keys: string, mark: string} & Record<string, Array<[string, string]>>} Choices
  *   values and words of each filter; `compare`: how many can be compared, 0 where nobody would
- * @typedef {{turn: number, count: string, nothing: string, create: string, filtered: boolean, more: boolean}} Tally
+ * @typedef {{turn: number, count: string, nothing: string, create: string, filtered: boolean, more: boolean,
+ *   groups: Array<[string, string]>}} Tally `groups`: a value of the axis, and how many of its clips are picked
  */
 
 function render({ model, el }) {
@@ -54,6 +56,19 @@ function render({ model, el }) {
     return node;
   };
   const onlyPicked = plainButton("★ Picked", () => set("picked", !model.get("picked")));
+  // A choice for each axis of the chosen sweep.
+  const axes = h("span", { class: "rb-axes" });
+  frame.draw(["choices", "where"], () => {
+    const where = model.get("where");
+    if (!isNew(axes, [choices().where, where])) return;
+    refill(axes, (choices().where || []).map(([axis, options]) => {
+      const node = h("select", { "aria-label": axis, "data-axis": axis },
+        ...options.map(([value, word]) => h("option", { value }, word)));
+      node.value = where[axis] || "";
+      node.addEventListener("change", () => set("where", { ...model.get("where"), [axis]: node.value }));
+      return node;
+    }));
+  });
   const badge = h("span", { class: "rb-badge" });
   const count = h("span", { class: "rb-quiet" });
   const chosen = h("span");
@@ -83,7 +98,8 @@ function render({ model, el }) {
   const box = h("div", { class: "rb-opened", hidden: true });
   frame.body.append(h("div", { class: "rb-gallery" },
     h("div", { class: "rb-filters", role: "search", "aria-label": "Filters" },
-      text, choose("state", "State"), onlyPicked, choose("tag", "Tag"), choose("experiment", "Experiment"),
+      text, choose("state", "State"), onlyPicked, choose("sweep", "Sweep"), axes,
+      choose("group_by", "Group by"), choose("tag", "Tag"), choose("experiment", "Experiment"),
       choose("mode", "Made from"), choose("days", "Time", Number), choose("sort", "Order")),
     h("div", { class: "rb-tally" }, count, chosen, compare, save, none, why, keys, badge), frame.message,
     h("div", { class: "rb-panes" }, box, h("div", { class: "rb-list" }, scroller, nothing))));
@@ -126,7 +142,8 @@ function render({ model, el }) {
     const parts = tiles.get(tile.key) || build(tile.key);
     parts.tile = tile;
     tiles.set(tile.key, parts);
-    setText(parts.prompt, tile.prompt);
+    const runs = tile.runs || [[tile.prompt, false]];
+    parts.prompt.replaceChildren(...runs.map(([words, differs]) => differs ? h("mark", {}, words) : words));
     setText(parts.about, tile.about);
     setText(parts.money, tile.money);
     showText(parts.state, tile.word);
@@ -158,12 +175,42 @@ function render({ model, el }) {
     tiles.clear();
     order = [];
     asked = -1;
+    heads = [];
     grid.replaceChildren();
     scroller.scrollTop = 0;
   };
+  // The heads of the groups: each before its first tile, and one without tiles before the next.
+  let heads = [];
+  /** @param {Array<[string, string]>} groups */
+  const drawHeads = (groups) => {
+    if (heads.length !== groups.length) {
+      for (const { node } of heads) node.remove();
+      heads = groups.map((_, group) => {
+        const [value, said] = [h("b"), h("span", { class: "rb-quiet" })];
+        const compares = plainButton("Compare", async () => {
+          await select(keysOf(group).map(idOf).filter(Boolean));
+          tell(model, { name: "compare" });
+        });
+        return { node: h("li", { class: "rb-group" }, value, said, compares), value, said, compares };
+      });
+    }
+    let next = null;
+    for (let group = groups.length - 1; group >= 0; group -= 1) {
+      const { node, value, said, compares } = heads[group];
+      const keys = keysOf(group);
+      setText(value, groups[group][0]);
+      setText(said, groups[group][1]);
+      compares.hidden = keys.length < 2 || keys.length > choices().compare;
+      const before = keys.length ? tiles.get(keys[0]).item : next;
+      if (!before || node.nextSibling !== before) grid.insertBefore(node, before);
+      next = node;
+    }
+  };
+  const keysOf = (group) => order.filter((key) => tiles.get(key).tile.group === group);
   /** @param {Tally} content */
   const tally = (content) => {
     more = content.more;
+    drawHeads(content.groups);
     showText(count, content.count);
     setText(end, more ? "Looking for more clips." : "");
     setText(empty, content.nothing);
@@ -258,10 +305,8 @@ function render({ model, el }) {
   };
   const pick = (key) => tell(model, { name: "pick", key });
   const columns = () => {
-    const top = grid.children[0].offsetTop;
-    let number = 1;
-    while (number < grid.children.length && grid.children[number].offsetTop === top) number += 1;
-    return number;
+    const items = order.map((key) => tiles.get(key).item);
+    return Math.max(1, items.filter((item) => item.offsetTop === items[0].offsetTop).length);
   };
   let opening = 0;
   grid.addEventListener("keydown", (event) => {
