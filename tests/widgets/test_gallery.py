@@ -195,6 +195,8 @@ def test_the_clips_of_a_sweep_stand_in_groups_of_an_axis(session: Session) -> No
     assert named(sent, "said")[-1]["groups"][0] == ["snow", "1 picked of 2"]
     gallery.where = {"animal": "bear"}
     assert "has no animal 'bear'" in gallery.message["text"]
+    given = Gallery(session, sweep=str(run.id), group_by="place", where={"animal": "fox"})
+    assert [job.prompt for job in given.jobs] == ["a fox in snow", "a fox in fog"]
     says(gallery, "clear")
     assert (gallery.sweep, gallery.where, gallery.group_by) == ("", {}, "")
     assert named(sent, "tiles")[-1]["count"] == "5 clips"

@@ -286,7 +286,11 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
 
     @traitlets.observe("sweep")
     def _another_sweep(self, _: object) -> None:
-        self.where, self.group_by = {}, ""
+        """What isn't an axis of it is no longer asked for."""
+        with self.showing_errors("The search"):
+            known = self._axes()
+            self.where = {axis: value for axis, value in self.where.items() if axis in known}
+            self.group_by = self.group_by if self.group_by in known else ""
 
     @traitlets.observe(*FILTERS, "group_by", "sort")
     def _search(self, _: object = None) -> None:
@@ -380,7 +384,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
             tags=[*self.session.tags()] if known else [],
             experiments=self.session.experiments() if known else [],
             sweeps=self.session._ledger.sweeps.names(limit=SWEEPS) if known else [],
-            axes=self._axes() if known and self.sweep else {},
+            axes=self._axes() if known else {},
             tag=self.tag,
             experiment=self.experiment,
             compare=MOST_COMPARED if self.on_compare else 0,
@@ -388,7 +392,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         )
 
     def _axes(self) -> dict[str, list[str]]:
-        axes = self.session._sweeps.axes(self.sweep)
+        axes = self.session._sweeps.axes(self.sweep) if self.sweep else {}
         return {name: [value.label for value in values] for name, values in axes.items()}
 
     def _on_hello(self) -> None:

@@ -94,14 +94,14 @@ function render({ model, el }) {
     text.focus();
     tell(model, { name: "clear" });
   });
-  const nothing = h("div", { class: "rb-nothing", hidden: true }, empty, create, clear);
+  const nothing = h("div", { class: "rb-nothing", hidden: true }, empty, create);
   const box = h("div", { class: "rb-opened", hidden: true });
   frame.body.append(h("div", { class: "rb-gallery" },
     h("div", { class: "rb-filters", role: "search", "aria-label": "Filters" },
       text, choose("state", "State"), onlyPicked, choose("sweep", "Sweep"), axes,
       choose("group_by", "Group by"), choose("tag", "Tag"), choose("experiment", "Experiment"),
       choose("mode", "Made from"), choose("days", "Time", Number), choose("sort", "Order")),
-    h("div", { class: "rb-tally" }, count, chosen, compare, save, none, why, keys, badge), frame.message,
+    h("div", { class: "rb-tally" }, count, clear, chosen, compare, save, none, why, keys, badge), frame.message,
     h("div", { class: "rb-panes" }, box, h("div", { class: "rb-list" }, scroller, nothing))));
 
   // The tiles.
