@@ -497,7 +497,7 @@ class JobRegistry(JobServices):
     def _remembered(self, entry: Entry) -> JobSnapshot:
         """What the ledger knows of a job, on the session's clock."""
         ago = self.thread.now() - time.time()
-        clip = _clip(entry, sandbox=self.connection.service == "sandbox")
+        clip = clip_of(entry, sandbox=self.connection.service == "sandbox")
         return JobSnapshot(
             began_at=(entry.accepted_at or entry.intended_at) + ago,
             # A recorded job that hasn't been sent yet still counts as running.
@@ -564,7 +564,7 @@ def _error(entry: Entry, clip: Clip | None) -> errors.ReelbookError | None:
     return None
 
 
-def _clip(entry: Entry, *, sandbox: bool) -> Clip | None:
+def clip_of(entry: Entry, *, sandbox: bool) -> Clip | None:
     """The entry's clip, if it still lies where it was put."""
     if entry.request_id is None or entry.clip_path is None or not Path(entry.clip_path).exists():
         return None

@@ -10,7 +10,7 @@ import time
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from ..errors import InvalidInput
@@ -19,21 +19,13 @@ from ..media import clips as media
 from ..secret import holds_key
 from ..session import Clip, Job
 from ..session.clip import clip_file_name, numbered
+from ..session.export import Handed
 from ..session.session import job_of
 from ..text.compare import Run, differing
 from . import pages
 
 KINDS = (".html", ".zip")
 LONGEST_TITLE = 60
-
-
-@dataclass(frozen=True)
-class Handed:
-    """A clip that is given away, and what a person said of it. `votes`: "won 18 of 24 votes"."""
-
-    clip: Clip
-    note: str = ""
-    votes: str = ""
 
 
 def hand_over(
