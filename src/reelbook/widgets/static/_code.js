@@ -1,7 +1,7 @@
 // Text for the clipboard: "Copy as code" is the same request for a cell, as a script or for a shell.
 import { ask, foldButton, h, plainButton, setText } from "./_dom.js";
 
-const CODE_KINDS = { cell: "For a cell", script: "As a script", curl: "As curl" };
+export const CODE_KINDS = { cell: "For a cell", script: "As a script", curl: "As curl" };
 
 /** Copies, and says so on the button. Where the page isn't allowed to, it shows the text to be copied by hand. */
 export async function copyText(frame, text, button) {

@@ -45,11 +45,12 @@ export function filledButton(label, act, more = {}) {
   return plainButton(label, act, { class: "rb-primary", ...more });
 }
 
-/** A button that shows a part of the page, and hides it again. @param {HTMLElement} part */
+/** A button that shows a part of the page where it can be seen, and hides it again. @param {HTMLElement} part */
 export function foldButton(label, part, more = {}) {
   const made = plainButton(label, () => {
     part.hidden = !part.hidden;
     made.setAttribute("aria-expanded", String(!part.hidden));
+    part.scrollIntoView({ block: "nearest", behavior: "instant" });
   }, { "aria-expanded": "false", ...more });
   return made;
 }

@@ -19,7 +19,7 @@ const EMPTY = {
 };
 
 /** @param {Place} place @returns {Cell} */
-export function matrixCell(place, { choose, pick }) {
+export function matrixCell(place, { choose, pick, menu }) {
   const one = { ...place, now: EMPTY, heard: 0, timed: null, failed: "" };
   const parts = {
     img: h("img", { alt: "", hidden: true }),
@@ -30,9 +30,11 @@ export function matrixCell(place, { choose, pick }) {
     acts: h("span"),
     tick: tickButton((event) => choose(one.n, event.shiftKey)),
     star: starButton(() => pick(one.n)),
+    more: h("button", { type: "button", class: "rb-more", tabindex: -1, "aria-label": "Menu", "aria-expanded": "false",
+      onclick: () => menu(one) }, "▾"),
   };
   parts.state = h("div", { class: "rb-state" }, parts.word, parts.bar, parts.line, parts.note, parts.acts);
-  one.node = h("div", { class: "rb-cell", "data-n": one.n }, parts.img, parts.state, parts.tick, parts.star);
+  one.node = h("div", { class: "rb-cell", "data-n": one.n }, parts.img, parts.state, parts.tick, parts.star, parts.more);
   one.parts = parts;
   return one;
 }
@@ -52,7 +54,7 @@ export function drawMatrixCell(one, pictures, drawActs) {
   node.classList.toggle("rb-blank", !now.clip);
   node.classList.toggle("rb-out", now.word === "Left out");
   node.classList.toggle("rb-picked", now.picked);
-  parts.star.hidden = parts.tick.hidden = !now.clip;
+  parts.more.hidden = parts.star.hidden = parts.tick.hidden = !now.clip;
   parts.star.setAttribute("aria-pressed", String(now.picked));
   if (now.clip) pictures.show(parts.img, String(one.n));
 }

@@ -7,12 +7,14 @@ import {
 import { tellWhenLeft } from "./_left.js";
 import { countingLines, keepAsking, lineText } from "./_live.js";
 import { clipKeys } from "./_controls.js";
+import { CODE_KINDS } from "./_code.js";
 import { clockDeck } from "./_deck.js";
 import { offerDownload } from "./_download.js";
 import { posters } from "./_posters.js";
 import { matrixAbout } from "./_matrix_about.js";
 import { actButtons, drawMatrixCell, matrixCell } from "./_matrix_cell.js";
 import { matrixClips } from "./_matrix_clips.js";
+import { openMenu } from "./_menu.js";
 import { matrixTable } from "./_matrix_table.js";
 import { zoomAndPan } from "./_matrix_zoom.js";
 
@@ -182,6 +184,21 @@ function render({ model, el }) {
   };
   const pick = (n) => tell(model, { name: "pick", n });
 
+  // What leads on from a cell, beside it: the same stands under the table, which may be out of sight.
+  const cellMenu = openMenu(frame, "Menu");
+  wrap.append(cellMenu.node);
+  const menu = (one) => {
+    const item = (label, act) => h("button", { type: "button", onclick: (event) => act(event.currentTarget) }, label);
+    const vary = item("Vary", () => {
+      cellMenu.node.hidePopover();
+      act(one.n, "vary");
+    });
+    const copies = Object.entries(CODE_KINDS).map(([kind, label]) =>
+      item(label, (button) => about.copy(kind, button, { n: one.n })));
+    cellMenu.node.replaceChildren(...(offers("vary") ? [vary] : []), h("span", {}, "Copy as code"), ...copies);
+    cellMenu.toggle(one.parts.more);
+  };
+
   // Pointer and keys
   const look = (n) => {
     if (n === over) return;
@@ -268,7 +285,7 @@ function render({ model, el }) {
       for (const one of cells.values()) pictures.forget(one.parts.img);
       cells.clear();
       for (const place of content.places) {
-        const one = matrixCell(place, { choose, pick });
+        const one = matrixCell(place, { choose, pick, menu });
         cells.set(one.n, one);
         clips.watch(one);
       }
