@@ -168,9 +168,8 @@ def test_the_clips_of_a_sweep_stand_in_groups_of_an_axis(session: Session) -> No
     sweep = Sweep("a {animal} in {place}", animal=["fox", "owl"], place=["snow", "fog"], duration_seconds=1)
     run = sweep.run(session)
     run.results()
-    for cell in run.cells:
-        if cell.cell.values["place"] == "snow":
-            session.pick(cell.job, note="mind")
+    for job in session.jobs(sweep=run.id, where={"place": "snow"}):
+        session.pick(job, note="mind")
     gallery = Gallery(session)
     sent = heard(gallery)
     assert [label for _, label in gallery.choices["sweep"]] == ["Any sweep", sweep.template]

@@ -40,6 +40,7 @@ def hand_over(
 ) -> Path:
     """Writes clips into one page that plays from the disk, without a network, and returns where it is.
 
+        session.pick(job, note="the light on the tail")
         rb.hand_over(session.picks(), "foxes.html", title="Foxes")
 
     `path` ends in .html; or in .zip, which holds the page and the files of the clips beside it. The page has
