@@ -1,6 +1,7 @@
 // The card of a clip, the same in every panel: a stage in the clip's shape, prompt, state, figures, cost, actions.
 import {
-  drawProgress, filledButton, h, isNew, pictureUrl, plainButton, progressBar, refill, setText, showText, starButton, tell,
+  drawProgress, filledButton, h, isNew, pictureUrl, plainButton, progressBar, refill, setText, showText, starButton,
+  tell,
 } from "./_dom.js";
 import { codeCopies } from "./_code.js";
 import { countingLines } from "./_live.js";
@@ -60,7 +61,8 @@ export function clipCard(frame, model, face, onAction, onWant) {
   const money = h("span", { class: "rb-money" });
   const meta = h("div", { class: "rb-meta" }, lines, money);
   const aside = h("p", { class: "rb-aside" });
-  const remark = h("input", { class: "rb-remark", "aria-label": "Note", placeholder: "Add a note", autocomplete: "off" });
+  const noted = { "aria-label": "Note", placeholder: "Add a note", autocomplete: "off" };
+  const remark = h("input", { class: "rb-remark", ...noted });
   const acts = h("div", { class: "rb-acts" });
   const code = codeCopies(frame, model, ["cell", "script", "curl"], () => ({ key: face().key }));
   code.opener.dataset.act = "code";

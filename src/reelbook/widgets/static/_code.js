@@ -14,19 +14,21 @@ export async function copyText(frame, text, button) {
   } catch { frame.showMessage({ text, tone: "info" }); }
 }
 
+/** Copies the code of that kind, which the kernel writes; `about` goes with the question. */
+export async function copyCode(frame, model, kind, button, about) {
+  const answer = await ask(frame, model, { name: "code", kind, ...about });
+  if (answer?.text) copyText(frame, answer.text, button);
+}
+
 /**
  * A button, and what it opens: a button for each kind of code, which the kernel writes when it is asked.
  * @param {string[]} kinds those that are offered
  * @param {() => object} [about] what goes with the question
- * @returns {{opener: HTMLElement, choices: HTMLElement,
- *   copy: (kind: string, button: HTMLElement, about: object) => void}}
+ * @returns {{opener: HTMLElement, choices: HTMLElement}}
  */
 export function codeCopies(frame, model, kinds, about = () => ({})) {
-  const copy = async (kind, button, more) => {
-    const answer = await ask(frame, model, { name: "code", kind, ...more });
-    if (answer?.text) copyText(frame, answer.text, button);
-  };
-  const button = (kind) => plainButton(CODE_KINDS[kind], (event) => copy(kind, event.currentTarget, about()));
+  const copy = (kind, { currentTarget }) => copyCode(frame, model, kind, currentTarget, about());
+  const button = (kind) => plainButton(CODE_KINDS[kind], (event) => copy(kind, event));
   const choices = h("div", { class: "rb-acts rb-copies", hidden: true }, ...kinds.map(button));
-  return { opener: foldButton("Copy as code", choices), choices, copy };
+  return { opener: foldButton("Copy as code", choices), choices };
 }

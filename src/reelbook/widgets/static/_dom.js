@@ -50,7 +50,7 @@ export function foldButton(label, part, more = {}) {
   const made = plainButton(label, () => {
     part.hidden = !part.hidden;
     made.setAttribute("aria-expanded", String(!part.hidden));
-    part.scrollIntoView({ block: "nearest", behavior: "instant" });
+    part.scrollIntoView({ block: "nearest" });
   }, { "aria-expanded": "false", ...more });
   return made;
 }

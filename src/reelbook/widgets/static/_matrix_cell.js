@@ -1,4 +1,5 @@
 // A cell of a matrix: what it shows doesn't depend on where it stands, so it is made once and moved.
+import { CODE_KINDS } from "./_code.js";
 import {
   drawProgress, filledButton, h, isNew, plainButton, progressBar, refill, setText, starButton, tickButton,
 } from "./_dom.js";
@@ -18,8 +19,20 @@ const EMPTY = {
   remark: "", id: "", line: [],
 };
 
+/** What leads on from a cell. `choose(choice, title)`: "vary" or a kind of code; the title says that it was copied. */
+export function cellMenu(choose) {
+  const option = ([value, word]) => h("option", { value }, word);
+  const title = option(["", "Menu ▾"]);
+  const onchange = ({ target }) => {
+    choose(target.value, title);
+    target.value = "";
+  };
+  return h("select", { class: "rb-more", "aria-label": "Menu", onchange }, title, option(["vary", "Vary"]),
+    h("optgroup", { label: "Copy as code" }, ...Object.entries(CODE_KINDS).map(option)));
+}
+
 /** @param {Place} place @returns {Cell} */
-export function matrixCell(place, { choose, pick, menu }) {
+export function matrixCell(place, { choose, act, menu }) {
   const one = { ...place, now: EMPTY, heard: 0, timed: null, failed: "" };
   const parts = {
     img: h("img", { alt: "", hidden: true }),
@@ -29,18 +42,18 @@ export function matrixCell(place, { choose, pick, menu }) {
     note: h("span", { class: "rb-why" }),
     acts: h("span"),
     tick: tickButton((event) => choose(one.n, event.shiftKey)),
-    star: starButton(() => pick(one.n)),
-    more: h("button", { type: "button", class: "rb-more", tabindex: -1, "aria-label": "Menu", "aria-expanded": "false",
-      onclick: () => menu(one) }, "▾"),
+    star: starButton(() => act(one.n, "pick")),
+    more: cellMenu((...choice) => menu(one.n, ...choice)),
   };
   parts.state = h("div", { class: "rb-state" }, parts.word, parts.bar, parts.line, parts.note, parts.acts);
-  one.node = h("div", { class: "rb-cell", "data-n": one.n }, parts.img, parts.state, parts.tick, parts.star, parts.more);
+  const { img, state, tick, star, more } = parts;
+  one.node = h("div", { class: "rb-cell", "data-n": one.n }, img, state, tick, star, more);
   one.parts = parts;
   return one;
 }
 
 /** Draws what is known of a cell by now. @param {Cell} one */
-export function drawMatrixCell(one, pictures, drawActs) {
+export function drawMatrixCell(one, pictures, drawActs, varies) {
   const { now, parts, node } = one;
   const told = one.failed || (now.clip ? "" : now.word);
   setText(parts.word, told);
@@ -54,6 +67,8 @@ export function drawMatrixCell(one, pictures, drawActs) {
   node.classList.toggle("rb-blank", !now.clip);
   node.classList.toggle("rb-out", now.word === "Left out");
   node.classList.toggle("rb-picked", now.picked);
+  parts.more.tabIndex = -1;
+  parts.more.options[1].hidden = !varies;
   parts.more.hidden = parts.star.hidden = parts.tick.hidden = !now.clip;
   parts.star.setAttribute("aria-pressed", String(now.picked));
   if (now.clip) pictures.show(parts.img, String(one.n));

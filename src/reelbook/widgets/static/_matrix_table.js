@@ -73,10 +73,10 @@ export function matrixTable(frame, cells, { get, set, onBuilt }) {
     drawTallies();
   };
   const drawTallies = () => {
-    const any = [...cells.values()].some((one) => one.now.picked);
     const said = (members) => {
       const done = members.filter((one) => one?.now.clip);
-      return any ? `${done.filter((one) => one.now.picked).length || "none"} picked of ${done.length}` : "";
+      const picked = done.filter((one) => one.now.picked).length;
+      return picked ? `${picked} picked of ${done.length}` : "";
     };
     for (const { node, members } of heads) setText(node.lastElementChild, said(members));
   };

@@ -1,4 +1,4 @@
-// Clips side by side on one clock: a grid, and for two of them a divider or their difference. Any of them may be picked.
+// Clips side by side on one clock: a grid, and for two of them a divider or their difference; to pick among them.
 import {
   drawProgress, foldButton, h, openPanel, plainButton, progressBar, setText, showText, tell,
 } from "./_dom.js";

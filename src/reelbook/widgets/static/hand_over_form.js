@@ -11,7 +11,7 @@ import { keepTrait } from "./_controls.js";
  */
 const WITH = { prompts: "prompts", seeds: "seeds", notes: "notes and votes" };
 const KINDS = { ".html": "One page", ".zip": "Zip" };
-const ABOUT = { ".html": "opens from disk, without a network", ".zip": "the page, the clips as MP4 and what made them" };
+const ABOUT = { ".html": "opens from disk, without a network", ".zip": "the page, and the clips as MP4" };
 
 function render({ model, el }) {
   const frame = openPanel(model, el, "hand_over_form", "Hand over");

@@ -80,7 +80,8 @@ function render({ model, el, host }) {
       panes.delete(name);
     }
     for (const name of Object.keys(wanted)) {
-      if (!panes.has(name)) panes.set(name, h("div", { class: isFoot(name) ? "reelbook-foot" : "reelbook-pane", "data-pane": name }));
+      const looks = { class: isFoot(name) ? "reelbook-foot" : "reelbook-pane", "data-pane": name };
+      if (!panes.has(name)) panes.set(name, h("div", looks));
     }
     const named = Object.keys(wanted).filter(Boolean).sort((a, b) => isFoot(a) - isFoot(b));
     for (const name of named) arrange(panes.get(name), slots(wanted[name]));

@@ -7,14 +7,13 @@ import {
 import { tellWhenLeft } from "./_left.js";
 import { countingLines, keepAsking, lineText } from "./_live.js";
 import { clipKeys } from "./_controls.js";
-import { CODE_KINDS } from "./_code.js";
+import { copyCode } from "./_code.js";
 import { clockDeck } from "./_deck.js";
 import { offerDownload } from "./_download.js";
 import { posters } from "./_posters.js";
 import { matrixAbout } from "./_matrix_about.js";
 import { actButtons, drawMatrixCell, matrixCell } from "./_matrix_cell.js";
 import { matrixClips } from "./_matrix_clips.js";
-import { openMenu } from "./_menu.js";
 import { matrixTable } from "./_matrix_table.js";
 import { zoomAndPan } from "./_matrix_zoom.js";
 
@@ -50,13 +49,18 @@ function render({ model, el }) {
   // The parts
   const wrap = h("div", { class: "rb-matrix" });
   const act = (n, name) => {
-    const own = { open, close, pick }[name];
+    const own = { open, close }[name];
     if (own) own(n);
     else tell(model, { name, n });
   };
+  // What leads on from a cell, beside it: the same stands under the table, which may be out of sight.
+  const menu = (n, choice, title) => {
+    if (choice === "vary") act(n, choice);
+    else copyCode(frame, model, choice, title, { n });
+  };
   const drawActs = actButtons(act);
   const drawCell = (one) => {
-    drawMatrixCell(one, pictures, drawActs);
+    drawMatrixCell(one, pictures, drawActs, offers("vary"));
     drawChosen(one);
   };
   const grid = matrixTable(frame, cells, { get, set, onBuilt: (here, had) => {
@@ -70,7 +74,7 @@ function render({ model, el }) {
   } });
   const { table } = grid;
   const clips = matrixClips(frame, model, wrap, cells, { clock: () => deck.clock, draw: drawCell });
-  const about = matrixAbout(frame, model, { drawActs, blobOf: clips.blobOf, close: () => close() });
+  const about = matrixAbout(frame, model, { drawActs, blobOf: clips.blobOf, menu, close: () => close() });
   const deck = clockDeck(frame, model, {
     clips: clips.timed,
     onTime: (at) => { if (at) wrap.classList.add("rb-moved"); },
@@ -101,7 +105,7 @@ function render({ model, el }) {
   const help = h("p", { class: "rb-quiet rb-foot", hidden: true });
   const saves = [["mp4", "As a video"], ["png", "As a sheet"], ["html", "As a page"]]
     .map(([kind, label]) => plainButton(label, () => tell(model, { name: "save", kind })));
-  const asCode = plainButton("As code", (event) => about.copy("cell", event.currentTarget, {}));
+  const asCode = plainButton("As code", (event) => copyCode(frame, model, "cell", event.currentTarget));
   const kinds = h("div", { class: "rb-acts rb-foot", hidden: true }, ...saves, asCode);
   const showHelp = foldButton("Shortcuts", help);
   const group = (label, parts) => h("span", { class: "rb-group", role: "group", "aria-label": label }, ...parts);
@@ -182,22 +186,6 @@ function render({ model, el }) {
     none.hidden = !number;
     setText(none, `Deselect ${number}`);
   };
-  const pick = (n) => tell(model, { name: "pick", n });
-
-  // What leads on from a cell, beside it: the same stands under the table, which may be out of sight.
-  const cellMenu = openMenu(frame, "Menu");
-  wrap.append(cellMenu.node);
-  const menu = (one) => {
-    const item = (label, act) => h("button", { type: "button", onclick: (event) => act(event.currentTarget) }, label);
-    const vary = item("Vary", () => {
-      cellMenu.node.hidePopover();
-      act(one.n, "vary");
-    });
-    const copies = Object.entries(CODE_KINDS).map(([kind, label]) =>
-      item(label, (button) => about.copy(kind, button, { n: one.n })));
-    cellMenu.node.replaceChildren(...(offers("vary") ? [vary] : []), h("span", {}, "Copy as code"), ...copies);
-    cellMenu.toggle(one.parts.more);
-  };
 
   // Pointer and keys
   const look = (n) => {
@@ -234,7 +222,7 @@ function render({ model, el }) {
   });
   table.addEventListener("click", (event) => {
     const n = numberAt(event.target);
-    if (!n || event.target.closest("button") || panned()) return;
+    if (!n || event.target.closest("button, select") || panned()) return;
     if (event.shiftKey || event.ctrlKey || event.metaKey) {
       focusOn(n);
       choose(n, event.shiftKey);
@@ -245,13 +233,13 @@ function render({ model, el }) {
   });
   table.addEventListener("pointerleave", () => look(0));
   const onCells = (call) => (event) => {
-    if (table.contains(event.target) && !event.target.closest("button")) call();
+    if (table.contains(event.target) && !event.target.closest("button, select")) call();
   };
   const onClip = (call) => onCells(() => cells.get(current)?.now.clip && call(current));
   clipKeys(wrap, {
     ...deck.keys,
     x: onCells(() => choose(current, false)),
-    p: onClip(pick),
+    p: onClip((n) => act(n, "pick")),
     t: grid.transpose,
     PageUp: () => grid.leaf(-1),
     PageDown: () => grid.leaf(1),
@@ -266,7 +254,7 @@ function render({ model, el }) {
     },
   });
   table.addEventListener("keydown", (event) => {
-    if (event.target.closest("button") || event.altKey) return;
+    if (event.target.closest("button, select") || event.altKey) return;
     const ways = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     const ctrl = event.ctrlKey || event.metaKey;
     if (Object.hasOwn(ways, event.key) && !ctrl) move(event, ...ways[event.key]);
@@ -285,7 +273,7 @@ function render({ model, el }) {
       for (const one of cells.values()) pictures.forget(one.parts.img);
       cells.clear();
       for (const place of content.places) {
-        const one = matrixCell(place, { choose, pick, menu });
+        const one = matrixCell(place, { choose, act, menu });
         cells.set(one.n, one);
         clips.watch(one);
       }

@@ -2,7 +2,6 @@
 import { h, openPanel, setText, showText } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
 import { keepAsking } from "./_live.js";
-import { openMenu } from "./_menu.js";
 
 /**
  * What is left, as the kernel knows it.
@@ -28,10 +27,9 @@ function render({ model, el }) {
     model.set("view", name);
     model.save_changes();
   };
-  const toggles = { "aria-expanded": "false", onclick: () => menu.toggle(opener) };
+  const toggles = { "aria-expanded": "false", onclick: () => more.togglePopover() };
   const opener = h("button", { type: "button", class: "rb-opener", ...toggles });
-  const menu = openMenu(frame, "More panels");
-  const more = menu.node;
+  const more = h("div", { class: "rb-more", popover: "auto", role: "group", "aria-label": "More panels" });
   const button = ([name]) => {
     const chooses = { "data-view": name, onclick: () => choose(name) };
     return h("button", { type: "button", ...chooses }, h("span"), h("span", { class: "rb-quiet" }));
@@ -60,6 +58,22 @@ function render({ model, el }) {
     setText(opener, inside ? labels[view] : "More");
     mark(opener, inside);
   });
+  // It lies above the page, so it is put under its button; where the page moves, it closes.
+  const hide = (event) => {
+    if (more.matches(":popover-open") && !more.contains(event.target)) more.hidePopover();
+  };
+  more.addEventListener("toggle", () => {
+    const open = more.matches(":popover-open");
+    opener.setAttribute("aria-expanded", String(open));
+    if (open) more.querySelector("button").focus();
+  });
+  more.addEventListener("beforetoggle", ({ newState }) => {
+    const at = opener.getBoundingClientRect();
+    const left = Math.max(4, Math.min(at.left, innerWidth - 160));
+    Object.assign(more.style, { left: `${left}px`, top: `${at.bottom + 4}px` });
+    (newState === "open" ? addEventListener : removeEventListener)("scroll", hide, true);
+  });
+  frame.onClose(() => removeEventListener("scroll", hide, true));
   frame.draw(["facts"], () => {
     /** @type {Facts} */
     const facts = model.get("facts");
