@@ -49,14 +49,18 @@ def test_search_open_mark_and_delete_by_mouse(notebook: Notebook) -> None:
         cell,
         "(cell) => [...cell.querySelectorAll('.rb-tile img')].filter((img) => img.naturalWidth).length === 3",
     )
-    quiet = "(cell) => [...cell.querySelectorAll('.rb-star')].map((star) => getComputedStyle(star).opacity)"
-    assert cell.evaluate(quiet) == ["1", "1", "1"]  # nothing needs to be hovered to be found
+    quiet = "(grid) => [...grid.querySelectorAll('.rb-star')].map((star) => getComputedStyle(star).opacity)"
+    assert cell.locator(".rb-grid").evaluate(quiet) == [
+        "1",
+        "1",
+        "1",
+    ]  # nothing needs to be hovered to be found
     cell.get_by_label("Search prompts and notes").fill("wol")
     until(cell, "(cell) => cell.querySelectorAll('.rb-tile').length === 1")
     tiles.first.click()
     until(shown(cell, ".rb-opened"), PLAYS)
     tells(cell.locator(".rb-opened"), "seed 1")
-    cell.get_by_label("Note").fill("the best light")
+    cell.get_by_label("Note", exact=True).fill("the best light")
     cell.locator(".rb-marks input").fill("keep, blue")
     cell.get_by_role("button", name="☆ Pick").click()
     cell.get_by_role("button", name="★ Picked").last.wait_for()
