@@ -531,8 +531,8 @@ class Session(Tooling, SuggestsNames):
         """The names of the experiments, the one used last first."""
         return self._ledger.annotations.experiments()
 
-    def pick(self, clip: Job | Clip | str, *, note: str | None = None) -> Job:
-        """Picks a clip, given as a job, a clip or its id: "this one". Returns its job.
+    def pick(self, clip: Job | Clip | str, *, note: str | None = None) -> None:
+        """Picks a clip, given as a job, a clip or its id: "this one".
 
             session.pick(job, note="the light on the tail")
 
@@ -546,7 +546,6 @@ class Session(Tooling, SuggestsNames):
         if job is None:
             raise InvalidInput("The ledger knows no such clip. Nothing was picked.")
         job.mark(picked=True, note=note)
-        return job
 
     def picks(self, *, since: datetime | float | None = None) -> tuple[Job, ...]:
         """The picked jobs in the order of picking, those of earlier kernels included.
