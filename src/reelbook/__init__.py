@@ -8,9 +8,9 @@
     clip = await job                                        # or job.result() in code that can't await
 
 Begin:          connect, join, Studio; allow_nested_loops where a course calls asyncio.run in a cell
-Submit, wait:   Session, Job, JobRequest, JobView, Batch, Clip, Picked
-Hand over:      passport, Passport: what made an exported clip
+Submit, wait:   Session, Job, JobRequest, JobView, Batch, Clip
 Explore:        Sweep, SweepForm, Matrix, Styles; Study, Judge: which clips are better, by votes
+Hand over:      hand_over, a page of clips for others; passport, Passport: what made an exported clip
 Panels:         PromptForm, ImagePicker, JobCard, JobBoard, Player, Compare, Gallery
 Money:          UsageChart, Facts, Spending, Receipt; Reconciliation, Verdict for answers that were lost
 Keys:           KeyManager, Rotation, ConnectionPanel; ClassroomPanel for teachers
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
         JobRequest,
         JobView,
         Passport,
-        Picked,
         Reconciliation,
         Session,
         Tools,
@@ -67,6 +66,7 @@ if TYPE_CHECKING:
         SweepForm,
         ToolExplorer,
         UsageChart,
+        hand_over,
     )
 
 __version__ = "0.1.0"
@@ -90,7 +90,6 @@ __all__ = [
     "KeyManager",
     "Matrix",
     "Passport",
-    "Picked",
     "Player",
     "PromptForm",
     "Receipt",
@@ -112,6 +111,7 @@ __all__ = [
     "connect",
     "connect_tools",
     "errors",
+    "hand_over",
     "join",
     "passport",
 ]

@@ -146,7 +146,7 @@ class Interrupted:
 
     def _jobs(self) -> None:
         for job in self.session.jobs(limit=20):
-            job.mark(starred=True)
+            job.mark(picked=True)
 
     def _connect(self) -> None:
         self.session.close()

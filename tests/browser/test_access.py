@@ -116,7 +116,7 @@ STATES: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
         ("rb.Matrix(run52, rows='seed', opened=1)", ".rb-stage video", ()),
     ],
     "compare": [
-        ("rb.Compare([done, other], winner=done.request_id)", ".rb-tile video", ("Shortcuts",)),
+        ("rb.Compare([done, other], picked=[done.request_id])", ".rb-tile video", ("Shortcuts",)),
         ("rb.Compare([done, other], view='wipe')", ".rb-divider", ()),
         ("rb.Compare([done, other], view='difference')", ".rb-cell canvas", ()),
         ("rb.Compare([done, running, lost])", ".rb-blank", ()),

@@ -1,4 +1,4 @@
-"""Comparing clips in a real JupyterLab: one clock, wipe, difference, a winner; by mouse and by keyboard."""
+"""Comparing clips in a real JupyterLab: one clock, wipe, difference, picks; by mouse and by keyboard."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_clips_keep_one_time(notebook: Notebook) -> None:
 
 
 def test_two_clips_by_mouse(notebook: Notebook) -> None:
-    """What differs is marked; wipe by dragging, the difference is seen, the winner is kept by the ledger."""
+    """What differs is marked; wipe by dragging, the difference is seen, the picks are kept by the ledger."""
     cell = opened(notebook, "compare41 = rb.Compare(jobs40[:2])\ncompare41")
     assert cell.locator(".rb-prompt mark").all_inner_texts() == ["snow at night", "dunes"]
     cell.get_by_role("button", name="Wipe").click()
@@ -101,13 +101,12 @@ def test_two_clips_by_mouse(notebook: Notebook) -> None:
     plain: float = cell.evaluate(LIGHT)
     cell.get_by_role("button", name="Brighter").click()
     until(cell, f"(cell) => ({LIGHT})(cell) > {plain}")
-    cell.get_by_role("button", name="Keep this one: clip 2").click()
-    says(cell, "Clip 2 wins. The ledger keeps it.")
-    cell.get_by_role("button", name="Clip 2 is the winner").wait_for()
-    notebook.comes_to("[compare41.view, compare41.winner == jobs40[1].request_id]", ["difference", True])
+    cell.get_by_role("button", name="Pick: clip 2").click()
+    cell.get_by_role("button", name="Picked: clip 2").wait_for()
+    notebook.comes_to("[compare41.view, compare41.picked == [jobs40[1].request_id]]", ["difference", True])
     # Set from Python, as a link does.
-    notebook.run("compare41.view, compare41.winner, compare41.time = 'grid', jobs40[0].request_id, 1.0")
-    cell.get_by_role("button", name="Clip 1 is the winner").wait_for()
+    notebook.run("compare41.view, compare41.picked, compare41.time = 'grid', [jobs40[0].request_id], 1.0")
+    cell.get_by_role("button", name="Picked: clip 1").wait_for()
     until(
         cell, "(cell) => [...cell.querySelectorAll('video')].every((v) => Math.abs(v.currentTime - 1) < .01)"
     )
@@ -137,7 +136,7 @@ def test_two_clips_by_keyboard(notebook: Notebook) -> None:
     keyboard.press(",")
     keyboard.press("<")
     keyboard.press("2")
-    cell.get_by_role("button", name="Clip 2 is the winner").wait_for()
+    cell.get_by_role("button", name="Picked: clip 2").wait_for()
     cell.get_by_role("button", name="Wipe").press("Enter")
     divider = cell.get_by_role("slider", name="Divider")
     divider.focus()
@@ -146,7 +145,7 @@ def test_two_clips_by_keyboard(notebook: Notebook) -> None:
     assert divider.get_attribute("aria-valuenow") == "58"
     for number in ("1", "2"):
         keyboard.press(number)
-        cell.get_by_role("button", name=f"Clip {number} is the winner").wait_for()
+        cell.get_by_role("button", name=f"Pick: clip {number}").wait_for()
     assert divider.evaluate("(part) => part === document.activeElement")
     keyboard.press("?")
     says(cell, "Space plays and pauses all.")
@@ -156,10 +155,10 @@ def test_two_clips_by_keyboard(notebook: Notebook) -> None:
     keyboard.press("f")
     notebook.page.wait_for_function("!document.fullscreenElement")
     # Every control is reached with Tab, and has a name.
-    cell.get_by_role("button", name="Keep this one: clip 1").focus()
+    cell.get_by_role("button", name="Pick: clip 1").focus()
     names = tab_stops(notebook)
-    keep_in_view(cell)  # its still form has a winner since
-    expected = "Divider|Clip 2 is the winner|Play all|Frame back|Frame forward|Time|Speed"
+    keep_in_view(cell)  # its still form has a pick since
+    expected = "Divider|Pick: clip 2|Play all|Frame back|Frame forward|Time|Speed"
     assert f"{expected}|Grid|Wipe|Difference|Full screen|Shortcuts".split("|") == names
     cell.get_by_role("button", name="Wipe").focus()
     keyboard.press("Control+Enter")
@@ -177,7 +176,7 @@ def test_a_comparison_gives_its_clips_back(notebook: Notebook) -> None:
                         "rb.Compare([jobs40[1], late43])")  # fmt: skip
     shown(cell, ".rb-compare")
     until(cell, READY)
-    cell.get_by_role("button", name="Keep this one: clip 2").wait_for()
+    cell.get_by_role("button", name="Pick: clip 2").wait_for()
     notebook.page.evaluate("window.kept43 = [...document.querySelectorAll('.rb-compare video')]")
     notebook.page.evaluate("jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
     notebook.page.wait_for_function("!document.querySelector('.rb-compare')")

@@ -49,22 +49,26 @@ def test_search_open_mark_and_delete_by_mouse(notebook: Notebook) -> None:
         cell,
         "(cell) => [...cell.querySelectorAll('.rb-tile img')].filter((img) => img.naturalWidth).length === 3",
     )
-    quiet = "(cell) => [...cell.querySelectorAll('.rb-star')].map((star) => getComputedStyle(star).opacity)"
-    assert cell.evaluate(quiet) == ["1", "1", "1"]  # nothing needs to be hovered to be found
+    quiet = "(grid) => [...grid.querySelectorAll('.rb-star')].map((star) => getComputedStyle(star).opacity)"
+    assert cell.locator(".rb-grid").evaluate(quiet) == [
+        "1",
+        "1",
+        "1",
+    ]  # nothing needs to be hovered to be found
     cell.get_by_label("Search prompts and notes").fill("wol")
     until(cell, "(cell) => cell.querySelectorAll('.rb-tile').length === 1")
     tiles.first.click()
     until(shown(cell, ".rb-opened"), PLAYS)
     tells(cell.locator(".rb-opened"), "seed 1")
-    cell.locator(".rb-marks textarea").fill("the best light")
+    cell.get_by_label("Note", exact=True).fill("the best light")
     cell.locator(".rb-marks input").fill("keep, blue")
-    cell.get_by_role("button", name="☆ Star").click()
-    says(cell, "★ Starred")
+    cell.get_by_role("button", name="☆ Pick").click()
+    cell.get_by_role("button", name="★ Picked").last.wait_for()
     until(
         cell, "(cell) => [...cell.querySelectorAll('option')].some((option) => option.textContent === 'blue')"
     )
     notebook.comes_to(
-        "[made[1][1].note, made[1][1].tags, made[1][1].starred]", ["the best light", ["keep", "blue"], True]
+        "[made[1][1].note, made[1][1].tags, made[1][1].picked]", ["the best light", ["keep", "blue"], True]
     )
     cell.get_by_role("button", name="Delete file…").click()
     says(cell, "Its record stays")
@@ -113,7 +117,7 @@ gallery.on_compare(lambda jobs: compared.append([job.request.prompt for job in j
 
 
 def test_the_grid_by_keyboard_alone(notebook: Notebook) -> None:
-    """Arrows move, Space selects, s stars, Enter opens, arrows then open the next, Escape closes."""
+    """Arrows move, Space selects, p picks, Enter opens, arrows then open the next, Escape closes."""
     cell = gallery(notebook, "keys", "a fox", "a wolf", "a boat")
     runs = notebook.executions()
     press = notebook.page.keyboard.press
@@ -123,11 +127,11 @@ def test_the_grid_by_keyboard_alone(notebook: Notebook) -> None:
     notebook.comes_to(SELECTED, ["a boat", "a wolf", "a fox"])
     keep_in_view(cell)
     cell.locator(".rb-tile[tabindex='0']").focus()
-    for key in ("s", "Enter"):
+    for key in ("p", "Enter"):
         press(key)
     until(shown(cell, ".rb-opened"), PLAYS)
-    says(cell, "★ Starred")
-    notebook.comes_to("made[1][0].starred and gallery.opened == made[1][0].request_id", True)
+    cell.locator(".rb-opened").get_by_role("button", name="★ Picked").wait_for()
+    notebook.comes_to("made[1][0].picked and gallery.opened == made[1][0].request_id", True)
     keep_in_view(cell)
     cell.locator(".rb-tile[tabindex='0']").focus()
     press("ArrowLeft")

@@ -135,7 +135,7 @@ def test_a_sweep_is_planned_bought_and_fills(notebook: Notebook) -> None:
     notebook.comes_to("[studio61.matrix.run.state, len(studio61.matrix.run.cells)]", ["completed", 8])
 
     matrix.locator("td .rb-cell").first.click()
-    matrix.get_by_role("button", name="Vary", exact=True).click()
+    matrix.locator(".rb-about").get_by_label("Menu").select_option("vary")
     form.get_by_role("group", name="Vary").get_by_role("button", name="Length").click()
     tells(form, "Full grid · 2", "1 · $0.00", "Make 1 clip · $0.15")
     prompt = form.locator("textarea")
@@ -229,7 +229,7 @@ matrix63""",
 
 
 def test_by_keyboard_alone(notebook: Notebook) -> None:
-    """Arrows, Enter, x, s, p, t, the pages, Space and Escape; the words say what differs; no cell runs."""
+    """Arrows, Enter, x, p, t, the pages, Space and Escape; the words say what differs; no cell runs."""
     cell = opened(
         notebook,
         f"""{SWEEP}
@@ -245,11 +245,9 @@ matrix64""",
     keyboard.press("ArrowRight")
     keyboard.press("ArrowDown")
     says_what_differs(cell, "heron", "dunes at noon")
-    keyboard.press("s")
-    cell.get_by_role("button", name="★ Starred").wait_for()
     keyboard.press("p")
-    cell.locator(".rb-about").get_by_role("button", name="Kept").wait_for()
-    tells(cell.locator("thead"), "★ 1 of 3 · 33 %", "kept 1")
+    cell.get_by_role("button", name="★ Picked").wait_for()
+    tells(cell.locator("thead"), "1 picked of 3")
     keyboard.press("x")
     keyboard.press("Shift+ArrowLeft")
     says(cell, "Compare 2 selected")

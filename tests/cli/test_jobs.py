@@ -294,3 +294,23 @@ def test_an_experiment_that_there_isnt_is_said_with_those_there_are(run: Run, tm
     elsewhere = tmp_path / "elsewhere"
     assert run("jobs", "receipt", "--home", str(elsewhere)).stdout == "Nothing was bought.\n"
     assert not elsewhere.exists()
+
+
+def test_picked_clips_are_handed_over_as_a_page(run: Run, sandbox: Sandbox, tmp_path: Path) -> None:
+    """Those that are picked, in that order, or those that are named; a file that is there stays."""
+    with rb.connect("sandbox") as session:
+        jobs = [session.text_to_video(f"a {name}", duration_seconds=1) for name in ("fox", "wolf", "owl")]
+        for job in jobs:
+            job.result(30)
+        session.pick(jobs[1], note="the tail")
+        session.pick(jobs[0])
+    assert [job["id"] for job in listed(run, "--picked")] == [jobs[1].request_id, jobs[0].request_id]
+    page = tmp_path / "two.html"
+    assert run("jobs", "export", str(page), "--title", "Two").stdout.startswith(f"{page}: 2 clips, ")
+    text = page.read_text("utf-8")
+    assert re.findall(r"a <mark>(\w+)</mark>", text) == ["wolf", "fox"]
+    assert "the tail" in text
+    again = run("jobs", "export", str(page), str(jobs[2].request_id))
+    assert (again.exit_code, "there already" in again.stderr) == (2, True)
+    run("jobs", "export", str(page), str(jobs[2].request_id), "--force", "--no-prompts")
+    assert "<mark>" not in page.read_text("utf-8")

@@ -321,11 +321,11 @@ def test_its_table_is_for_pandas_and_spreadsheets(session: rb.Session, tmp_path:
     run.results(SECONDS)
     winner = run.cells[0].job
     assert winner is not None
-    winner.mark(starred=True, note="the best")
+    winner.mark(picked=True, note="the best")
     table = run.to_pandas()
     assert list(table["animal"]) == [each.cell.values["animal"] for each in run.cells]
     assert list(table["state"]) == ["completed", "completed"]
-    assert (table["starred"][0], table["note"][0], table["cost_usd"].sum()) == (
+    assert (table["picked"][0], table["note"][0], table["cost_usd"].sum()) == (
         True,
         "the best",
         pytest.approx(0.1),

@@ -1,4 +1,4 @@
-"""Stars, notes, tags and the winners of comparisons."""
+"""Picks, notes and tags."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from ledger.doubles import KEY, Clock, find, fox, intend, opened
 from support.read_only import read_only
 
-from reelbook.ledger import Ledger, Marks, Pick
+from reelbook.ledger import Ledger, Marks
 
 
 def entry(ledger: Ledger, prompt: str = "a red fox") -> int:
@@ -18,9 +18,9 @@ def entry(ledger: Ledger, prompt: str = "a red fox") -> int:
 def test_marks_are_kept_tidy(ledger: Ledger, folder: Path) -> None:
     """They are told as they are kept, and there when the ledger is opened again."""
     number = entry(ledger)
-    given = Marks(True, "  the tail is odd\n", (" for the  talk ", "keep", "", "keep"))
+    given = Marks(5.0, "  the tail is odd\n", (" for the  talk ", "keep", "", "keep"))
     kept = ledger.annotations.mark(number, given)
-    assert kept == Marks(True, "the tail is odd", ("for the talk", "keep"))
+    assert kept == Marks(5.0, "the tail is odd", ("for the talk", "keep"))
     with opened(folder) as again:
         found = again.get(number)
     assert found is not None
@@ -66,18 +66,15 @@ def test_the_text_is_looked_for_in_notes_too(ledger: Ledger) -> None:
     assert [each.id for each in find(ledger, text="fox", limit=1, after=last)] == [fox_entry]
 
 
-def test_winners_are_kept_in_the_order_of_the_choices(ledger: Ledger, clock: Clock) -> None:
-    """With the entries they were chosen among, and when; the newest first. Unknown ones are left out."""
-    for number in range(1, 4):
-        ledger.accepted(entry(ledger), f"req-{number}")
-    ledger.annotations.pick("req-1", ["req-1", "req-2", "req-elsewhere"])
-    ledger.annotations.pick("req-elsewhere", ["req-1", "req-elsewhere"])
-    clock.now += 60
-    ledger.annotations.pick("req-3", ["req-1", "req-2", "req-3"])
-    assert ledger.annotations.picks() == [
-        Pick(clock.now, 3, (1, 2, 3)),
-        Pick(clock.now - 60, 1, (1, 2)),
-    ]
+def test_picks_are_read_in_the_order_of_picking(ledger: Ledger) -> None:
+    """Those from a time on, where one is given; those of another account are its own."""
+    first, second, third = (entry(ledger) for _ in range(3))
+    foreign = intend(ledger.file.ledger("https://other.example", KEY), fox()).entry.id
+    for number, at in ((third, 10.0), (first, 20.0), (foreign, 20.0), (second, 30.0)):
+        ledger.annotations.mark(number, Marks(at))
+    ledger.annotations.mark(second, Marks())
+    assert [each.id for each in ledger.annotations.picks()] == [third, first]
+    assert [each.id for each in ledger.annotations.picks(20.0)] == [first]
 
 
 def test_marks_are_kept_while_the_disk_takes_no_writes(ledger: Ledger) -> None:
@@ -85,8 +82,8 @@ def test_marks_are_kept_while_the_disk_takes_no_writes(ledger: Ledger) -> None:
     number = entry(ledger)
     ledger.annotations.mark(number, Marks(note="mind", tags=("keep",)))
     with read_only(ledger):
-        ledger.annotations.mark(number, Marks(True, "mind", ("keep",)))
+        ledger.annotations.mark(number, Marks(5.0, "mind", ("keep",)))
         assert ledger.store.trouble is not None
         assert [each.marks.note for each in find(ledger, tag="keep")] == ["mind"]
     ledger.store.prove_writable()
-    assert [each.marks.starred for each in find(ledger, tag="keep")] == [True]
+    assert [each.marks.picked for each in find(ledger, tag="keep")] == [True]

@@ -50,7 +50,7 @@ def filled(ledger: Ledger, clock: Clock) -> list[Entry]:
             ledger.status(entry.id, rng.choice(("processing", "completed", "failed")), cost_usd=seconds / 25)
         if rng.random() < 0.4:
             tags = rng.sample(("keep", "blue"), rng.randint(0, 2))
-            ledger.annotations.mark(entry.id, Marks(starred=rng.random() < 0.5, tags=tuple(tags)))
+            ledger.annotations.mark(entry.id, Marks(5.0 if rng.random() < 0.5 else None, tags=tuple(tags)))
     return [kept for number in range(1, 201) if (kept := ledger.get(number)) is not None]
 
 
@@ -80,8 +80,8 @@ def test_pages_hold_what_matches_in_order_and_once(ledger: Ledger, filled: list[
             lambda entry: 0.2 <= entry.price_usd <= 0.3,
         ),
         ({"experiment": "winter"}, lambda entry: entry.experiment == "winter"),
-        ({"starred": True}, lambda entry: entry.marks.starred),
-        ({"starred": False}, lambda entry: not entry.marks.starred),
+        ({"picked": True}, lambda entry: entry.marks.picked),
+        ({"picked": False}, lambda entry: not entry.marks.picked),
         ({"tag": "keep"}, lambda entry: "keep" in entry.marks.tags),
         ({"mode": "text-to-video"}, lambda entry: True),
     ]
@@ -145,7 +145,7 @@ def test_a_page_costs_the_same_wherever_it_is(ledger: Ledger) -> None:
         {},
         {"state": "failed"},
         {"experiment": "winter"},
-        {"starred": True},
+        {"picked": True},
         {"since": 1.0, "until": 2.0},
         {"after": 1},
         {"sort": "costliest"},

@@ -11,6 +11,7 @@ from reelbook.errors import DownloadFailed, InvalidInput
 from reelbook.ledger import search
 from reelbook.ledger.records import named_states
 from reelbook.session import Job, Session, connect
+from reelbook.session.session import job_of
 
 
 def finished(session: Session, prompt: str, *, seed: int = -1) -> Job:
@@ -23,16 +24,16 @@ def finished(session: Session, prompt: str, *, seed: int = -1) -> Job:
 def test_marks_are_kept_and_found_by_the_next_session(session: Session, home: Path) -> None:
     """Star, note and tags stand in the ledger; the job that carries them is found by each of them."""
     fox, wolf = finished(session, "a fox", seed=1), finished(session, "a wolf", seed=2)
-    fox.mark(starred=True, tags=["keep", " keep ", "blue"])
+    fox.mark(picked=True, tags=["keep", " keep ", "blue"])
     fox.mark(note="the tail is odd")
-    assert (fox.starred, fox.note, fox.tags) == (True, "the tail is odd", ("keep", "blue"))
+    assert (fox.picked, fox.note, fox.tags) == (True, "the tail is odd", ("keep", "blue"))
     assert session.tags() == {"blue": 1, "keep": 1}
     session.close()
     with connect("sandbox") as again:
-        assert [job.note for job in again.jobs(starred=True)] == ["the tail is odd"]
+        assert [job.note for job in again.jobs(picked=True)] == ["the tail is odd"]
         assert [job.request_id for job in again.jobs(tag="blue")] == [fox.request_id]
         assert [job.request_id for job in again.jobs(text="tail")] == [fox.request_id]
-        assert [job.request_id for job in again.jobs(starred=False)] == [wolf.request_id]
+        assert [job.request_id for job in again.jobs(picked=False)] == [wolf.request_id]
 
 
 def test_earlier_prompts_are_listed_once_and_the_last_one_first(
@@ -61,13 +62,13 @@ def test_pages_follow_each_other_in_every_order(session: Session) -> None:
 def test_a_deleted_clip_keeps_its_record_and_is_fetched_again(session: Session) -> None:
     """The file goes; prompt, cost and marks stay; watching the job brings the file back, paid once."""
     job = finished(session, "a fox")
-    job.mark(starred=True)
+    job.mark(picked=True)
     path, spent = job.result().path, session.spending().of_key.spent_usd
     job.delete_clip()
     assert not path.exists()
     assert job.clip is None
     assert isinstance(job.error, DownloadFailed)
-    assert (job.state, job.starred, job.view().cost_usd) == ("completed", True, 0.05)
+    assert (job.state, job.picked, job.view().cost_usd) == ("completed", True, 0.05)
     assert job.result(30).path.exists()
     assert session.spending().of_key.spent_usd == spent
 
@@ -91,21 +92,20 @@ def test_a_deleted_clip_is_not_fetched_by_the_next_kernel_of_itself(session: Ses
         assert [job.clip for job in again.jobs()] == [None]
 
 
-def test_a_winner_is_kept_by_job_clip_or_id(session: Session) -> None:
-    """Which clip was chosen among which; a choice among one is none."""
-    fox, wolf = finished(session, "a fox", seed=1), finished(session, "a wolf", seed=2)
-    session.pick(fox, [fox, wolf.result()])
-    session.pick(str(wolf.request_id), [fox, wolf, "somebody else's"])
-    assert [(pick.winner, pick.among) for pick in session.picks()] == [
-        (wolf, (fox, wolf)),
-        (fox, (fox, wolf)),
-    ]
-    assert [pick.winner for pick in session.picks(limit=1)] == [wolf]
-    assert abs(session.picks()[0].at.timestamp() - time.time()) < 600
-    choices: list[list[Job | str]] = [[fox], [wolf, "another"]]
-    for among in choices:
-        with pytest.raises(InvalidInput, match="Nothing was kept"):
-            session.pick(fox, among)
+def test_a_clip_is_picked_by_job_clip_or_id(session: Session) -> None:
+    """With a note; picked again it keeps its place. One that the ledger doesn't know can't be picked."""
+    fox, wolf, owl = (finished(session, f"a {animal}", seed=1) for animal in ("fox", "wolf", "owl"))
+    session.pick(wolf, note="the light")
+    session.pick(fox.result())
+    session.pick(str(owl.request_id))
+    session.pick(wolf)
+    assert [(job, job.note) for job in session.picks()] == [(wolf, "the light"), (fox, ""), (owl, "")]
+    fox.mark(picked=False)
+    assert session.picks() == (wolf, owl)
+    assert session.picks(since=time.time() + 60) == ()
+    assert job_of(owl.result()) is owl
+    with pytest.raises(InvalidInput, match="Nothing was picked"):
+        session.pick("somebody else's")
 
 
 def test_a_state_that_there_isnt_is_refused(session: Session) -> None:

@@ -20,7 +20,6 @@ from reelbook.text.compare import (
     length_words,
     plain_runs,
     tiles,
-    winner_words,
 )
 
 
@@ -87,15 +86,5 @@ def test_each_clip_has_its_tile_and_what_is_missing_is_said(tmp_path: Path) -> N
     assert (one["clip"] > 0, one["money"], one["facts"][-1]) == (True, [("$0.25", True)], ("sandbox", True))
     assert (two["word"], two["bar"], two["clip"]) == ("Processing", 0.62, 0)
     assert (three["stage"], plain_runs(three["prompt"])) == (NOT_HERE, "b.mp4")
-    assert figure_words(one, won=True) == "Winner · 1.0 s · 64 × 36 · seed 7 · sandbox · $0.25"
+    assert figure_words(one, picked=True) == "★ Picked · 1.0 s · 64 × 36 · seed 7 · sandbox · $0.25"
     assert length_words([ComparedClip("req-1", FOX, here, None, True, "")]) == ""
-
-
-def test_the_winner_is_said_with_where_that_is_kept() -> None:
-    """The ledger, or only the panel, and what would change that."""
-    assert winner_words(None, kept=True, recorded=True, session=True) == ""
-    assert winner_words(2, kept=True, recorded=True, session=True) == "Clip 2 wins. The ledger keeps it."
-    alone = "Clip 2 wins. Only this panel keeps it."
-    assert winner_words(2, kept=False, recorded=True, session=True) == alone
-    assert winner_words(2, kept=False, recorded=True, session=False).endswith("has the ledger keep it.")
-    assert winner_words(2, kept=False, recorded=False, session=True).endswith("no records of these clips.")

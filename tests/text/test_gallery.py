@@ -15,7 +15,7 @@ from reelbook.text.card import ShownJob
 
 def opened(state: Any, clip: Clip | None) -> words.OpenedFace:
     when = datetime(2027, 1, 5, 8, 30)
-    marks: dict[str, Any] = {"starred": True, "note": "the best", "tags": ("snow", "fox")}
+    marks: dict[str, Any] = {"picked": True, "note": "the best", "tags": ("snow", "fox")}
     shown = ShownJob(state, FOX, "req-1", clip, service="live", submitted_at=when, **marks)
     return words.opened_face(shown, "1", can_vary=True)
 
@@ -23,11 +23,11 @@ def opened(state: Any, clip: Clip | None) -> words.OpenedFace:
 def test_a_tile_says_its_state_only_where_it_isnt_a_finished_clip(tmp_path: Path) -> None:
     """What is empty is left out."""
     here = clip(tmp_path / "a.mp4")
-    done = words.tile(ShownJob(view(state="completed"), FOX, "req-1", here, starred=True), "1")
-    assert (done["here"], done["starred"], done["id"], "word" in done) == (True, True, "req-1", False)
+    done = words.tile(ShownJob(view(state="completed"), FOX, "req-1", here, picked=True), "1")
+    assert (done["here"], done["picked"], done["id"], "word" in done) == (True, True, "req-1", False)
     running = words.tile(ShownJob(view(), FOX), "2")
     assert (running["word"], running["tone"]) == ("Processing", "run")
-    assert not {"here", "starred", "id"} & running.keys()
+    assert not {"here", "picked", "id"} & running.keys()
 
 
 def test_the_opened_clip_has_its_marks_and_what_can_be_done(tmp_path: Path) -> None:
@@ -37,6 +37,7 @@ def test_the_opened_clip_has_its_marks_and_what_can_be_done(tmp_path: Path) -> N
     assert face["aside"].endswith("5 Jan 2027, 08:30 · req-1")
     assert (face["remark"], face["tags"], face["delete"]) == ("the best", "snow, fox", words.DELETE)
     assert [name for name, _ in face["actions"]][-3:] == ["vary", "code", "delete"]
+    assert face["actions"][0] == ["pick", "★ Picked"]
 
 
 def test_a_clip_whose_file_is_gone_says_how_to_have_it_back() -> None:
@@ -49,7 +50,14 @@ def test_a_clip_whose_file_is_gone_says_how_to_have_it_back() -> None:
 def test_a_chosen_tag_can_be_chosen_though_nothing_has_it() -> None:
     """Filters keep what a person set."""
     said = words.choice_words(
-        tags=("fox",), experiments=(), tag="snow", experiment="", compare=9, service="sandbox"
+        tags=("fox",),
+        experiments=(),
+        sweeps=(),
+        axes={},
+        tag="snow",
+        experiment="",
+        compare=9,
+        service="sandbox",
     )
     assert said["tag"] == [["", "Any tag"], ["fox", "fox"], ["snow", "snow"]]
     assert (said["experiment"], said["mark"]) == ([["", "Any experiment"]], "sandbox")

@@ -79,6 +79,13 @@ class FakeSession:
         made.add(self)
         self._jobs = self.services = self  # as what its jobs share
 
+    def _known(self, request_id: str) -> None:
+        """No ledger."""
+
+    def picks(self, *, since: object = None) -> tuple[Job, ...]:
+        """None: there is no ledger."""
+        return ()
+
     def tell(self, job: Job) -> None:
         for listener in tuple(self.listeners):
             listener(job)

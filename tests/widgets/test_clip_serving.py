@@ -51,7 +51,7 @@ def test_pieces_put_together_are_the_file(panel: Folder, monkeypatch: pytest.Mon
 def test_no_other_file_can_be_asked_for(panel: Folder, key: str) -> None:
     """The page names clips by keys, never by a path; a file that is gone is said to be."""
     answer = asks(panel, "chunk", key=key, index=0)
-    assert answer == {"problem": "The clip's file is no longer where it was."}
+    assert answer == {"problem": "The file is no longer where it was."}
 
 
 def test_posters_are_small_and_empty_where_there_is_no_clip(panel: Folder) -> None:

@@ -1,4 +1,4 @@
-"""The comparison of clips: its words, its winner, and what the page gets."""
+"""The comparison of clips: its words, its picks, and what the page gets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 import ipywidgets
 import pytest
 import traitlets
-from widgets.doubles import FOX, FakeSession, asks, clip_file, job, learn, says
+from support.waiting import until
+from widgets.doubles import FOX, asks, clip_file, job, learn, says
 
 from reelbook.errors import InvalidInput, NotAVideo
 from reelbook.session import Clip, JobRequest, Session
@@ -85,17 +86,19 @@ def test_the_page_gets_pieces_and_posters_by_number(two: list[Clip]) -> None:
     assert str(two[0].path.parent) not in json.dumps(compared.get_state())
 
 
-def test_the_winner_of_mere_clips_is_kept_by_the_panel(two: list[Clip]) -> None:
-    """A clip knows no session: the panel says so, and how the ledger would keep it."""
+def test_picks_of_mere_clips_are_kept_by_the_panel(two: list[Clip]) -> None:
+    """No ledger knows them, which it says. Any number can be picked, and a second press takes it back."""
     compared = Compare(two)
     says(compared, "pick", place=1)
-    assert compared.winner == "req-b"
-    assert compared.face["winner"].startswith("Clip 2 wins. Only this panel keeps it. Compare(")
-    compared.winner = ""
-    assert compared.face["winner"] == ""
+    assert compared.picked == ["req-b"]
+    assert "this panel alone" in compared.face["picks"]
+    says(compared, "pick", place=0)
+    assert compared.picked == ["req-a", "req-b"]
     with pytest.raises(traitlets.TraitError, match="req-a, req-b"):
-        compared.winner = "req-z"
-    assert compared.winner == ""
+        compared.picked = ["req-z"]
+    for place in (0, 1):
+        says(compared, "pick", place=place)
+    assert (compared.picked, compared.face["picks"]) == ([], "")
 
 
 @pytest.mark.parametrize("place", [None, -1, 2, "1"])
@@ -103,7 +106,7 @@ def test_no_other_clip_can_be_picked(two: list[Clip], place: object) -> None:
     """What the page sends is checked."""
     compared = Compare(two)
     says(compared, "pick", place=place)
-    assert (compared.winner, compared.message["text"]) == ("", "")
+    assert (compared.picked, compared.message["text"]) == ([], "")
 
 
 def test_views_of_two_need_two(two: list[Clip], tmp_path: Path) -> None:
@@ -121,8 +124,8 @@ def test_its_traits_can_be_linked(two: list[Clip]) -> None:
     first, second, label = Compare(two), Compare(two), ipywidgets.Label()
     assert first.reports_time is False
     traitlets.link((first, "time"), (second, "time"))
-    ipywidgets.dlink((first, "winner"), (label, "value"))
-    first.time, first.winner = 0.5, "req-a"
+    ipywidgets.dlink((first, "picked"), (label, "value"), ", ".join)
+    first.time, first.picked = 0.5, ["req-a"]
     assert (first.reports_time, second.time, label.value) == (True, 0.5, "req-a")
 
 
@@ -133,7 +136,7 @@ def test_a_running_job_joins_when_it_is_done(two: list[Clip]) -> None:
     tile = compared.tiles[1]
     assert (compared.live, tile["word"], tile["bar"], tile["clip"]) == (True, "Processing", 0.4, 0)
     says(compared, "pick", place=1)
-    assert compared.winner == ""
+    assert compared.picked == []
     learn(running, state="completed", watched=False, clip=replace(two[1], request_id="req-r"))
     says(compared, "ask")
     assert (compared.live, compared.tiles[1]["clip"] > 0, compared.tiles[1]["word"]) == (False, True, "")
@@ -151,13 +154,13 @@ def test_a_failed_job_and_a_lost_file_have_their_place(two: list[Clip], tmp_path
     assert (tiles[4]["word"], tiles[4]["stage"]) == ("Not certain", "Whether there is a clip isn't known.")
 
 
-def test_the_still_form_shows_all_and_names_the_winner(tmp_path: Path) -> None:
+def test_the_still_form_shows_all_and_what_is_picked(tmp_path: Path) -> None:
     """Small posters side by side; with nine clips it stays small too."""
     clips = [made(tmp_path, str(number), replace(FOX, seed=number)) for number in range(9)]
-    compared = Compare(clips, winner="req-4")
+    compared = Compare(clips, picked=["req-4"])
     page, text = compared.still()
-    assert (page.count("<img"), page.count("Winner"), page.count("outline:")) == (9, 1, 1)
-    assert "a red fox runs through snow · Winner · 1.0 s · 64 × 36 · seed 4 · $0.25" in text
+    assert (page.count("<img"), page.count("★ Picked"), page.count("outline:")) == (9, 1, 1)
+    assert "a red fox runs through snow · ★ Picked · 1.0 s · 64 × 36 · seed 4 · $0.25" in text
     assert len(page) < 40_000
 
 
@@ -171,41 +174,23 @@ def test_code_and_state_of_nine_clips_fit_in_thirty_kilobytes(tmp_path: Path) ->
     assert len(json.dumps(state).encode()) < 30_000
 
 
-def test_the_ledger_keeps_the_winner(session: Session) -> None:
-    """Picked among jobs, or among clips with a session; each pick is kept with what it was chosen among."""
+def test_the_ledger_keeps_the_picks(session: Session) -> None:
+    """Of jobs and of their clips; a cell that is run again finds them, and what is picked elsewhere shows."""
     jobs = [session.text_to_video(word, duration_seconds=1) for word in ("a fox", "a wolf")]
     clips = [each.result(30) for each in jobs]
     compared = Compare(jobs)
     says(compared, "pick", place=1)
-    assert (compared.winner, compared.message["text"]) == (jobs[1].request_id, "")
-    assert compared.face["winner"] == "Clip 2 wins. The ledger keeps it."
-    other = Compare(clips, session)
-    other.winner = clips[0].request_id
-    picks = session.picks()
-    assert [each.winner for each in picks] == jobs
-    assert picks[0].among == tuple(jobs)
-    given = Compare(jobs, winner=jobs[0].request_id)  # as where a cell is run again
-    assert given.face["winner"] == "Clip 1 wins. The ledger keeps it."
-    assert session.picks() == picks
+    assert (compared.picked, compared.message["text"]) == ([jobs[1].request_id], "")
+    other = Compare(clips)
+    assert other.picked == compared.picked
+    other.picked = [*other.picked, clips[0].request_id]
+    assert session.picks() == (jobs[1], jobs[0])
+    assert Compare(jobs, picked=[clips[0].request_id]).picked == [clips[0].request_id]
+    until(lambda: compared.picked == [jobs[0].request_id])
     session.close()
-    other.winner = clips[1].request_id
-    assert other.message["text"] == ""
-    assert other.face["winner"] == "Clip 2 wins. Only this panel keeps it."
-
-
-def test_what_goes_wrong_at_keeping_is_said(two: list[Clip]) -> None:
-    """The winner stays picked in the panel, and the error stands under it."""
-
-    class Full(FakeSession):
-        def pick(self, winner: object, among: object) -> None:
-            raise OSError("disk full")
-
-    full: Any = Full()
-    compared = Compare(two, full)
-    says(compared, "pick", place=0)
-    assert compared.winner == "req-a"
-    assert "disk full" in compared.message["text"]
-    assert "Only this panel keeps it." in compared.face["winner"]
+    says(other, "pick", place=1)
+    assert "closed" in other.message["text"]
+    assert other.picked == [clips[0].request_id]
 
 
 @pytest.mark.parametrize("given", [5, "fox.mp4", None])

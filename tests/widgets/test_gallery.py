@@ -13,6 +13,7 @@ from support.waiting import until
 from widgets.doubles import asks, heard, kept_stills, says
 
 from reelbook.errors import InvalidInput
+from reelbook.explore import Sweep
 from reelbook.session import Job, Session
 from reelbook.widgets import Gallery
 from reelbook.widgets import gallery as module
@@ -129,7 +130,7 @@ def test_an_opened_clip_shows_everything_and_plays(session: Session) -> None:
     gallery.opened = str(fox.request_id)
     face: Any = gallery.face
     assert (face["prompt"], face["remark"], face["tags"]) == ("a fox", "the tail", "keep, blue")
-    assert [name for name, _ in face["actions"]] == ["again", "save", "code", "delete"]
+    assert [name for name, _ in face["actions"]] == ["pick", "again", "save", "code", "delete"]
     assert "seed=7" in asks(gallery, "code", kind="cell", key=face["key"])["text"]
     assert asks(gallery, "chunk", index=0, key="")["buffers"] == [fox.result().path.read_bytes()]
     gallery.opened = "req-unknown"
@@ -145,20 +146,59 @@ def test_what_is_opened_can_be_given_at_once(session: Session) -> None:
 
 
 def test_marks_made_on_the_page_are_kept(session: Session) -> None:
-    """Star, note and tags go into the ledger; the tile and the tags to choose from follow."""
+    """Pick, note and tags go into the ledger; the tile and the tags to choose from follow."""
     (fox,) = finished(session, "a fox")
     gallery = Gallery(session)
     sent = heard(gallery)
     says(gallery, "hello")
     key = str(fox.number)
     says(gallery, "open", key=key)
-    says(gallery, "mark", key=key, starred=True)
+    says(gallery, "pick", key=key)
     says(gallery, "mark", key=key, note="mind")
     says(gallery, "mark", key=key, tags="blue, , keep")
-    assert (fox.starred, fox.note, fox.tags) == (True, "mind", ("blue", "keep"))
-    assert named(sent, "changed")[-1]["tile"]["starred"] is True
+    assert (fox.picked, fox.note, fox.tags) == (True, "mind", ("blue", "keep"))
+    assert named(sent, "changed")[-1]["tile"]["picked"] is True
     assert [name for name, _ in gallery.choices["tag"]] == ["", "blue", "keep"]
-    assert gallery.face["starred"] is True
+    assert gallery.face["picked"] is True
+
+
+def test_the_clips_of_a_sweep_stand_in_groups_of_an_axis(session: Session) -> None:
+    """In its own order, each with how many are picked; filters combine, and what differs inside is marked."""
+    finished(session, "a boat")
+    sweep = Sweep("a {animal} in {place}", animal=["fox", "owl"], place=["snow", "fog"], duration_seconds=1)
+    run = sweep.run(session)
+    run.results()
+    for job in session.jobs(sweep=run.id, where={"place": "snow"}):
+        session.pick(job, note="mind")
+    gallery = Gallery(session)
+    sent = heard(gallery)
+    assert [label for _, label in gallery.choices["sweep"]] == ["Any sweep", sweep.template]
+    gallery.sweep = str(run.id)
+    assert [name for name, _ in gallery.choices["where"]] == ["animal", "place"]
+    gallery.group_by = "place"
+    message = named(sent, "tiles")[-1]
+    assert (message["count"], message["groups"]) == (
+        "4 of 4 clips",
+        [["snow", "2 picked of 2"], ["fog", "none picked of 2"]],
+    )
+    assert [tile["group"] for tile in message["tiles"]] == [0, 0, 1, 1]
+    marked = {"".join(text for text, differs in tile["runs"] if differs) for tile in message["tiles"]}
+    assert marked == {"fox", "owl"}
+    gallery.picked = True
+    gallery.where = {"animal": "owl"}
+    message = named(sent, "tiles")[-1]
+    assert (prompts(message), message["count"]) == (["a owl in snow"], "1 of 4 clips")
+    assert [words for _, words in message["groups"]] == ["2 picked of 2", "none picked of 2"]
+    (owl,) = gallery.jobs
+    says(gallery, "pick", key=str(owl.number))
+    assert named(sent, "said")[-1]["groups"][0] == ["snow", "1 picked of 2"]
+    gallery.where = {"animal": "bear"}
+    assert "has no animal 'bear'" in gallery.message["text"]
+    given = Gallery(session, sweep=str(run.id), group_by="place", where={"animal": "fox"})
+    assert [job.prompt for job in given.jobs] == ["a fox in snow", "a fox in fog"]
+    says(gallery, "clear")
+    assert (gallery.sweep, gallery.where, gallery.group_by) == ("", {}, "")
+    assert named(sent, "tiles")[-1]["count"] == "5 clips"
 
 
 def test_a_deleted_file_is_fetched_again_by_a_press(session: Session) -> None:

@@ -11,6 +11,7 @@ from widgets.doubles import asks, clip_file, says, work_ends
 
 import reelbook as rb
 from reelbook.explore import Study
+from reelbook.explore.study import Pair
 from reelbook.widgets.judge import Judge
 
 
@@ -108,6 +109,24 @@ def test_hand_over_is_offered_where_somebody_listens(study: Study) -> None:
     assert judge.face["hands_over"]
     says(judge, "hand_over")
     assert {*given[0]} == {*study.clips}
+
+
+def test_after_stop_the_first_two_can_be_picked(session: rb.Session, home: Path) -> None:
+    """As the votes place them. Handed over, they say what they won."""
+    study = Study(
+        rb.Sweep("a {animal}", animal="fox, owl, duck", duration_seconds=1, seed=7).run(session).results()
+    )
+    judge = Judge(study)
+    study.vote(Pair(study.clips[0], study.clips[1]), "left")
+    study.vote(Pair(study.clips[2], study.clips[1]), "left")
+    says(judge, "stop")
+    assert judge.face["picks"]
+    says(judge, "pick")
+    assert not judge.face["picks"]
+    picked = [job.clip for job in session.picks()]
+    assert {*picked} == {study.clips[0], study.clips[2]}
+    page = rb.hand_over(session.picks(), home / "two.html").read_text()
+    assert page.count("won 1 of 1 vote<") == 2
 
 
 def test_a_matrix_leads_to_it(session: rb.Session) -> None:

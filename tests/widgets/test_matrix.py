@@ -141,39 +141,32 @@ def test_a_failed_cell_says_why_and_is_sent_again(session: rb.Session, sandbox: 
     assert sandbox.state()["requests"]["text-to-video"] == 7
 
 
-def test_stars_notes_and_picks_are_kept(session: rb.Session) -> None:
-    """A later pick among the same clips replaces the earlier one; another matrix shows them too.
-
-    What is marked or picked in code shows in both at once.
-    """
+def test_picks_and_notes_are_kept(session: rb.Session) -> None:
+    """Another matrix shows them too, and what is picked in code shows in both at once."""
     matrix = bought(session)
     page = MatrixPage(matrix)
-    page.says("mark", n=1, starred=True)
     page.says("mark", n=1, note="the best")
-    for winner in (1, 3):
-        page.says("pick", n=winner, among=[1, 2, 3])
-    assert [n for n, cell in page.cells.items() if cell["pick"]] == [3]
+    for number in (1, 3, 1):
+        page.says("pick", n=number)
     other = MatrixPage(Matrix(matrix.run))
-    again = other.cells
-    assert (again[1]["star"], again[1]["remark"], again[3]["pick"]) == (True, "the best", True)
+
+    def found(page: MatrixPage) -> tuple[list[int], str]:
+        return [n for n, cell in page.cells.items() if cell["picked"]], page.cells[1]["remark"]
+
+    assert found(page) == found(other) == ([3], "the best")
     jobs = [cell.job for cell in matrix.run.cells if cell.job is not None]
-    session.pick(jobs[1], jobs[:3])
-    jobs[0].mark(starred=False, note="not any more")
-
-    def found(page: MatrixPage) -> tuple[list[int], bool, str]:
-        picked = [n for n, cell in page.cells.items() if cell["pick"]]
-        return picked, page.cells[1]["star"], page.cells[1]["remark"]
-
-    until(lambda: found(page) == found(other) == ([2], False, "not any more"))
+    session.pick(jobs[1])
+    jobs[0].mark(note="not any more")
+    until(lambda: found(page) == found(other) == ([2, 3], "not any more"))
 
 
 def test_the_page_gets_what_changed_and_no_more(session: rb.Session) -> None:
-    """A star is one small message."""
+    """A pick is one small message."""
     page = MatrixPage(bought(session))
     page.messages.clear()
-    page.says("mark", n=4, starred=True)
+    page.says("pick", n=4)
     [(message, _)] = page.messages
-    assert message == {"name": "cells", "cells": [{"n": 4, "star": True}]}
+    assert message == {"name": "cells", "cells": [{"n": 4, "picked": True}]}
 
 
 def test_what_changes_while_the_head_is_worded_is_in_the_same_message(
@@ -182,18 +175,18 @@ def test_what_changes_while_the_head_is_worded_is_in_the_same_message(
     """Else the head might count a clip as here that its cell doesn't have yet."""
     page = MatrixPage(bought(session))
     matrix, worded = page.matrix, page.matrix._head_words
-    starred = matrix.run.cells[3].job
-    assert starred is not None
+    job = matrix.run.cells[3].job
+    assert job is not None
 
-    def star_first() -> Any:
+    def pick_first() -> Any:
         monkeypatch.setattr(matrix, "_head_words", worded)
-        starred.mark(starred=True)
+        job.mark(picked=True)
         return worded()
 
-    monkeypatch.setattr(matrix, "_head_words", star_first)
+    monkeypatch.setattr(matrix, "_head_words", pick_first)
     page.messages.clear()
     matrix.refresh()
-    assert [message["cells"] for message, _ in page.messages] == [[{"n": 4, "star": True}]]
+    assert [message["cells"] for message, _ in page.messages] == [[{"n": 4, "picked": True}]]
 
 
 def test_axes_stand_where_they_are_put(session: rb.Session) -> None:

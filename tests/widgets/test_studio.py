@@ -37,7 +37,7 @@ def test_trouble_with_the_ledger_is_said_once() -> None:
     for studio in (before, Studio(session)):
         for panel in studio.children:
             panel.refresh()
-        assert [panel.message["text"] for panel in studio.children] == [trouble, "", ""]
+        assert [panel.message["text"] for panel in studio.children] == [trouble, "", "", ""]
         assert "the ledger can't be written" in studio.form.words["lengths"][0]["off"]
         studio.close()
 
@@ -49,7 +49,7 @@ def test_a_key_that_the_service_refuses_is_said_and_replaced() -> None:
     session.facts = replace(session.facts, key_trouble="The service doesn't accept this API key.")
     for panel in studio.children:
         panel.refresh()
-    assert [panel.message["text"] for panel in studio.children] == [session.facts.key_trouble, "", ""]
+    assert [panel.message["text"] for panel in studio.children] == [session.facts.key_trouble, "", "", ""]
     refused = "The service refuses this key"
     assert studio.line.facts == {"service": "sandbox", "refused": refused, "running": 0}
     words = studio.form.words
@@ -213,7 +213,7 @@ def test_tools_are_offered_where_there_is_a_server(monkeypatch: pytest.MonkeyPat
     assert not tools_offered(session)
 
 
-def test_a_fresh_clip_leads_to_a_star_a_comparison_and_a_small_sweep(studio: Studio) -> None:
+def test_a_fresh_clip_leads_to_a_pick_a_comparison_and_a_small_sweep(studio: Studio) -> None:
     """Compare takes the clip made before; Vary plans its seed and the next three, and buys nothing."""
     first, second = (
         studio.session.text_to_video(word, duration_seconds=1, seed=7, once=word)
@@ -225,10 +225,10 @@ def test_a_fresh_clip_leads_to_a_star_a_comparison_and_a_small_sweep(studio: Stu
     second.result(30)
     studio.card.job = second
     studio.card.refresh()
-    assert [name for name, _ in studio.card.face["actions"]][-4:] == ["star", "compare", "vary", "code"]
-    says(studio.card, "star")
-    assert second.starred
-    assert ["star", "★ Starred"] in studio.card.face["actions"]
+    assert [name for name, _ in studio.card.face["actions"]][-3:] == ["compare", "vary", "code"]
+    says(studio.card, "pick")
+    assert second.picked
+    assert ["pick", "★ Picked"] in studio.card.face["actions"]
     says(studio.card, "compare")
     assert studio.compare is not None
     assert studio.view == "compare"

@@ -61,6 +61,7 @@ class ReceiptRow:
     experiment: str | None
     service: str
     note: str = ""
+    picked: bool = False
     others: Mapping[str, object] = field(default_factory=dict)
 
     def values(self) -> list[object]:
@@ -157,7 +158,7 @@ class Receipt:
     def __str__(self) -> str:
         lines = [self._title()]
         for row in self.rows:
-            prompt = terminal_line(row.prompt)
+            prompt = terminal_line(_prompt(row))
             prompt = prompt if len(prompt) <= _PROMPT else f"{prompt[: _PROMPT - 1]}…"
             length, state = _length(row), terminal_line(row.state)
             lines.append(
@@ -235,6 +236,7 @@ def _submitted(entry: Entry, services: Mapping[int, str]) -> ReceiptRow:
         experiment=entry.experiment,
         service=services[entry.account_id],
         note=(entry.error or "") if entry.charge == "uncertain" else "",
+        picked=entry.marks.picked,
     )
 
 
@@ -266,6 +268,10 @@ def _by_tool(job: ToolJob, services: Mapping[int, str]) -> ReceiptRow:
     )
 
 
+def _prompt(row: ReceiptRow) -> str:
+    return f"★ {row.prompt}" if row.picked else row.prompt
+
+
 def _seconds(row: ReceiptRow) -> float:
     return (row.asked_seconds or 0.0) if row.actual_seconds is None else row.actual_seconds
 
@@ -283,7 +289,7 @@ def _shown(row: ReceiptRow) -> tuple[str, ...]:
     return (
         f"{row.submitted_at:%d %b %H:%M}",
         row.request_id or "",
-        row.prompt,
+        _prompt(row),
         _length(row),
         row.aspect_ratio or "",
         "random" if row.seed is None and row.mode == "text-to-video" else str(row.seed or ""),

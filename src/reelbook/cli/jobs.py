@@ -88,6 +88,7 @@ def jobs(
     min_cost: Annotated[float | None, option("At least so much.", metavar="USD")] = None,
     max_cost: Annotated[float | None, option("At most so much.", metavar="USD")] = None,
     experiment: Annotated[str | None, option("Only of this experiment.")] = None,
+    picked: Annotated[bool, option("Only the picked ones.", "--picked")] = False,
     limit: Annotated[int, typer.Option(metavar="NUMBER", help="At most so many, the newest.", min=1)] = 20,
     service: Which = Service.auto,
     as_json: AsJson = False,
@@ -108,6 +109,7 @@ def jobs(
         "min_cost_usd": min_cost,
         "max_cost_usd": max_cost,
         "experiment": experiment,
+        "picked": picked or None,
     }
     with job_lookup.open_lookup(home, service) as lookup:
         filters["state"] = job_lookup.parse_states(lookup, state or [])
@@ -175,6 +177,56 @@ def receipt(
     else:
         bought.to_csv(csv)
         say(f"{csv}: {bought.summary}")
+
+
+@commands.command(cls=ManyArguments)
+def export(
+    ctx: typer.Context,
+    file: Annotated[Path, argument("The page (.html), or a zip of it with the clips (.zip).")],
+    wanted: Annotated[list[str] | None, argument("Which. Default: the picked ones.", metavar="ID")] = None,
+    title: Annotated[str, option("Stands above the clips. Default: what the prompts have in common.")] = "",
+    no_prompts: Annotated[bool, option("Leave the prompts out.", "--no-prompts")] = False,
+    no_seeds: Annotated[bool, option("Leave the seeds out.", "--no-seeds")] = False,
+    no_notes: Annotated[bool, option("Leave the notes out.", "--no-notes")] = False,
+    force: Annotated[bool, option("Replace the file if it is there.", "--force")] = False,
+    service: Which = Service.auto,
+    home: Home = None,
+) -> None:
+    """Hand clips over: write them into one page that plays from the disk, without a network.
+
+    It reads the ledger on this machine. Neither key, account nor price is in the page.
+    """
+    from .. import hand_over
+    from ..session.export import Handed
+    from ..session.job import clip_of
+
+    with job_lookup.open_lookup(home or _home_before(ctx), service) as lookup:
+        entries = [] if lookup is None else [lookup.one(each) for each in wanted or ()]
+        if lookup is not None and not wanted:
+            entries = lookup.everywhere(lambda ledger: ledger.annotations.picks())
+            entries.sort(key=lambda entry: entry.marks.picked_at or 0.0)
+        sandbox = job_lookup.SANDBOX
+        clips = [
+            (entry, clip_of(entry, sandbox=lookup is not None and lookup.service_of(entry) == sandbox))
+            for entry in entries
+        ]
+    if wanted:
+        for entry, clip in clips:
+            if clip is None:
+                raise InvalidInput(f"Job {entry.request_id or f'#{entry.id}'} has no clip on this disk.")
+    here = [Handed(clip, entry.marks.note) for entry, clip in clips if clip is not None]
+    if not here:
+        raise InvalidInput("No clip is picked. Name the clips: reelbook jobs lists their ids.")
+    hand_over(
+        here,
+        file,
+        title=title,
+        prompts=not no_prompts,
+        seeds=not no_seeds,
+        notes=not no_notes,
+        overwrite=force,
+    )
+    say(f"{file}: {count(len(here), 'clip')}, {file_size(file.stat().st_size)}.")
 
 
 @commands.command(cls=ManyArguments)
@@ -282,7 +334,7 @@ def job_table(lookup: JobLookup, entries: Sequence[Entry], width: int) -> Table:
         Column(
             "State", job_lookup.state_of, style=lambda entry: COLOURS.get(states.state(entry.state).tone, "")
         ),
-        Column("Prompt", lambda entry: entry.prompt, wide=True),
+        Column("Prompt", lambda entry: "★ " * entry.marks.picked + entry.prompt, wide=True),
         *([Column("Length", lambda entry: f"{entry.duration_seconds} s", right=True)] if lengths else []),
         Column("Cost", _cost, right=True),
         Column("Id", lambda entry: (entry.request_id or f"#{entry.id}")[:id_characters]),
@@ -473,7 +525,7 @@ def _job_document(lookup: JobLookup, entry: Entry) -> dict[str, Any]:
         "image_digest": entry.image_digest,
         "cell": None if entry.place is None else entry.place.cell,
         "nth_in_cell": None if entry.place is None else entry.place.nth,
-        "starred": entry.marks.starred,
+        "picked": entry.marks.picked,
         "clip_exists": size is not None,
         "clip_bytes": size,
     }

@@ -490,7 +490,7 @@ def _row(cell: RunCell) -> dict[str, object]:
         "found": cell.found,
         "cost_usd": 0.0 if cell.found else view and view.cost_usd,
         "took_seconds": view and view.took_seconds,
-        "starred": job is not None and job.starred,
+        "picked": job is not None and job.picked,
         "note": "" if job is None else job.note,
         "tags": "" if job is None else ", ".join(job.tags),
         "error": view and view.error,

@@ -7,7 +7,7 @@ service; what to submit, ask and fetch is the session's.
 from ..executions import CellId, KnownBy, Place, PlaceCounter
 from .ledger import Ledger, LedgerFile
 from .money import Funds
-from .records import Account, EarlierRun, Entry, Marks, Pick, Sample, Spend, Submission, SweepCell
+from .records import Account, EarlierRun, Entry, Marks, Sample, Spend, Submission, SweepCell
 from .sweeps import SweepRecord, Sweeps
 from .tool_calls import ToolCall, ToolCalls, ToolJob
 from .votes import KeptVote
@@ -23,7 +23,6 @@ __all__ = [
     "Ledger",
     "LedgerFile",
     "Marks",
-    "Pick",
     "Place",
     "PlaceCounter",
     "Sample",

@@ -1,12 +1,13 @@
-"""What a person puts to the entries: stars, notes, tags, and which clip won a comparison."""
+"""What a person puts to the entries: picks, notes and tags."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from dataclasses import replace
 
-from .records import Marks, Pick, insert, read
+from .records import Entry, Marks
+from .search import matching
 from .store import Part
 
 
@@ -19,12 +20,12 @@ class Annotations(Part):
         That is without blanks around a note or a tag, each tag once, empty ones left out.
         """
         tags = tuple(dict.fromkeys(filter(None, (" ".join(tag.split()) for tag in marks.tags))))
-        kept = Marks(marks.starred, marks.note.strip(), tags)
+        kept = replace(marks, note=marks.note.strip(), tags=tags)
 
         def work(db: sqlite3.Connection) -> None:
             db.execute(
-                "UPDATE entries SET starred = ?, note = ?, tags = ? WHERE id = ?",
-                (kept.starred, kept.note, json.dumps(tags, ensure_ascii=False), entry_id),
+                "UPDATE entries SET picked_at = ?, note = ?, tags = ? WHERE id = ?",
+                (kept.picked_at, kept.note, json.dumps(tags, ensure_ascii=False), entry_id),
             )
             # The table is there to find entries by their tags.
             db.execute("DELETE FROM tags WHERE entry = ?", (entry_id,))
@@ -51,25 +52,7 @@ class Annotations(Part):
         )
         return [row["experiment"] for row in rows]
 
-    def pick(self, winner: str, among: Iterable[str]) -> None:
-        """Keeps which clip a person chose among which, by their ids; unknown ones are left out."""
-        at, wanted = self._clock(), {winner, *among}
-
-        def work(db: sqlite3.Connection) -> None:
-            rows = db.execute(
-                "SELECT request_id, max(id) FROM entries WHERE account = ? AND request_id IN "  # noqa: S608 - bound
-                f"({', '.join('?' * len(wanted))}) GROUP BY request_id",
-                (self._account, *wanted),
-            )
-            known = dict(tuple(row) for row in rows)
-            if winner in known:
-                values = {"account": self._account, "at": at, "winner": known[winner]}
-                insert(db, "picks", {**values, "among": json.dumps(sorted(known.values()))})
-
-        self._store.keep(work, flush=False)
-
-    def picks(self, *, limit: int = 100) -> list[Pick]:
-        """The comparisons that were decided, the newest first."""
-        newest = "SELECT * FROM picks WHERE account = ? ORDER BY id DESC LIMIT ?"
-        rows = self._store.rows(newest, self._account, limit)
-        return [read(Pick, row, among=tuple(json.loads(row["among"]))) for row in rows]
+    def picks(self, since: float | None = None) -> list[Entry]:
+        """The picked entries in the order of picking; those picked from `since` on (epoch seconds)."""
+        wanted = "account = ? AND picked_at >= ? ORDER BY picked_at, id"
+        return self._store.read(lambda db: matching(db, wanted, self._account, since or 0.0))

@@ -81,9 +81,14 @@ class Submission:
 class Marks:
     """What a person put to a job; kept by the ledger, never sent to the service."""
 
-    starred: bool = False
+    picked_at: float | None = None
     note: str = ""
     tags: tuple[str, ...] = ()
+
+    @property
+    def picked(self) -> bool:
+        """Whether the person picked it."""
+        return self.picked_at is not None
 
 
 @dataclass(frozen=True)
@@ -141,7 +146,7 @@ class Entry:
     @classmethod
     def of(cls, row: sqlite3.Row) -> Entry:
         """The entry that a row of `entries` holds."""
-        marks = Marks(bool(row["starred"]), row["note"], tuple(json.loads(row["tags"])))
+        marks = Marks(row["picked_at"], row["note"], tuple(json.loads(row["tags"])))
         return read(
             cls, row, account_id=row["account"], record=_record(row), place=place_of(row), marks=marks
         )
@@ -181,15 +186,6 @@ class Entry:
         """How sure it is that its price has to be paid, in the words of `Spend`."""
         known, given_up = self.cost_usd is not None, self.abandoned_at is not None
         return states.charge_of(self.state, cost_known=known, abandoned=given_up)
-
-
-@dataclass(frozen=True)
-class Pick:
-    """A comparison's winner: the entry that a person chose `among` others (itself included), and when."""
-
-    at: float
-    winner: int
-    among: tuple[int, ...]
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ TABLES: Final = {
         video_url TEXT,
         clip_path TEXT,
         error TEXT,
-        starred INTEGER NOT NULL DEFAULT 0,
+        picked_at REAL,
         note TEXT NOT NULL DEFAULT '',
         tags TEXT NOT NULL DEFAULT '[]'
     """,
@@ -89,13 +89,6 @@ TABLES: Final = {
         tag TEXT NOT NULL,
         entry INTEGER NOT NULL,
         PRIMARY KEY (account, tag, entry)
-    """,
-    "picks": """
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        account INTEGER NOT NULL,
-        at REAL NOT NULL,
-        winner INTEGER NOT NULL,
-        among TEXT NOT NULL
     """,
     # `better` is one of the two that were shown; NULL: the voter couldn't say.
     "votes": """
@@ -224,7 +217,7 @@ INDEXES: Final = (
     "entries_by_experiment ON entries (account, experiment, intended_at) WHERE experiment IS NOT NULL",
     "entries_by_place ON entries (account, cell, nth, sameness) WHERE cell IS NOT NULL",
     "entries_by_cell_id ON entries (account, cell_id, nth, sameness) WHERE cell_id IS NOT NULL",
-    "entries_starred ON entries (account, intended_at) WHERE starred = 1",
+    "entries_picked ON entries (account, picked_at) WHERE picked_at IS NOT NULL",
     "entries_unfinished ON entries (account, id) "
     "WHERE request_id IS NOT NULL AND clip_path IS NULL AND state <> 'failed'",
     "entries_unsent ON entries (kernel, state) WHERE state IN ('intended', 'sending')",
@@ -239,7 +232,12 @@ INDEXES: Final = (
     "requests_by_time ON requests (of_key, at)",
     "sweeps_by_sameness ON sweeps (account, sameness)",
 )
-_GONE: Final = ("images", "fixed_windows")
+_GONE: Final = ("images", "fixed_windows", "picks")
+# What earlier ones kept in place of `picked_at`: stars, and the winners of comparisons, which say when.
+_FORMER_PICKS: Final = (
+    "SELECT intended_at, id FROM entries WHERE starred = 1 ORDER BY id",
+    "SELECT at, winner FROM picks ORDER BY id",
+)
 
 
 class NewerLedger(ReelbookError):
@@ -273,6 +271,7 @@ def rescue(source: sqlite3.Connection, target: sqlite3.Connection) -> int:
     target.execute("BEGIN IMMEDIATE")
     try:
         saved = {table: _copy(source, target, table) for table in TABLES if table not in PASSING}
+        _pick(target, _former_picks(source))
     except BaseException:
         target.execute("ROLLBACK")
         raise
@@ -315,7 +314,21 @@ def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str) ->
     return _count(target, table) - before
 
 
+def _former_picks(source: sqlite3.Connection) -> list[tuple[float, int]]:
+    """When which entry was picked, by what an earlier Reelbook kept of it."""
+    found: list[tuple[float, int]] = []
+    for query in _FORMER_PICKS:
+        with contextlib.suppress(sqlite3.DatabaseError):  # it has no such column, or is damaged
+            found.extend(tuple(row) for row in source.execute(query))
+    return found
+
+
+def _pick(target: sqlite3.Connection, picks: list[tuple[float, int]]) -> None:
+    target.executemany("UPDATE entries SET picked_at = ? WHERE id = ?", picks)
+
+
 def _renew(connection: sqlite3.Connection) -> None:
+    picks = _former_picks(connection)
     for table, definition in TABLES.items():
         before = _columns(connection, table)
         if before:
@@ -325,6 +338,7 @@ def _renew(connection: sqlite3.Connection) -> None:
             kept = ", ".join(name for name in _columns(connection, table) if name in before)
             connection.execute(f"INSERT INTO {table} ({kept}) SELECT {kept} FROM former")  # noqa: S608 - our own names
         connection.execute("DROP TABLE IF EXISTS former")  # with its indexes
+    _pick(connection, picks)
     for index in INDEXES:
         connection.execute(f"CREATE INDEX {index}")
     for table in _GONE:

@@ -8,6 +8,7 @@ those without the letters, Python looks at the rest.
 from __future__ import annotations
 
 import itertools
+import json
 import re
 import sqlite3
 import unicodedata
@@ -46,7 +47,7 @@ class Filter:
     """What `Ledger.find` is asked for; None asks for nothing. `state` is one word or several.
 
     `since` and `until` (not included) are epoch seconds. The cost is the final one, the estimate until it is
-    known.
+    known. `cells` are numbers of cells of the `sweep`; the rest of it isn't found then.
     """
 
     text: str | None = None
@@ -57,8 +58,10 @@ class Filter:
     max_cost_usd: float | None = None
     experiment: str | None = None
     mode: str | None = None
-    starred: bool | None = None
+    picked: bool | None = None
     tag: str | None = None
+    sweep: int | None = None
+    cells: Collection[int] | None = None
 
 
 EVERYTHING: Final = Filter()
@@ -112,6 +115,12 @@ class Entries:
             return [Entry.of(row) for row in itertools.islice(fitting, limit)]
 
         return self.store.read(read)
+
+    def count(self, wanted: Filter = EVERYTHING) -> int:
+        """How many entries are like that; the text isn't looked for."""
+        terms, values = _conditions(self._account_id, wanted)
+        row = self.store.row(f"SELECT count(*) FROM entries WHERE {' AND '.join(terms)}", *values)  # noqa: S608 - bound
+        return 0 if row is None else int(row[0])
 
     def prompts(self, text: str, limit: int) -> list[str]:
         """The prompts with these words, the one used last first and each once."""
@@ -174,12 +183,16 @@ def _conditions(account: int | None, wanted: Filter) -> tuple[list[str], list[An
     add("intended_at < ?", wanted.until)
     add("experiment = ?", wanted.experiment)
     add("mode = ?", wanted.mode)
-    if wanted.starred is not None:
-        add("starred = 1" if wanted.starred else "starred = 0")
+    if wanted.picked is not None:
+        add(f"picked_at IS {'NOT NULL' if wanted.picked else 'NULL'}")
     if wanted.state is not None:
         named = (wanted.state,) if isinstance(wanted.state, str) else wanted.state
         add(f"state IN ({marks(named)})", *named)
     add("id IN (SELECT entry FROM tags WHERE tag = ?)", wanted.tag)
+    if wanted.sweep is not None:
+        cells = "" if wanted.cells is None else " AND number IN (SELECT value FROM json_each(?))"
+        given = () if wanted.cells is None else (json.dumps([*wanted.cells]),)
+        add(f"id IN (SELECT entry FROM sweep_cells WHERE sweep = ?{cells})", wanted.sweep, *given)  # noqa: S608 - bound
     for word in filter(str.isascii, (wanted.text or "").split()):
         escaped = re.sub(r"([\\%_])", r"\\\1", word)
         add(f"({_TEXT} LIKE ? ESCAPE '\\' OR {_NOT_ASCII})", f"%{escaped}%")

@@ -136,6 +136,11 @@ class Sweeps(Part):
         """The account's sweeps, newest first."""
         return self._records("account = ? ORDER BY id DESC", self._account)
 
+    def names(self, *, limit: int) -> list[tuple[int, str]]:
+        """The numbers and the templates of the account's last sweeps, newest first."""
+        newest = "SELECT id, record ->> 'template' FROM sweeps WHERE account = ? ORDER BY id DESC LIMIT ?"
+        return [tuple(row) for row in self._store.rows(newest, self._account, limit)]
+
     def get(self, sweep: int) -> SweepRecord | None:
         """The account's sweep of that number."""
         return next(iter(self._records("account = ? AND id = ?", self._account, sweep)), None)

@@ -12,7 +12,7 @@ from .joining import join
 from .nested_loops import allow_nested_loops
 from .passports import Passport, passport
 from .reconciliation import Reconciliation, Verdict
-from .session import Picked, Session
+from .session import Session
 from .tools import Tools, connect_tools
 
 __all__ = [
@@ -23,7 +23,6 @@ __all__ = [
     "JobRequest",
     "JobView",
     "Passport",
-    "Picked",
     "Reconciliation",
     "Session",
     "Tools",

@@ -9,6 +9,7 @@ import os
 import time
 import zipfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -16,7 +17,7 @@ from ..atomic_files import atomic_write
 from ..errors import InvalidInput, ReelbookError
 from ..formatting import spreadsheet_cell
 from ..requests import options
-from .clip import clip_file_name, numbered, target_file
+from .clip import Clip, clip_file_name, numbered, target_file
 from .job import Job
 from .session import Session
 
@@ -30,11 +31,20 @@ FIELDS: Final = (
     "cost_usd",
     "submitted_at",
     "experiment",
-    "starred",
+    "picked",
     "tags",
     "note",
     "sandbox",
 )
+
+
+@dataclass(frozen=True)
+class Handed:
+    """A clip that is given away, and what a person said of it. `votes`: "won 18 of 24 votes"."""
+
+    clip: Clip
+    note: str = ""
+    votes: str = ""
 
 
 class Exported(NamedTuple):
@@ -90,7 +100,7 @@ def _record(job: Job, file: str) -> dict[str, Any]:
         view.cost_usd,
         job.submitted_at.isoformat(timespec="seconds"),
         job.experiment,
-        job.starred,
+        job.picked,
         list(job.tags),
         job.note,
         Session.of(job).service == "sandbox",

@@ -170,9 +170,9 @@ class Job(SuggestsNames):
         return datetime.fromtimestamp(time.time() - ago).astimezone()
 
     @property
-    def starred(self) -> bool:
-        """Whether a person starred it."""
-        return self._life.known.marks.starred
+    def picked(self) -> bool:
+        """Whether a person picked it."""
+        return self._life.known.marks.picked
 
     @property
     def note(self) -> str:
@@ -258,11 +258,14 @@ class Job(SuggestsNames):
         return self._thread.run(self._life.cancel)
 
     def mark(
-        self, *, starred: bool | None = None, note: str | None = None, tags: Iterable[str] | None = None
+        self, *, picked: bool | None = None, note: str | None = None, tags: Iterable[str] | None = None
     ) -> None:
-        """Stars it, sets its note or all its tags; what isn't given stays. The ledger keeps it."""
-        given = {"starred": starred, "note": note, "tags": None if tags is None else tuple(tags)}
-        self._thread.run(functools.partial(self._life.mark, **given))
+        """Picks it or, with `picked=False`, no longer; sets its note or all its tags. The ledger keeps it.
+
+        What isn't given stays.
+        """
+        tags = None if tags is None else tuple(tags)
+        self._thread.run(functools.partial(self._life.mark, picked=picked, note=note, tags=tags))
 
     def delete_clip(self) -> None:
         """Deletes the clip's file; the record, its marks and its cost stay.
@@ -494,7 +497,7 @@ class JobRegistry(JobServices):
     def _remembered(self, entry: Entry) -> JobSnapshot:
         """What the ledger knows of a job, on the session's clock."""
         ago = self.thread.now() - time.time()
-        clip = _clip(entry, sandbox=self.connection.service == "sandbox")
+        clip = clip_of(entry, sandbox=self.connection.service == "sandbox")
         return JobSnapshot(
             began_at=(entry.accepted_at or entry.intended_at) + ago,
             # A recorded job that hasn't been sent yet still counts as running.
@@ -561,7 +564,7 @@ def _error(entry: Entry, clip: Clip | None) -> errors.ReelbookError | None:
     return None
 
 
-def _clip(entry: Entry, *, sandbox: bool) -> Clip | None:
+def clip_of(entry: Entry, *, sandbox: bool) -> Clip | None:
     """The entry's clip, if it still lies where it was put."""
     if entry.request_id is None or entry.clip_path is None or not Path(entry.clip_path).exists():
         return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from contextlib import aclosing
@@ -246,9 +247,11 @@ class JobLifecycle(SubmissionRecord):
         self.finish(error=error, state=states.CANCELLED, ended_at=_now())
         return True
 
-    def mark(self, **changes: Any) -> None:
+    def mark(self, *, picked: bool | None, **changes: Any) -> None:
         """Changes what a person put to it. One that the ledger doesn't know has it in this kernel only."""
         given = {name: value for name, value in changes.items() if value is not None}
+        if picked is not None and picked != self.known.marks.picked:
+            given["picked_at"] = time.time() if picked else None
         marks = replace(self.known.marks, **given)
         if self.entry_id is not None:
             marks = self.services.ledger.annotations.mark(self.entry_id, marks)

@@ -8,9 +8,8 @@ import hashlib
 import sys
 import time
 import weakref
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeVar, Unpack
@@ -100,7 +99,7 @@ class Session(Tooling, SuggestsNames):
         print(session.usage(days=7).total_cost_usd)
 
     Find clips again, those of earlier kernels too. `running` are the jobs under way, `job` takes one up, and
-    `pick` keeps which clip you chose among several:
+    `pick` keeps which clips you chose:
 
         foxes = session.jobs(text="fox", state="completed")
         job = session.job(foxes[0].request_id)
@@ -474,8 +473,10 @@ class Session(Tooling, SuggestsNames):
         max_cost_usd: float | None = None,
         experiment: str | None = None,
         mode: wire.Mode | None = None,
-        starred: bool | None = None,
+        picked: bool | None = None,
         tag: str | None = None,
+        sweep: str | None = None,
+        where: Mapping[str, object] | None = None,
         sort: Literal["newest", "oldest", "costliest"] = "newest",
         limit: int = 50,
         after: Job | None = None,
@@ -487,12 +488,15 @@ class Session(Tooling, SuggestsNames):
 
         Every word of `text` must begin a word of the prompt or of the note. `since` and `until` (not
         included) are times of the submission: datetimes, or epoch seconds. `state` is one word of `JobView`,
-        or several; the cost is the final one in USD, the estimate until it is known. `after` is the last job
+        or several; the cost is the final one in USD, the estimate until it is known. `sweep` is the id of a
+        sweep, and `where` the values that its axes are to have: {"place": "snow"}. `after` is the last job
         of the page before. To find a job isn't to watch it: `job.watch()`, or waiting for it, takes it up.
-        Raises InvalidInput for a state that there isn't.
+        Raises InvalidInput for a state, a sweep or a value that there isn't.
         """
         if state is not None:
             state = named_states(state, lambda each: bool(self._ledger.find(Filter(state=each), limit=1)))
+        if where and sweep is None:
+            raise InvalidInput("The values in where are those of a sweep's axes: sweep says which sweep.")
         wanted = Filter(
             text=text,
             since=epoch(since),
@@ -502,8 +506,10 @@ class Session(Tooling, SuggestsNames):
             max_cost_usd=max_cost_usd,
             experiment=experiment,
             mode=mode,
-            starred=starred,
+            picked=picked,
             tag=tag,
+            sweep=None if sweep is None else int(self._sweeps.record(sweep).id),
+            cells=None if sweep is None else self._sweeps.cells_at(sweep, where or {}),
         )
         return tuple(self._jobs.find(wanted, sort=sort, limit=limit, after=after))
 
@@ -525,35 +531,31 @@ class Session(Tooling, SuggestsNames):
         """The names of the experiments, the one used last first."""
         return self._ledger.annotations.experiments()
 
-    def pick(self, winner: Job | Clip | str, among: Iterable[Job | Clip | str]) -> None:
-        """Keeps that a person chose `winner` among the clips of `among`; each is a job, a clip or its id.
+    def pick(self, clip: Job | Clip | str, *, note: str | None = None) -> None:
+        """Picks a clip, given as a job, a clip or its id: "this one".
 
-        Clips that the ledger doesn't know are left out. Raises InvalidInput where that is no choice:
-        `winner` isn't among them, or is alone.
+            session.pick(job, note="the light on the tail")
+
+        `job.mark(picked=False)` takes that back. `note` is kept as the job's note. Raises InvalidInput for a
+        clip that the ledger doesn't know.
         """
-        ids = list(dict.fromkeys(map(_request_id, among)))
-        chosen = _request_id(winner)
-        if not chosen or chosen not in ids or len(ids) < 2:
-            raise InvalidInput("A winner is one of at least two clips. Nothing was kept.")
-        self._ledger.annotations.pick(chosen, [each for each in ids if each])
-        for entry in filter(None, (self._ledger.by_request_id(each) for each in ids if each)):
-            job = self._jobs.of(entry, watch=False)
-            self._thread.run(functools.partial(self._listeners.tell, job))
+        if isinstance(clip, Job):
+            job: Job | None = clip
+        else:
+            job = self._known(clip if isinstance(clip, str) else clip.request_id)
+        if job is None:
+            raise InvalidInput("The ledger knows no such clip. Nothing was picked.")
+        job.mark(picked=True, note=note)
 
-    def picks(self, *, limit: int = 100) -> tuple[Picked, ...]:
-        """The winners that were picked, in Compare or by `pick()`, the newest first.
+    def picks(self, *, since: datetime | float | None = None) -> tuple[Job, ...]:
+        """The picked jobs in the order of picking, those of earlier kernels included.
 
-        A table of them: `[(each.winner.request.prompt, len(each.among)) for each in session.picks()]`.
+            [(job.prompt, job.note) for job in session.picks()]
+
+        `since` is a time of the picking: a datetime, or epoch seconds.
         """
-        found = []
-        for pick in self._ledger.annotations.picks(limit=limit):
-            entries = {number: self._ledger.file.get(number) for number in (pick.winner, *pick.among)}
-            jobs = {number: self._jobs.of(entry, watch=False) for number, entry in entries.items() if entry}
-            if pick.winner in jobs:
-                among = tuple(jobs[number] for number in pick.among if number in jobs)
-                at = datetime.fromtimestamp(pick.at).astimezone()
-                found.append(Picked(jobs[pick.winner], among, at))
-        return tuple(found)
+        picked = self._ledger.annotations.picks(epoch(since))
+        return tuple(self._jobs.of(entry, watch=False) for entry in picked)
 
     def sweeps(self) -> tuple[SweepRecord, ...]:
         """The sweeps that were run with this key, newest first; see `Sweep.run`.
@@ -629,6 +631,11 @@ class Session(Tooling, SuggestsNames):
         return self._thread.call(self._asked(fetch))
 
     # For panels and the terminal.
+
+    def _known(self, request_id: str) -> Job | None:
+        """The job of that clip in the ledger; it isn't watched because of that."""
+        entry = self._ledger.by_request_id(request_id) if request_id else None
+        return None if entry is None else self._jobs.of(entry, watch=False)
 
     def _spending_notes(self, cost_usd: float) -> tuple[str, ...]:
         """What there is to say before a submission of that cost, by the balance as last heard."""
@@ -736,26 +743,12 @@ class Experiment:
         return f"<Experiment “{self.name}”>"
 
 
-@dataclass(frozen=True)
-class Picked:
-    """That a person chose one clip among several, in `Compare` or by `session.pick()`.
-
-        session.pick(first, among=[first, second])
-        picked = session.picks()[0]
-        print(picked.winner.prompt, len(picked.among), picked.at)
-
-    `winner` is one of `among`; `at` is the moment of the choice.
-    """
-
-    winner: Job
-    among: tuple[Job, ...]
-    at: datetime
-
-
-def _request_id(clip: Job | Clip | str) -> str | None:
-    return clip if isinstance(clip, str) else clip.request_id
-
-
 def epoch(moment: datetime | float | None) -> float | None:
     """A time as epoch seconds."""
     return moment.timestamp() if isinstance(moment, datetime) else moment
+
+
+def job_of(clip: Clip) -> Job | None:
+    """The job of a clip, in the ledger of whichever open session knows it; it isn't watched."""
+    asked = (each._known(clip.request_id) for each in Session._made if not each.closed)
+    return next((job for job in asked if job is not None), None)

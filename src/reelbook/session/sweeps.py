@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .. import states, wire
 from ..account.limits import without_spend_warnings
@@ -14,6 +14,7 @@ from ..client.scheduling.forecast import forecast
 from ..errors import InvalidInput, ReelbookError
 from ..ledger import Entry, Submission, SweepCell, SweepRecord
 from ..requests import JobRequest
+from ..secret import quotable
 from .job import Job, JobRegistry
 
 Submit = Callable[[Sequence[Submission]], list[Job]]
@@ -26,6 +27,13 @@ class HeldCell(NamedTuple):
     job: Job | None
     found: bool
     left_out: bool
+
+
+class AxisValue(NamedTuple):
+    """A value of an axis as a person reads it, and the numbers of the sweep's cells that have it."""
+
+    label: str
+    cells: frozenset[int]
 
 
 class SweepControl:
@@ -43,6 +51,30 @@ class SweepControl:
             if (found := self._ledger.sweeps.get(int(sweep))) is not None:
                 return found
         raise InvalidInput(f"This key has no sweep {sweep}. session.sweeps() lists what there is.")
+
+    def axes(self, sweep: int | str) -> dict[str, list[AxisValue]]:
+        """The values of each axis, in its own order."""
+        record: Mapping[str, Any] = self.record(sweep).record
+        places = [cell["place"] for cell in record["cells"]]
+        return {
+            axis["name"]: [
+                AxisValue(label, frozenset(n for n, place in enumerate(places, 1) if place[at] == index))
+                for index, label in enumerate(axis["labels"])
+            ]
+            for at, axis in enumerate(record["axes"])
+        }
+
+    def cells_at(self, sweep: int | str, where: Mapping[str, object]) -> frozenset[int] | None:
+        """The cells with these values of these axes; None: all. Raises InvalidInput for what there isn't."""
+        cells: frozenset[int] | None = None
+        axes = self.axes(sweep) if where else {}
+        for axis, value in where.items():
+            found = [each.cells for each in axes.get(axis, ()) if each.label == str(value)]
+            if not found:
+                known = [f"{name}: {', '.join(each.label for each in axes[name])}" for name in axes]
+                raise InvalidInput(f"The sweep has no {axis} {quotable(value)}. It has {'; '.join(known)}.")
+            cells = found[0] if cells is None else cells & found[0]
+        return cells
 
     def cells(self, sweep: int) -> list[HeldCell]:
         """Its cells. What a kernel that is gone left on its way is taken up."""

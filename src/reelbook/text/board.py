@@ -55,7 +55,7 @@ def board_row(job: ShownJob) -> BoardRow:
     unsent = view.state == SENDING and view.waiting_seconds is not None
     return BoardRow(
         prompt=_cut(face["prompt"]),
-        about=_about(job.request),
+        about=" · ".join(filter(None, ["★ Picked" if job.picked else "", _about(job.request)])),
         word=face["word"],
         tone=face["tone"],
         bar=bar_share(face, view),

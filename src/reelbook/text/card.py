@@ -37,7 +37,7 @@ class ShownJob:
     prompt: str | None = None  # shown without a request: of a job by an agent tool only the prompt is known
     service: str = ""
     submitted_at: datetime | None = None
-    starred: bool = False
+    picked: bool = False
     note: str = ""
     tags: tuple[str, ...] = ()
     finding_out: bool = False  # the service is being asked what became of it
@@ -49,7 +49,7 @@ class ShownJob:
         """The job as it is now, on a session with that service."""
         return cls(
             job.view(), job.request, job.request_id, job.clip, job.prompt, service, job.submitted_at,
-            job.starred, job.note, job.tags,
+            job.picked, job.note, job.tags,
         )  # fmt: skip
 
     def on_disk(self) -> ShownJob:
@@ -71,6 +71,8 @@ class CardFace(TypedDict):
     bar: str  # "": none, "open": running with no figure, "figure": as far as `progress`
     money: str
     actions: list[list[str]]  # name, label
+    picked: bool | None  # None: nobody could keep it
+    remark: str | None  # the person's note; None: there is no place for one
     mark: str
     id: str
     clip: int  # 0: none; another number: another clip
@@ -84,7 +86,8 @@ def empty_face() -> CardFace:
     """A card without a job."""
     return CardFace(
         prompt="", word="", tone="wait", shape=_SIZES["16:9"], stage=RUNNING_STAGE, note="", aside="", bar="",
-        money="", actions=[], mark="", id="", clip=0, file="", codec="", fps=24.0, seconds=0.0,
+        money="", actions=[], picked=None, remark=None, mark="", id="", clip=0, file="", codec="", fps=24.0,
+        seconds=0.0,
     )  # fmt: skip
 
 
@@ -112,6 +115,7 @@ def job_face(job: ShownJob) -> CardFace:
     face["id"] = job.request_id or ""
     if job.clip is not None:
         _with_clip(face, job.clip)
+        _with_marks(face, job)
     return face
 
 
@@ -127,8 +131,8 @@ def bar_share(face: CardFace, view: JobView) -> float | None:
     return -1.0 if face["bar"] == "open" else round(share_done(view) or 0.0, 2)
 
 
-def clip_face(clip: Clip) -> CardFace:
-    """A player's caption."""
+def clip_face(clip: Clip, job: ShownJob | None = None) -> CardFace:
+    """A player's caption; `job` is the clip's, where a ledger knows it."""
     face = empty_face()
     face["prompt"] = clip.request.prompt if clip.request else clip.path.name
     face["shape"] = _shape(clip.request, clip)
@@ -136,6 +140,8 @@ def clip_face(clip: Clip) -> CardFace:
     face["mark"] = "sandbox" if clip.sandbox else ""
     face["id"] = clip.request_id
     _with_clip(face, clip)
+    if job is not None:
+        _with_marks(face, job)
     if clip.request is not None:
         face["actions"] = [*face["actions"], CODE_ACTION]
     return face
@@ -304,14 +310,18 @@ def _actions(job: ShownJob) -> list[list[str]]:
 
 def clip_actions(job: ShownJob, *, compares: bool, varies: bool) -> list[list[str]]:
     """What a fresh clip leads to: `compares` and `varies` say which of it somebody answers."""
-    actions = [["star", "★ Starred" if job.starred else "☆ Star"]]
-    if compares:
-        actions.append(["compare", "Compare"])
+    actions = [["compare", "Compare"]] if compares else []
     if varies and job.request is not None and job.request.image is None:
         actions.append(["vary", "Vary"])
     if job.request is not None:
         actions.append(CODE_ACTION)
     return actions
+
+
+def _with_marks(face: CardFace, job: ShownJob) -> None:
+    face["picked"] = job.picked
+    face["remark"] = job.note if job.picked or job.note else None
+    face["actions"] = [["pick", "★ Picked" if job.picked else "☆ Pick"], *face["actions"]]
 
 
 def _shape(request: JobRequest | None, clip: Clip | None) -> list[int]:

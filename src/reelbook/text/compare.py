@@ -1,4 +1,4 @@
-"""What a comparison says of each clip: prompt and facts with the differences marked, and which clip won."""
+"""What a comparison says of each clip: prompt and facts with the differences marked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PROMPT_CHARACTERS: Final = 300
 NOT_HERE: Final = "The clip's file isn't on this disk."
 KEYS: Final = (
     "Space plays and pauses all. ← → move by 1 s, with Shift by 0.1 s, and , . by a frame. < > change the "
-    "speed. {picks} keep the winner. f fills the screen, Escape leaves."
+    "speed. {picks} pick. f fills the screen, Escape leaves."
 )
 
 Run = tuple[str, bool]  # a text, and whether it differs from the other clips'
@@ -37,7 +37,7 @@ class CompareTile(TypedDict):
     """One clip of a comparison; the page draws it as it is."""
 
     key: str
-    name: str  # what `winner` calls it; empty while it has no name
+    name: str  # what `picked` calls it; empty while it has no name
     prompt: list[Run]
     facts: list[Run]
     money: list[Run]
@@ -114,25 +114,15 @@ def length_words(shown: Sequence[ComparedClip]) -> str:
     return f"The clock runs to the longest, {max(lengths):.1f} s. Shorter clips hold their last frame."
 
 
-def winner_words(place: int | None, *, kept: bool, recorded: bool, session: bool) -> str:
-    """Which clip won, and whether the ledger keeps that.
-
-    `recorded`: the clips have request ids, so a ledger may know them; `session`: there is a session.
-    """
-    if place is None:
-        return ""
-    if kept:
-        return f"Clip {place} wins. The ledger keeps it."
-    said = f"Clip {place} wins. Only this panel keeps it."
-    if not recorded:
-        return f"{said} The ledger has no records of these clips."
-    return said if session else f"{said} Compare(…, session=session) has the ledger keep it."
+def picks_words(*, unknown: bool) -> str:
+    """Who keeps the picks. `unknown`: one of them is of a clip that no ledger knows."""
+    return "No ledger knows all of these clips: this panel alone keeps that pick." if unknown else ""
 
 
-def figure_words(tile: CompareTile, *, won: bool) -> str:
+def figure_words(tile: CompareTile, *, picked: bool) -> str:
     """What is known of a clip beside its prompt, in one line."""
     told = [text for text, _ in [*tile["facts"], *tile["money"]]]
-    return " · ".join(filter(None, ["Winner" if won else "", tile["word"], *told]))
+    return " · ".join(filter(None, ["★ Picked" if picked else "", tile["word"], *told]))
 
 
 def plain_runs(runs: Sequence[Run]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypedDict
@@ -13,6 +13,7 @@ from ..formatting import count
 from ..states import names
 from .board import IN_CODE, board_row
 from .card import CODE_ACTION, CardFace, ShownJob, empty_face, job_face
+from .compare import Run
 
 # The choices: the value, its label on the page, and the states that are looked for in the ledger.
 STATES: Final[dict[str, tuple[str, Collection[str] | None]]] = {
@@ -32,7 +33,7 @@ DAYS: Final = {
     "90": "Last 90 days",
 }
 
-KEYS: Final = "Tick a corner or press Space to select. Arrow keys move, Enter opens, s stars, Escape closes."
+KEYS: Final = "Tick a corner or press Space to select. Arrow keys move, Enter opens, p picks, Escape closes."
 NOT_HERE: Final = "The clip's file isn't on this disk. Fetch again brings it back as long as its link works."
 DELETE: Final = (
     "This deletes the clip's file from this disk. Its record stays: prompt, settings, cost, note and tags. "
@@ -49,11 +50,14 @@ class GalleryTile(TypedDict, total=False):
     key: str
     id: str
     prompt: str
+    runs: list[Run]  # the prompt with what differs in its group marked, where there are groups
+    group: int  # which of them
     about: str
     money: str
     word: str  # only if it isn't a finished clip
     tone: str
-    starred: bool
+    picked: bool
+    remark: str  # the person's note
     selected: bool
     here: bool  # its file is on this disk
 
@@ -62,21 +66,19 @@ class OpenedFace(CardFace):
     """The opened clip: its card, and the person's marks."""
 
     key: str
-    starred: bool
-    remark: str
     tags: str
     delete: str
 
 
 def nothing_opened() -> OpenedFace:
     """The card while no clip is open."""
-    return OpenedFace(**empty_face(), key="", starred=False, remark="", tags="", delete="")
+    return OpenedFace(**empty_face(), key="", tags="", delete="")
 
 
 def tile(job: ShownJob, key: str) -> GalleryTile:
     """A job's tile: the board's row with parts left out."""
     # Without the clip: a tile needs nothing from its file, which would have to be read.
-    row = board_row(replace(job, clip=None))
+    row = board_row(replace(job, clip=None, picked=False))
     about = row["about"].removeprefix("random seed · ")  # a tile is narrow, and that says little
     shown = GalleryTile(key=key, prompt=row["prompt"], about=about, money=row["money"])
     if job.request_id:
@@ -85,8 +87,10 @@ def tile(job: ShownJob, key: str) -> GalleryTile:
         shown["word"], shown["tone"] = row["word"], row["tone"]
     if job.clip is not None:
         shown["here"] = True
-    if job.starred:
-        shown["starred"] = True
+    if job.picked:
+        shown["picked"] = True
+    if job.note:
+        shown["remark"] = job.note
     return shown
 
 
@@ -96,8 +100,9 @@ def opened_face(job: ShownJob, key: str, *, can_vary: bool) -> OpenedFace:
     if file_is_gone(job):
         face["note"], face["stage"], face["bar"] = NOT_HERE, "No file here.", ""
     when = f"{job.submitted_at:%d %b %Y, %H:%M}".lstrip("0") if job.submitted_at else ""
+    face["remark"] = job.note
     face["aside"] = " · ".join(filter(None, [face["aside"], when, job.request_id]))
-    actions = [each for each in face["actions"] if each[0] in ("again", "save", "watch")]
+    actions = [each for each in face["actions"] if each[0] in ("pick", "again", "save", "watch")]
     if job.request is not None:
         actions += [["vary", "Vary…"]] if can_vary else []
         actions += [CODE_ACTION]
@@ -105,8 +110,7 @@ def opened_face(job: ShownJob, key: str, *, can_vary: bool) -> OpenedFace:
         actions += [["delete", "Delete file…"]]
     face["actions"] = actions
     return OpenedFace(
-        **face, key=key, starred=job.starred, remark=job.note, tags=", ".join(job.tags),
-        delete="" if job.clip is None else DELETE,
+        **face, key=key, tags=", ".join(job.tags), delete="" if job.clip is None else DELETE,
     )  # fmt: skip
 
 
@@ -116,13 +120,23 @@ def file_is_gone(job: ShownJob) -> bool:
 
 
 def choice_words(
-    *, tags: Sequence[str], experiments: Sequence[str], tag: str, experiment: str, compare: int, service: str
+    *,
+    tags: Sequence[str],
+    experiments: Sequence[str],
+    sweeps: Sequence[tuple[int, str]],
+    axes: Mapping[str, Sequence[str]],
+    tag: str,
+    experiment: str,
+    compare: int,
+    service: str,
 ) -> dict[str, Any]:
     """What can be chosen in the filters, as values with labels, and what else the page offers.
 
     A tag or experiment that is chosen stays among the choices, even if no clip has it any more. `compare` is
-    how many clips can be compared at most, 0 where nobody would show them.
+    how many clips can be compared at most, 0 where nobody would show them. `axes` are those of the chosen
+    sweep, with the labels of their values.
     """
+    many = {name: labels for name, labels in axes.items() if len(labels) > 1}
     return {
         "state": [[value, word] for value, (word, _) in STATES.items()],
         "mode": [list(each) for each in MODES.items()],
@@ -130,15 +144,25 @@ def choice_words(
         "sort": [list(each) for each in SORTS.items()],
         "tag": _names("Any tag", tags, tag),
         "experiment": _names("Any experiment", experiments, experiment),
+        "sweep": [["", "Any sweep"], *([str(number), template] for number, template in sweeps)],
+        "group_by": [["", "No groups"], *([name, f"By {name}"] for name in many)] if many else [],
+        "where": [[name, [["", f"Any {name}"], *([each, each] for each in many[name])]] for name in many],
         "compare": compare,
         "mark": "sandbox" if service == "sandbox" else "",
         "keys": KEYS,
     }
 
 
-def found_words(clips: int, *, more: bool) -> str:
-    """How many tiles there are: "12 clips", "60 clips, more below"."""
+def found_words(clips: int, *, more: bool, of: int | None = None) -> str:
+    """How many tiles there are: "12 clips", "60 clips, more below", "4 of 12 clips"."""
+    if of is not None and not more:
+        return f"{clips} of {count(of, 'clip')}"
     return f"{count(clips, 'clip')}{', more below' if more else ''}"
+
+
+def group_words(picked: int, clips: int) -> str:
+    """A group's clips: "2 picked of 3", "none picked of 3"."""
+    return f"{picked or 'none'} picked of {clips}"
 
 
 def nothing_words(*, filtered: bool, can_create: bool) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 KEYS: Final = (
     "Space plays and pauses all, , . step by a frame, < > change the speed. Arrow keys move, Enter opens, "
-    "x selects, s stars, p picks, t swaps rows and columns, Page Up and Page Down turn the page. "
+    "x selects, p picks, t swaps rows and columns, Page Up and Page Down turn the page. "
     "+ - zoom, 0 shows all. Escape closes."
 )
 PLANNING: Final = "Working out cost and time."
@@ -56,8 +56,7 @@ class CellFace(TypedDict):
     seconds: float
     fps: float
     acts: list[list[str]]  # name, label
-    star: bool
-    pick: bool
+    picked: bool
     remark: str
     id: str
 
@@ -77,13 +76,12 @@ def face(
     job: ShownJob | None,
     *,
     found: bool = False,
-    picked: bool = False,
     can_leave_out: bool = False,
 ) -> CellFace:
     """A cell as it is now. `job` is None for a cell that wasn't sent."""
     made = CellFace(
         word="Planned", tone="wait", bar=None, note="", money=f"about {dollars(request.estimated_cost_usd)}",
-        clip=0, seconds=0.0, fps=24.0, acts=[], star=False, pick=picked, remark="", id="",
+        clip=0, seconds=0.0, fps=24.0, acts=[], picked=False, remark="", id="",
     )  # fmt: skip
     if state == LEFT_OUT:
         made["word"], made["money"], made["acts"] = "Left out", "", [["take_in", "Take in"]]
@@ -93,7 +91,7 @@ def face(
         return made
     card = job_face(job)
     made["word"], made["tone"], made["bar"] = card["word"], card["tone"], bar_share(card, job.view)
-    made["star"], made["remark"], made["id"] = job.starred, job.note, card["id"]
+    made["picked"], made["remark"], made["id"] = job.picked, job.note, card["id"]
     made["money"] = "$0.00, from the ledger" if found else card["money"]
     made["note"] = card["aside"] if job.view.state == UNCERTAIN and card["aside"] else card["note"]
     wanted = [name for name in _ACTIONS if name != "again" or job.view.state != wire.COMPLETED]

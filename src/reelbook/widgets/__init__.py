@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .compare import Compare
     from .connection_panel import ConnectionPanel
     from .gallery import Gallery
+    from .handing_over import hand_over
     from .image_picker import ImagePicker
     from .job_board import JobBoard
     from .job_card import JobCard
@@ -48,6 +49,7 @@ __all__ = [
     "SweepForm",
     "ToolExplorer",
     "UsageChart",
+    "hand_over",
 ]
 
 
@@ -55,6 +57,7 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()  # JobBoard is in job_board
+    module = {"hand_over": "handing_over"}.get(name, module)
     value = globals()[name] = getattr(import_module(f".{module}", __name__), name)
     return value
 

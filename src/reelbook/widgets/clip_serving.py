@@ -34,9 +34,22 @@ def piece(read: Callable[[], BinaryIO] | None, index: Any, gone: str) -> dict[st
 class ServesClips(Panel):
     """Answers the page's `chunk` and `posters` messages, which name clips by the panel's own keys.
 
-    A panel implements `clip_path`. It isn't an abstract method only because a widget's metaclass doesn't
-    allow those.
+    The page may also fetch the file that the panel saved last, `saved_file`, under the key "saved". A panel
+    implements `clip_path`. It isn't an abstract method only because a widget's metaclass doesn't allow those.
     """
+
+    saved = traitlets.Unicode(help="The name of the file that was saved last; empty: none.").tag(sync=True)
+
+    _saved_file: Path | None = None
+
+    @property
+    def saved_file(self) -> Path | None:
+        """The file that was saved last; None: none, or another message stands where it was said."""
+        return self._saved_file
+
+    @saved_file.setter
+    def saved_file(self, path: Path | None) -> None:
+        self._saved_file, self.saved = path, "" if path is None else path.name
 
     def clip_path(self, key: str) -> Path | None:
         """Where that clip is on disk, None while there is none."""
@@ -48,9 +61,9 @@ class ServesClips(Panel):
         return _poster(path, path.stat().st_mtime) if path is not None and path.exists() else b""
 
     def _on_chunk(self, key: Any, index: Any) -> dict[str, Any]:
-        path = self.clip_path(str(key or ""))
+        path = self._saved_file if key == "saved" else self.clip_path(str(key or ""))
         read = None if path is None else lambda: path.open("rb")
-        return piece(read, index, "The clip's file is no longer where it was.")
+        return piece(read, index, "The file is no longer where it was.")
 
     def _on_posters(self, keys: list[Any]) -> dict[str, Any]:
         return {"buffers": [self.clip_poster(str(key)) for key in keys[:50]]}

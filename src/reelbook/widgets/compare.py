@@ -1,4 +1,4 @@
-"""Two to nine clips side by side on one clock, and which of them won."""
+"""Two to nine clips side by side on one clock, to pick among."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import traitlets
 
 from reelbook.errors import InvalidInput
 from reelbook.session import Clip, Job, Session
+from reelbook.session.session import job_of
 
 from ..text import compare as words
 from .base import session_of
@@ -24,7 +25,7 @@ STILL_BYTES = 24_000  # of all posters in the still form together
 
 
 class Compare(Plays, ServesClips):
-    """Two to nine clips on one clock: play all, scrub, step, pick the winner.
+    """Two to nine clips on one clock: play all, scrub, step, pick.
 
     `Compare([first, second])` takes clips, jobs and files; a job joins when it is finished. These can be
     given, observed, linked and set:
@@ -33,20 +34,20 @@ class Compare(Plays, ServesClips):
       last frame
     - `playing`: whether the clock runs; `speed`: 0.25 to 2
     - `view`: "grid", and for two clips "wipe" (a divider between them) or "difference" (|a − b|)
-    - `winner`: the request id of the clip that was picked (for a file, its name), empty without one
+    - `picked`: the request ids of the picked clips (for a file, its name)
 
-    The ledger keeps the pick, if one of the clips was given as a job or `session` is given. Raises
-    InvalidInput for fewer or more clips and NotAVideo for a file that isn't a video.
+    The ledger keeps the picks of the clips that it knows. Raises InvalidInput for fewer or more clips and
+    NotAVideo for a file that isn't a video.
 
-    A button that compares what the gallery selected, and a label that says which won::
+    A button that compares what the gallery selected, and a label that says which are picked::
 
         gallery, place = rb.Gallery(session), ipywidgets.VBox()
         button = ipywidgets.Button(description="Compare")
 
         def compare(_):
-            compared, won = rb.Compare(gallery.chosen), ipywidgets.Label()
-            ipywidgets.dlink((compared, "winner"), (won, "value"))
-            place.children = [compared, won]
+            compared, label = rb.Compare(gallery.chosen), ipywidgets.Label()
+            ipywidgets.dlink((compared, "picked"), (label, "value"), ", ".join)
+            place.children = [compared, label]
 
         button.on_click(compare)
         ipywidgets.VBox([gallery, button, place])
@@ -56,7 +57,7 @@ class Compare(Plays, ServesClips):
     _css = style("compare")
 
     view = traitlets.Enum(["grid", "wipe", "difference"], "grid", help="How they are seen.").tag(sync=True)
-    winner = traitlets.Unicode(help="Request id of the clip that was picked; empty: none.").tag(sync=True)
+    picked = traitlets.List(traitlets.Unicode(), help="Request ids of the picked clips.").tag(sync=True)
     tiles: traitlets.List[Any] = traitlets.List(help="What the page draws of each clip.").tag(sync=True)
     face = traitlets.Dict(help="What the page says of all of them.").tag(sync=True)
 
@@ -76,38 +77,39 @@ class Compare(Plays, ServesClips):
             raise InvalidInput(
                 f"Compare takes two to nine different clips, not {len(self.clips)}: Compare([first, second])."
             )
-        jobs = [each for each in self.clips if isinstance(each, Job)]
-        own = next((Session.of(job) for job in jobs), None)
+        known = [each if isinstance(each, Job) else job_of(each) for each in self.clips]
+        self._known = known
+        own = next((Session.of(job) for job in known if job is not None), None)
         self.session = own if session is None else session_of(self, session)
-        self._kept = False
+        traits.setdefault("picked", [name for name, job in self._jobs.items() if job.picked])
         super().__init__(**traits)
-        super().observe(self._picked, "winner")
-        if self.winner:
-            with self.showing_errors("Keeping the winner"):
-                self._kept = self._is_kept() or self._keep()
-        self._endings += tuple(job.subscribe(self._live.changed) for job in jobs)
-        self.update()
+        self._endings += tuple(job.subscribe(self._live.changed) for job in known if job is not None)
+        self._keep(None)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the clips in `winner`, in order; empty for a job that hasn't been accepted yet."""
+        """The names of the clips in `picked`, in order; empty for a job that hasn't been accepted yet."""
         return tuple(_name(each, self.clips) for each in self.clips)
+
+    @property
+    def _jobs(self) -> dict[str, Job]:
+        """Those that are accepted and known to a ledger, by their names."""
+        return {name: job for name, job in zip(self.names, self._known, strict=True) if name and job}
 
     def update(self) -> None:
         shown = [_shown(each, name) for each, name in zip(self.clips, self.names, strict=True)]
         marked = all(each.sandbox for each in shown)
-        place = self.names.index(self.winner) + 1 if self.winner in self.names and self.winner else None
+        jobs = self._jobs
+        names = [name for name in self.picked if name not in jobs]
+        unknown = bool(names)
+        names += [name for name, job in jobs.items() if job.picked]
         with self.hold_sync():
+            self.picked = sorted(names, key=self.names.index)
             self.tiles = list(words.tiles(shown))
             self.face = {
                 "mark": "sandbox" if marked else "",
                 "lengths": words.length_words(shown),
-                "winner": words.winner_words(
-                    place,
-                    kept=self._kept,
-                    recorded=len(self._recorded()) >= FEWEST,
-                    session=self.session is not None,
-                ),
+                "picks": words.picks_words(unknown=unknown),
                 "keys": words.KEYS.format(picks=f"1 to {len(shown)}"),
             }
             self.live = any(isinstance(each, Job) and each.running for each in self.clips)
@@ -118,19 +120,18 @@ class Compare(Plays, ServesClips):
         return None if clip is None else clip.path
 
     def still(self) -> tuple[str, str]:
-        """The clips' posters side by side, with what differs and the winner."""
+        """The clips' posters side by side, with what differs and which are picked."""
         self.refresh()
         lines = [f"{words.plain_runs(tile['prompt'])} · {self._told(tile)}" for tile in self.tiles]
         figures = "".join(map(self._figure, self.tiles))
         page = f'<div style="display:flex;flex-wrap:wrap;gap:12px;align-items:end">{figures}</div>'
         return page, f"Compare: {' | '.join(lines)}"
 
-    @traitlets.validate("winner")
-    def _known_winner(self, proposal: Any) -> Any:
-        if proposal["value"] and proposal["value"] not in self.names:
-            raise traitlets.TraitError(
-                f"winner is one of {', '.join(filter(None, self.names))} or empty, not {proposal['value']}."
-            )
+    @traitlets.validate("picked")
+    def _known_names(self, proposal: Any) -> Any:
+        for name in proposal["value"]:
+            if not name or name not in self.names:
+                raise traitlets.TraitError(f"picked names {', '.join(filter(None, self.names))}, not {name}.")
         return proposal["value"]
 
     @traitlets.validate("view")
@@ -141,39 +142,22 @@ class Compare(Plays, ServesClips):
             )
         return proposal["value"]
 
-    def _picked(self, _: object) -> None:
-        self._kept = False
-        with self.showing_errors("Keeping the winner"):
-            self._kept = self._keep()
+    @traitlets.observe("picked")
+    def _keep(self, _: object) -> None:
+        with self.showing_errors("Keeping the pick"):
+            for name, job in self._jobs.items():
+                if job.picked != (name in self.picked):
+                    job.mark(picked=not job.picked)
         self.refresh()
-
-    def _keep(self) -> bool:
-        """Writes the winner into the ledger; False if there is none for it or the clips have no records."""
-        among = self._recorded()
-        if self.session is None or self.session.closed or self.winner not in among or len(among) < FEWEST:
-            return False
-        self.session.pick(self.winner, among)
-        return True
-
-    def _is_kept(self) -> bool:
-        """Whether the ledger has that pick already, as when a cell that sets `winner` is run again."""
-        picks = () if self.session is None or self.session.closed else self.session.picks()
-        among = set(self._recorded())
-        same = (pick for pick in picks if {job.request_id for job in pick.among} == among)
-        return any(pick.winner.request_id == self.winner for pick in same)
-
-    def _recorded(self) -> list[str]:
-        return [each.request_id for each in self.clips if each.request_id]
 
     def _on_pick(self, place: Any) -> None:
         if isinstance(place, int) and 0 <= place < len(self.clips) and self.clip_path(str(place)):
-            self.winner = self.names[place]
-
-    def _won(self, tile: words.CompareTile) -> bool:
-        return bool(self.winner) and tile["name"] == self.winner
+            name = self.names[place]
+            had = [each for each in self.picked if each != name]
+            self.picked = had if name in self.picked else [*had, name]
 
     def _told(self, tile: words.CompareTile) -> str:
-        return words.figure_words(tile, won=self._won(tile))
+        return words.figure_words(tile, picked=tile["name"] in self.picked)
 
     def _figure(self, tile: words.CompareTile) -> str:
         from reelbook.media.images import thumbnail
@@ -185,7 +169,7 @@ class Compare(Plays, ServesClips):
         runs = [(html.escape(text), differs) for text, differs in tile["prompt"]]
         prompt = "".join(f"<u>{text}</u>" if differs else text for text, differs in runs)
         caption = f"{prompt}<br><small>{html.escape(self._told(tile))}</small>"
-        edge = "outline:2px solid;outline-offset:3px;" if self._won(tile) else ""
+        edge = "outline:2px solid;outline-offset:3px;" if tile["name"] in self.picked else ""
         return figure_html(picture_html(poster), caption, f"margin:5px;width:240px;{edge}")
 
 

@@ -1,22 +1,26 @@
-"""The gallery of the ledger: pages of tiles, one opened clip, stars, notes and tags."""
+"""The gallery of the ledger: pages of tiles, one opened clip, picks, notes and tags."""
 
 from __future__ import annotations
 
 import os
 import queue
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import traitlets
 
+from reelbook import wire
+from reelbook.ledger.search import ALL_ENTRIES, Filter
 from reelbook.session import Job, Session
 from reelbook.session.export import export
 
 from ..text import gallery as words
 from ..text.board import CREATE
 from ..text.card import CardFace, ShownJob
+from ..text.compare import Run, differing
 from .base import Callbacks, session_of
 from .bundle import packed
 from .clip_serving import ServesClips
@@ -25,9 +29,37 @@ from .job_actions import LeadsOn, ShowsJob, send_again
 from .static_html import tiles_html
 
 PAGE = 60
-FILTERS = ("text", "state", "starred", "tag", "experiment", "mode", "days")
+FILTERS = ("text", "state", "picked", "sweep", "where", "tag", "experiment", "mode", "days")
+SWEEPS = 50  # to choose from
 DAY_SECONDS = 86_400.0
 STILL_TILES, STILL_BYTES = 4, 3_000
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The clips of a sweep by the values of one axis: their heads, and of each entry its group and prompt."""
+
+    heads: Sequence[tuple[str, str]] = ()
+    of: Mapping[int, int] = field(default_factory=dict)
+    prompts: Mapping[int, list[Run]] = field(default_factory=dict)
+
+    @classmethod
+    def by(cls, session: Session, sweep: str, axis: str) -> Groups:
+        """Those of the axis, each counted over all its clips that are finished."""
+        entries = {
+            cell.number: cell.entry
+            for cell in session._ledger.sweeps.cells(int(sweep))
+            if cell.entry is not None
+        }
+        heads, of, prompts = list[tuple[str, str]](), dict[int, int](), dict[int, list[Run]]()
+        for at, (label, cells) in enumerate(session._sweeps.axes(sweep).get(axis, ())):
+            mine = [entries[number] for number in sorted(cells) if number in entries]
+            done = [entry for entry in mine if entry.state == wire.COMPLETED]
+            heads.append((label, words.group_words(sum(each.marks.picked for each in done), len(done))))
+            of |= {entry.id: at for entry in mine}
+            runs = differing([entry.prompt for entry in mine])
+            prompts |= {entry.id: run for entry, run in zip(mine, runs, strict=True)}
+        return cls(heads, of, prompts)
 
 
 class SearchResults:
@@ -45,12 +77,18 @@ class SearchResults:
     def __contains__(self, job: Job) -> bool:
         return job in self._here
 
-    def search(self, filters: Mapping[str, Any]) -> None:
-        """Starts a new search, with the arguments of `Session.jobs`, and looks up its first page."""
+    def search(self, filters: Mapping[str, Any], groups: Groups | None = None) -> None:
+        """Starts a new search, with the arguments of `Session.jobs`, and looks up its first page.
+
+        All pages where there are groups: the jobs are in the order of these then.
+        """
+        groups = groups or Groups()
         self._filters = filters
         self.turn += 1
         self.jobs, self._here, self.more = [], set(), True
-        self.load(PAGE)
+        self.load(ALL_ENTRIES if groups.heads else PAGE)
+        if groups.heads:
+            self.jobs.sort(key=lambda job: groups.of.get(job.entry_id or 0, 0))
 
     def load(self, upto: int) -> None:
         """Looks up more jobs, until there are `upto` of them or no more."""
@@ -82,9 +120,13 @@ class SearchResults:
         """The job with that request id, if any search here found it."""
         return next((job for job in self._by_key.values() if job.request_id == request_id), None)
 
+    def remember(self, job: Job) -> None:
+        """Knows a job by its key and id, though it isn't among those found."""
+        self._by_key[str(job.number)] = job
+
     def _keep(self, job: Job) -> None:
         self._here.add(job)
-        self._by_key[str(job.number)] = job
+        self.remember(job)
 
 
 class Gallery(LeadsOn, ShowsJob, ServesClips):
@@ -92,12 +134,13 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
 
     `Gallery(session)`; without a session it takes `reelbook.connect()`. Observe, link or set the filters
     `text` (every word begins a word of the prompt or of the note), `state` ("completed", "under way",
-    "failed", "uncertain", "any"), `starred`, `tag`, `experiment`, `mode`, `days` (the last so many; 0: any
+    "failed", "uncertain", "any"), `picked`, `sweep` (its id) with `where` ({"place": "snow"}) and, to have it
+    in groups, `group_by` ("place"), `tag`, `experiment`, `mode`, `days` (the last so many; 0: any
     time) and `sort` ("newest", "oldest", "costliest"); `selected`, the request ids of the selected clips;
     `opened`, the one of the opened clip. `jobs` are the jobs found so far, `chosen` the selected ones.
 
     In the grid the arrow keys move, Enter opens, Space selects (Shift with an arrow selects the next tile,
-    too; Ctrl+A selects all that are loaded), "s" stars, Escape closes. A click opens; Ctrl or Shift with a
+    too; Ctrl+A selects all that are loaded), "p" picks, Escape closes. A click opens; Ctrl or Shift with a
     click selects, as does the box in a tile's corner.
 
     `on_vary(callback)`, `on_compare(callback)`, `on_create(callback)` and `on_job(callback)` say what happens
@@ -118,7 +161,10 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
 
     text = traitlets.Unicode(help="Words looked for.").tag(sync=True)
     state = traitlets.Enum(tuple(words.STATES), "completed", help="What became of it.").tag(sync=True)
-    starred = traitlets.Bool(help="Only what is starred.").tag(sync=True)
+    picked = traitlets.Bool(help="Only what is picked.").tag(sync=True)
+    sweep = traitlets.Unicode(help="Only of this sweep, by its id; empty: any.").tag(sync=True)
+    where = traitlets.Dict(help="Only with these values of the sweep's axes.").tag(sync=True)
+    group_by = traitlets.Unicode(help="The axis that the groups are by; empty: none.").tag(sync=True)
     tag = traitlets.Unicode(help="Only with this tag; empty: any.").tag(sync=True)
     experiment = traitlets.Unicode(help="Only of this experiment; empty: any.").tag(sync=True)
     mode = traitlets.Enum(tuple(words.MODES), "", help="Only made so; empty: any.").tag(sync=True)
@@ -144,10 +190,11 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         self._open_job: Job | None = None
         self._news: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._last_said: dict[str, Any] = {}
+        self._groups, self._groups_are_old = Groups(), True
         opened = traits.pop("opened", "")
         super().__init__(**traits)
         self._endings += (session.subscribe(self._told),)
-        self._found.search(self._filters())
+        self._look_up()
         self.opened = opened  # only now, because it has to be among those found
         self._offer()
 
@@ -170,11 +217,18 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         """
         return export(self.chosen, path).path
 
+    def look_at(self, job: Job) -> None:
+        """Opens a clip, also one that the filters leave out."""
+        self._found.remember(job)
+        self._open(job)
+
     def update(self) -> None:
         changed, new = self._changed()
         for job in changed:
             self._send_if_new(job)
-        if new:
+        if new and self.group_by:
+            self._search()
+        elif new:
             for place, job in self._found.take_in():
                 self._sent[str(job.number)] = tile = self._tile(job)
                 self._tell({"name": "added", "at": place, "tile": tile})
@@ -205,7 +259,9 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         return {
             "text": self.text.strip() or None,
             "state": words.STATES[self.state][1],
-            "starred": True if self.starred else None,
+            "picked": True if self.picked else None,
+            "sweep": self.sweep or None,
+            "where": {axis: value for axis, value in self.where.items() if value},
             "tag": self.tag or None,
             "experiment": self.experiment or None,
             "mode": self.mode or None,
@@ -214,15 +270,36 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         }
 
     def _filtered(self) -> bool:
-        return any(getattr(self, name) != self.traits()[name].default_value for name in FILTERS)
+        return any(getattr(self, name) != self.trait_defaults(name) for name in FILTERS)
 
-    @traitlets.observe(*FILTERS, "sort")
+    def _look_up(self) -> None:
+        self._groups_are_old = True
+        self._found.search(self._filters(), self._grouped())
+
+    def _grouped(self) -> Groups:
+        """The groups as they are now, without any where none are wanted."""
+        if self._groups_are_old and not self.session.closed:
+            self._groups_are_old = False
+            wanted = self.sweep and self.group_by
+            self._groups = Groups.by(self.session, self.sweep, self.group_by) if wanted else Groups()
+        return self._groups
+
+    @traitlets.observe("sweep")
+    def _another_sweep(self, _: object) -> None:
+        """What isn't an axis of it is no longer asked for."""
+        with self.showing_errors("The search"):
+            known = self._axes()
+            self.where = {axis: value for axis, value in self.where.items() if axis in known}
+            self.group_by = self.group_by if self.group_by in known else ""
+
+    @traitlets.observe(*FILTERS, "group_by", "sort")
     def _search(self, _: object = None) -> None:
         if self._still_setting:
             return
         with self._sending, self.showing_errors("The search"):
-            self._found.search(self._filters())
+            self._look_up()
             self._send_tiles(0)
+            self._offer()
 
     def _shown(self, job: Job) -> ShownJob:
         return super()._shown(job).on_disk()
@@ -232,21 +309,36 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         return words.opened_face(job, str(self._open_job.number), can_vary=bool(self.on_vary))
 
     def _tile(self, job: Job) -> words.GalleryTile:
-        return words.tile(ShownJob.of(job), str(job.number))
+        tile, entry = words.tile(ShownJob.of(job), str(job.number)), job.entry_id or 0
+        groups = self._grouped()
+        if entry in groups.of:
+            tile["group"], tile["runs"] = groups.of[entry], groups.prompts[entry]
+        return tile
 
     def _said(self) -> dict[str, Any]:
         count, more = len(self._found.jobs), self._found.more
         filtered, create = self._filtered(), bool(self.on_create)
+        groups = self._grouped()
+        of = None if not filtered or self.session.closed else self._all()
         return {
             "more": more,
-            "count": words.found_words(count, more=more) if count else "",
-            "nothing": "" if count else words.nothing_words(filtered=filtered, can_create=create),
+            "count": words.found_words(count, more=more, of=of) if count else "",
+            "nothing": ""
+            if count or groups.heads
+            else words.nothing_words(filtered=filtered, can_create=create),
+            "groups": [list(head) for head in groups.heads],
             "filtered": filtered,
             "create": CREATE if create and not filtered else "",
         }
 
+    def _all(self) -> int:
+        """How many clips there are without the filters; of the sweep, where one is chosen."""
+        sweep = int(self.sweep) if self.sweep.isdecimal() else None
+        return self.session._ledger.count(Filter(state=words.STATES[self.state][1], sweep=sweep))
+
     def _send_tiles(self, first: int) -> None:
-        tiles = [self._tile(job) for job in self._found.jobs[first : first + PAGE]]
+        last = None if self._grouped().heads else first + PAGE
+        tiles = [self._tile(job) for job in self._found.jobs[first:last]]
         self._sent |= {tile["key"]: tile for tile in tiles}
         self._tell({"name": "tiles", "from": first, "tiles": tiles})
 
@@ -271,6 +363,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
     def _told(self, job: Job | None) -> None:
         if job is not None:
             self._news.put(job)
+            self._groups_are_old = True
             self._live.changed()
 
     def _open(self, job: Job | None) -> None:
@@ -290,11 +383,17 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         self.choices = words.choice_words(
             tags=[*self.session.tags()] if known else [],
             experiments=self.session.experiments() if known else [],
+            sweeps=self.session._ledger.sweeps.names(limit=SWEEPS) if known else [],
+            axes=self._axes() if known else {},
             tag=self.tag,
             experiment=self.experiment,
             compare=MOST_COMPARED if self.on_compare else 0,
             service=self.session.service,
         )
+
+    def _axes(self) -> dict[str, list[str]]:
+        axes = self.session._sweeps.axes(self.sweep) if self.sweep else {}
+        return {name: [value.label for value in values] for name, values in axes.items()}
 
     def _on_hello(self) -> None:
         with self._sending, self.updating("Looking for the clips"):
@@ -308,7 +407,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
                 self._send_tiles(first)
 
     def _on_filter(self, trait: Any, value: Any) -> None:
-        if trait in (*FILTERS, "sort"):
+        if trait in (*FILTERS, "group_by", "sort"):
             self.set_trait(trait, value)
 
     def _on_select(self, ids: list[str]) -> None:
@@ -319,7 +418,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         try:
             with self.hold_sync():
                 for name in FILTERS:
-                    self.set_trait(name, self.traits()[name].default_value)
+                    self.set_trait(name, self.trait_defaults(name))
         finally:
             self._still_setting = False
         self._search()
@@ -327,12 +426,12 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
     def _on_open(self, key: str) -> None:
         self._open(self._found.by_key(key))
 
-    def _on_mark(self, job: Job, starred: bool | None, note: str | None, tags: str | None) -> None:
-        had = job.tags
-        job.mark(starred=starred, note=note, tags=None if tags is None else tags.split(","))
-        if job.tags != had:
+    def _on_mark(
+        self, content: dict[str, Any], request_id: str | None, note: str | None, tags: str | None
+    ) -> None:
+        super()._on_mark(content, request_id, note, tags)
+        if tags is not None:
             self._offer()
-        self._send_if_new(job)
 
     def _on_again(self, job: Job) -> None:
         if not self._twice(job) and (sent := send_again(job)) is not None:
@@ -343,7 +442,9 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         self.on_create.tell()
 
     def _on_export(self) -> None:
-        self.say(words.exported_words(*export(self.chosen)))
+        done = export(self.chosen)
+        self.saved_file = done.path
+        self.say(words.exported_words(*done))
 
     def _on_delete(self, job: Job) -> None:
         job.delete_clip()
@@ -356,5 +457,6 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
     def _job_of(self, key: object) -> Job | None:
         return self._found.by_key(str(key)) if key else self._open_job
 
-    def _news_of(self, _: Job) -> None:
+    def _news_of(self, job: Job) -> None:
+        self._send_if_new(job)
         self.refresh()

@@ -15,9 +15,9 @@ from .bundle import added_style, packed, style
 class Host(Panel):
     """Draws panels one below the other, each through the front end's own way to draw a widget.
 
-    `panes` are the widgets by the name of their pane. Those of the pane "" are always shown; of the other
-    panes the one that `pane` names. Where a child can't be drawn, as bqplot's in marimo, the page says so
-    (`undrawn`), and shows `picture` in its place.
+    `panes` are the widgets by the name of their pane. Those of the pane "" are always shown, on top, and
+    those of the pane "foot" below the others; of the other panes the one that `pane` names. Where a child
+    can't be drawn, as bqplot's in marimo, the page says so (`undrawn`), and shows `picture` in its place.
     """
 
     _esm = packed("host")

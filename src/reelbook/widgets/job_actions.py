@@ -25,7 +25,9 @@ TWICE_SECONDS = 1.5  # two presses within this time are one double press
 
 
 class ActsOnJobs(Panel):
-    """Answers the page's `stop`, `watch`, `cancel`, `find_out`, `only_me` and `code`, each about one job.
+    """Answers the page's `pick`, `mark`, `code`, `stop`, `watch`, `cancel`, `find_out` and `only_me`.
+
+    Each is about one job.
 
     `find_out` and `only_me` are about all that a panel's `_doubtful` gives. A method for a message may name
     `job`: the one that the message is about; it isn't called where there is none. A panel implements
@@ -84,6 +86,21 @@ class ActsOnJobs(Panel):
             word_would_tell=job in self._word_would_tell,
             kept=session.facts.kept,
         )
+
+    def _on_pick(self, job: Job) -> None:
+        job.mark(picked=not job.picked)
+        self._news_of(job)
+
+    def _on_mark(
+        self, content: dict[str, Any], request_id: str | None, note: str | None, tags: str | None
+    ) -> None:
+        """`request_id`: of the clip that a note was typed for; the panel may show another by now."""
+        job = self._job(content)
+        if request_id and job is not None and job.request_id != request_id:
+            job = Session.of(job)._known(request_id)
+        if job is not None:
+            job.mark(note=note, tags=None if tags is None else tags.split(","))
+            self._news_of(job)
 
     def _on_stop(self, job: Job) -> None:
         job.stop_watching()

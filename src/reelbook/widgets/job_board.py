@@ -15,7 +15,7 @@ from reelbook.session import Batch, Job, Session
 from ..text import board as words
 from ..text.card import CardFace, ShownJob
 from .base import Callbacks, session_of
-from .bundle import packed, style
+from .bundle import packed
 from .clip_serving import ServesClips
 from .job_actions import ShowsJob, send_again
 from .live import PageState
@@ -91,8 +91,7 @@ class JobBoard(ShowsJob, ServesClips):
         ipywidgets.VBox([board, player])
     """
 
-    _esm = packed("job_board")
-    _css = style("job_board")
+    _esm = packed("job_board", styled=True)
 
     selected = traitlets.List(traitlets.Unicode(), help="Request ids of the chosen rows.").tag(sync=True)
     opened = traitlets.Unicode(help="The open row, by the page's key; empty: none.").tag(sync=True)

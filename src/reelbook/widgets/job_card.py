@@ -28,7 +28,7 @@ class JobCard(LeadsOn, ShowsJob, ServesClip):
     `state` (one word, as in `JobView`; empty without a job) and `progress` (0 to 1, None without a figure).
     "Stop watching" doesn't stop the job: it goes on and is billed.
 
-    A finished clip can be starred. `on_vary(callback)` and `on_compare(callback)` offer Vary and Compare, and
+    A finished clip can be picked. `on_vary(callback)` and `on_compare(callback)` offer Vary and Compare, and
     say what happens then: `callback(job)` and `callback(jobs)`, with the clip and the one made before it.
     """
 
@@ -104,9 +104,6 @@ class JobCard(LeadsOn, ShowsJob, ServesClip):
 
     def _news_of(self, _: Job) -> None:
         self._live.changed()
-
-    def _on_star(self, job: Job) -> None:
-        job.mark(starred=not job.starred)
 
     def _compared(self) -> tuple[Job, ...]:
         if (job := self.job) is None:

@@ -14,6 +14,7 @@ from reelbook.errors import NotAVideo
 from reelbook.explore.run import SweepRun
 from reelbook.explore.study import Pair, Study
 from reelbook.session import Clip, Job, Session
+from reelbook.session.session import job_of
 
 from ..formatting import count
 from ..text import judge as words
@@ -71,6 +72,7 @@ class Judge(Plays, ServesClips):
         self._counted: tuple[int, int] | None = None  # votes, and how many are missing
         self._stopped = False
         self._of = EVERYBODY
+        self._best: tuple[Job, ...] = ()  # the first two that the ledger knows, once it is stopped
         self._facts: dict[str, str] = {}
         self._keys: dict[Clip, str] = {clip: str(place) for place, clip in enumerate(self.study.clips)}
         infos = [clip.info for clip in self.study.clips]
@@ -103,6 +105,7 @@ class Judge(Plays, ServesClips):
                 "mark": "sandbox" if all(clip.sandbox for clip in self.study.clips) else "",
                 "can_take_back": bool(voters.get(self.study.voter)),
                 "hands_over": bool(self.on_hand_over),
+                "picks": any(not job.picked for job in self._best),
             }
             self.result = self._result(voters) if self._stopped else {}
 
@@ -166,8 +169,15 @@ class Judge(Plays, ServesClips):
     def _on_stop(self) -> None:
         self.playing = False
         self._stopped = True
+        first = (job_of(each.clip) for each in self.study.result().standing[:2])
+        self._best = tuple(job for job in first if job is not None)
         if len(self._facts) < len(self.clips):
             self._start_work("Looking at the clips", self._look)
+
+    def _on_pick(self) -> None:
+        """The first two are picked, as the votes of everybody place them."""
+        for job in self._best:
+            self.session.pick(job)
 
     def _on_go_on(self) -> None:
         self._stopped = False

@@ -112,7 +112,6 @@ class Matrix(Plays, LeadsOn, ServesClips):
         self._head = PageState()
         self._greeting: dict[str, Any] = {}  # goes to a new page in one message with its cells
         self._page = self._away = False
-        self._picked: set[int] | None = None
         many = [axis.name for axis in self.sweep.axes if len(axis.values) > 1]
         rows, columns = traits.pop("rows", None), traits.pop("columns", None)
         rows = rows if rows is not None else [name for name in many if name not in _names(columns)][:1]
@@ -198,10 +197,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
 
     def _changed(self) -> Iterable[int]:
         told = {self._news.get_nowait() for _ in range(self._news.qsize())}
-        changed = [cell for cell in self.run.cells if None in told or cell.number in told]
-        if any(cell.job is not None and cell.job.clip is not None for cell in changed):
-            self._picked = None  # it may be picked now, or not any more
-        return [cell.number for cell in changed]
+        return [cell.number for cell in self.run.cells if None in told or cell.number in told]
 
     @property
     def _running(self) -> bool:
@@ -218,7 +214,6 @@ class Matrix(Plays, LeadsOn, ServesClips):
             cell.cell.request,
             shown,
             found=cell.found,
-            picked=number in self._picks(),
             can_leave_out=cell.missing,
         )
         line = words.time_line(None if shown is None else shown.view)
@@ -276,18 +271,6 @@ class Matrix(Plays, LeadsOn, ServesClips):
 
     def _word(self, number: int) -> str:
         return self.run.cells[number - 1].state.capitalize()
-
-    def _picks(self) -> set[int]:
-        """The cells that won the latest pick among the same clips."""
-        if self._picked is None:
-            numbers = {c.job.request_id: c.number for c in self.run.cells if c.job and c.job.request_id}
-            latest: dict[frozenset[str | None], int] = {}
-            for pick in () if self.session.closed or not numbers else self.session.picks():
-                ids = frozenset(job.request_id for job in pick.among)
-                if pick.winner.request_id in numbers and ids <= numbers.keys():
-                    latest.setdefault(ids, numbers[pick.winner.request_id])
-            self._picked = set(latest.values())
-        return self._picked
 
     # Where the cells stand
 
@@ -417,14 +400,6 @@ class Matrix(Plays, LeadsOn, ServesClips):
         if not self._twice(n):
             self.run.send_again(n)
 
-    def _on_mark(self, job: Job, n: int, starred: bool | None, note: str | None) -> None:
-        job.mark(starred=starred, note=note)
-        self._news.put(n)
-
-    def _on_pick(self, job: Job, among: list[int]) -> None:
-        jobs = map(self._job_of, among)
-        self.session.pick(job, [each for each in jobs if each is not None and each.clip is not None])
-
     def _on_code(self, content: dict[str, Any], kind: Any) -> dict[str, Any]:
         """The code of a cell, or of the whole sweep where none is named."""
         if "n" not in content:
@@ -437,8 +412,10 @@ class Matrix(Plays, LeadsOn, ServesClips):
     def _on_save(self, kind: str) -> None:
         def save() -> str:
             free = next(each for each in numbered(Path(f"grid.{kind}")) if not each.exists())
-            return words.saved(self.save(free))
+            self.saved_file = self.save(free)
+            return words.saved(self.saved_file)
 
+        self.saved_file = None
         self._start_work("Saving the grid", save, name="save")
 
     def _compared(self) -> tuple[Job, ...]:

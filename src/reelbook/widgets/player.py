@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 import traitlets
 
 from reelbook.errors import InvalidInput
-from reelbook.session import Clip
+from reelbook.session import Clip, Job
+from reelbook.session.session import job_of
 
-from ..text.card import clip_face, clip_lines
+from ..text.card import ShownJob, clip_face, clip_lines
 from .bundle import packed
 from .clip_serving import Plays, ServesClip
+from .job_actions import ActsOnJobs
 from .static_html import card_still
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ POSTER_BYTES = 4_500
 TILES = range(1, 33)
 
 
-class Player(Plays, ServesClip):
+class Player(Plays, ActsOnJobs, ServesClip):
     """Plays a clip, muted and in a loop. It is loaded when it comes into view.
 
     `Player(clip)` or `Player("clip.mp4")`. These can be given, observed, linked and set:
@@ -76,12 +78,19 @@ class Player(Plays, ServesClip):
                 f"Player takes a clip or a file, not {type(clip).__name__}. `await job` gives a job's clip."
             )
         self.clip = clip if isinstance(clip, Clip) else Clip(path=Path(clip), request_id="")
+        self._job_played = job_of(self.clip)
         super().__init__(
-            face=dict(clip_face(self.clip)),
             figures=clip_lines(self.clip),
             poster=thumbnail(self.clip.poster(), max_side=400, max_bytes=POSTER_BYTES),
             **traits,
         )
+        if (job := self._job_played) is not None:
+            self._endings += (job.subscribe(self._live.changed),)
+        self.refresh()
+
+    def update(self) -> None:
+        job = self._job_played
+        self.face = dict(clip_face(self.clip, None if job is None else ShownJob.of(job)))
 
     @traitlets.validate("loop_range")
     def _in_order(self, proposal: Any) -> Any:
@@ -100,7 +109,13 @@ class Player(Plays, ServesClip):
         face: Any = self.face
         return card_still(face, self.figures, self.poster)
 
-    def _on_code(self, kind: Any) -> dict[str, Any]:
+    def _job_of(self, key: object) -> Job | None:
+        return self._job_played
+
+    def _news_of(self, _: Job) -> None:
+        self._live.changed()
+
+    def _on_code(self, content: dict[str, Any], kind: Any) -> dict[str, Any]:
         return {"text": self.clip.as_code(kind)}
 
     def _on_picture(self, of: Any, tiles: Any) -> dict[str, Any]:

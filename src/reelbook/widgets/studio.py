@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import traitlets
 
 from reelbook import settings
 from reelbook.agent_tools.server import is_installed
-from reelbook.session import Job, Session
+from reelbook.formatting import count
+from reelbook.session import Clip, Job, Session
+from reelbook.session.session import job_of
 
 from ..text.status_line import facts_words
 from .base import Callbacks, Panel, only_known, session_of
@@ -16,11 +19,13 @@ from .bundle import added_style, packed, style
 from .compare import Compare
 from .connection_panel import ConnectionPanel
 from .gallery import Gallery
+from .hand_over_form import HandOverForm
 from .host import Hint, Host
 from .job_board import JobBoard
 from .job_card import JobCard
 from .key_manager import KeyManager
 from .prompt_form import PromptForm
+from .tray import Tray
 
 if TYPE_CHECKING:
     from reelbook.explore import Study, SweepRun
@@ -91,9 +96,10 @@ class Studio(Host):
 
     `Studio(session)`; without a session `reelbook.connect()`. Observe, link or set `view`: "create",
     "explore", "board", "gallery", "compare", "judge", "usage", "keys", "tools" (where a tool server is known)
-    or "connection". `form` is the PromptForm and `card` the JobCard of the latest clip. `sweep_form`
-    and `matrix` (of "explore"), `board`, `gallery`, `compare` and `judge` are the panels of those views, None
-    until they are first shown. A key typed in under "connection" gives the Studio a new `session`.
+    or "connection". `form` is the PromptForm and `card` the JobCard of the latest clip. `sweep_form` and
+    `matrix` (of "explore"), `board`, `gallery`, `compare` and `judge` are the panels of those views, None
+    until they are first shown. `tray` has the picks of the day. A key typed in under "connection" gives the
+    Studio a new `session`.
 
         studio = rb.Studio()
         studio.view = "gallery"
@@ -146,7 +152,13 @@ class Studio(Host):
         self.card.on_vary(self._plan_variations)
         self.card.on_compare(self._put_side_by_side)
         traitlets.link((self, "view"), (self.line, "view"))
-        self.panes = {"": [self.line], "create": [self.form, self.card]}
+        self.tray = Tray(self.session)
+        self.tray.on_open(self._look_at)
+        self.tray.on_compare(self._put_side_by_side)
+        self.tray.on_judge(self._judge)
+        self.tray.on_hand_over(self._hand_over)
+        self.tray.on_longer(lambda _: self.set_trait("view", "board"))
+        self.panes = {"": [self.line], "create": [self.form, self.card], "foot": [self.tray]}
         self._show()
 
     @traitlets.observe("panes")
@@ -253,7 +265,13 @@ class Studio(Host):
         from .judge import Judge
 
         self.judge = Judge(study)
+        self.judge.on_hand_over(self._hand_over_judged)
         self._put("judge", self.judge)
+
+    def _judge(self, jobs: Sequence[Job]) -> None:
+        from reelbook.explore import Study
+
+        self._ask_which_is_better(Study(jobs, self.session))
 
     def _put(self, view: str, panel: Panel) -> None:
         """Shows a panel in place of the one that this view had."""
@@ -262,6 +280,40 @@ class Studio(Host):
         for each in former:
             each.close()
         self.view = view
+
+    def _look_at(self, job: Job) -> None:
+        self.view = "gallery"
+        if self.gallery is not None:
+            self.gallery.look_at(job)
+
+    def _hand_over(self, picks: Sequence[Job]) -> None:
+        offers = [(f"{count(len(picks), 'pick')} of today", picks)]
+        if self.gallery is not None and (chosen := self.gallery.chosen):
+            offers.insert(0, (f"{len(chosen)} selected in the gallery", chosen))
+        if len(every := self.session.picks()) > len(picks):
+            offers.append((f"all {len(every)} picks", every))
+        if self.matrix is not None:
+            jobs = [cell.job for cell in self.matrix.run.cells if cell.job is not None]
+            offers.append((f"all {len(jobs)} of the sweep", jobs))
+        self._offer(offers)
+
+    def _hand_over_judged(self, clips: Sequence[Clip]) -> None:
+        jobs = [job for job in map(job_of, clips) if job is not None]
+        offers = [(f"the first {number}", jobs[:number]) for number in range(1, min(3, len(jobs) - 1) + 1)]
+        self._offer([*reversed(offers), (f"all {len(jobs)} that were judged", jobs)])
+
+    def _offer(self, offers: Sequence[tuple[str, Sequence[Job]]]) -> None:
+        """Opens the form that hands over, below the tray."""
+        form = HandOverForm(self.session, offers)
+        form.on_close(self._close_foot)
+        self._close_foot()
+        self.panes = {**self.panes, "foot": [self.tray, form]}
+
+    def _close_foot(self) -> None:
+        """Leaves the tray alone at the lower edge."""
+        for panel in self.panes["foot"][1:]:
+            panel.close()
+        self.panes = {**self.panes, "foot": [self.tray]}
 
     def _use(self, session: Session) -> None:
         """Starts all panels anew with another session."""

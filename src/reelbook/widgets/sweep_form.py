@@ -99,6 +99,7 @@ class SweepForm(OffersPrompts):
         made = None if isinstance(clip, JobRequest) else Sweep.of(self.session, clip)
         self._variations = variations(request, made)
         self._vary_by("seed")
+        self.send({"name": "look"})  # whoever pressed Vary may not see the form
 
     def begin(self, *, confirm: bool = False) -> SweepRun:
         """Buys what is planned, as the button does, and returns its run.

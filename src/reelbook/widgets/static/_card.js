@@ -1,10 +1,12 @@
 // The card of a clip, the same in every panel: a stage in the clip's shape, prompt, state, figures, cost, actions.
 import {
-  drawProgress, filledButton, h, isNew, pictureUrl, plainButton, progressBar, refill, setText, showText,
+  drawProgress, filledButton, h, isNew, pictureUrl, plainButton, progressBar, refill, setText, showText, starButton,
+  tell,
 } from "./_dom.js";
 import { codeCopies } from "./_code.js";
 import { countingLines } from "./_live.js";
 import { clipPlayer } from "./_media.js";
+import { savedField } from "./_typed.js";
 
 /**
  * What reelbook.text.card composes.
@@ -19,6 +21,8 @@ import { clipPlayer } from "./_media.js";
  * @property {"" | "open" | "figure"} bar open: running, with no figure
  * @property {string} money
  * @property {Array<[string, string]>} actions name and label; "code" is done here
+ * @property {boolean | null} picked null: nobody could keep it
+ * @property {string | null} remark the person's note; null: no place for one
  * @property {string} mark
  * @property {string} id
  * @property {number} clip 0: none yet; another number: another clip
@@ -46,7 +50,8 @@ export function clipCard(frame, model, face, onAction, onWant) {
   const words = h("span", { class: "rb-stage-text" });
   const picture = h("img", { class: "rb-still", alt: "", hidden: true });
   const empty = h("div", { class: "rb-empty" }, picture, words);
-  const stage = h("div", { class: "rb-stage" }, empty, mark);
+  const star = starButton(() => onAction("pick", star));
+  const stage = h("div", { class: "rb-stage" }, empty, mark, star);
   const badge = h("span", { class: "rb-badge" });
   const prompt = h("p", { class: "rb-prompt" });
   const state = h("span", { class: "rb-chip" });
@@ -56,13 +61,19 @@ export function clipCard(frame, model, face, onAction, onWant) {
   const money = h("span", { class: "rb-money" });
   const meta = h("div", { class: "rb-meta" }, lines, money);
   const aside = h("p", { class: "rb-aside" });
+  const noted = { "aria-label": "Note", placeholder: "Add a note", autocomplete: "off" };
+  const remark = h("input", { class: "rb-remark", ...noted });
   const acts = h("div", { class: "rb-acts" });
   const code = codeCopies(frame, model, ["cell", "script", "curl"], () => ({ key: face().key }));
   code.opener.dataset.act = "code";
   const drawLines = countingLines(frame, lines);
   const head = h("div", { class: "rb-head" }, prompt, badge, state);
   frame.body.append(h("article", { class: "rb-card" }, h("div", { class: "rb-stage-wrap" }, stage),
-    h("div", { class: "rb-text" }, head, bar, note, meta, aside, acts, code.choices)));
+    h("div", { class: "rb-text" }, head, bar, note, meta, aside, remark, acts, code.choices)));
+  // For the clip that was shown as it was typed: another may be shown by now.
+  const told = (request_id, value) => tell(model, { name: "mark", key: face().key, request_id, note: value });
+  const showRemark = savedField(frame, remark, () => face().id, told);
+  let remarked = "";
   let player = null;
   let playing = 0;
   let poster = "";
@@ -95,6 +106,12 @@ export function clipCard(frame, model, face, onAction, onWant) {
     showText(aside, now.aside);
     setText(money, now.money);
     drawActions(now.actions);
+    star.hidden = now.picked === null || !now.clip;
+    star.setAttribute("aria-pressed", String(now.picked));
+    stage.classList.toggle("rb-picked", Boolean(now.picked));
+    remark.hidden = now.remark === null;
+    showRemark(now.remark || "", now.id !== remarked);
+    remarked = now.id;
     prompt.parentElement.parentElement.hidden = !now.prompt;
   };
   const openPlayer = () => {

@@ -45,11 +45,12 @@ export function filledButton(label, act, more = {}) {
   return plainButton(label, act, { class: "rb-primary", ...more });
 }
 
-/** A button that shows a part of the page, and hides it again. @param {HTMLElement} part */
+/** A button that shows a part of the page where it can be seen, and hides it again. @param {HTMLElement} part */
 export function foldButton(label, part, more = {}) {
   const made = plainButton(label, () => {
     part.hidden = !part.hidden;
     made.setAttribute("aria-expanded", String(!part.hidden));
+    part.scrollIntoView({ block: "nearest" });
   }, { "aria-expanded": "false", ...more });
   return made;
 }
@@ -59,9 +60,9 @@ export function tickButton(act) {
   return plainButton("", act, { class: "rb-tick", role: "checkbox", tabindex: -1, "aria-label": "Select" });
 }
 
-/** The other corner: whether it is starred. */
+/** The other corner: whether it is picked. */
 export function starButton(act) {
-  return plainButton("", act, { class: "rb-star", tabindex: -1, "aria-label": "Star" });
+  return plainButton("", act, { class: "rb-star", tabindex: -1, "aria-label": "Pick" });
 }
 
 /** Off until the kernel has answered: a second press must not pay, send or stop twice. */

@@ -4,7 +4,7 @@ import { ask, h } from "./_dom.js";
 const ON_DISK = "The clip is on the kernel's disk; run the cell again to play it.";
 
 /**
- * Fetches a clip from the kernel, one piece after the other.
+ * Fetches a clip, or what was saved, from the kernel, one piece after the other.
  * @param {(done: number) => void} onPiece 0 to 1
  * @param {string} [key] which of the panel's clips
  * @returns {Promise<Blob>}
@@ -18,7 +18,7 @@ export async function fetchClip(frame, model, onPiece, key = "") {
     pieces.push(answer.buffers[0]);
     onPiece(pieces.length / total);
   }
-  return new Blob(pieces, { type: "video/mp4" });
+  return new Blob(pieces, { type: key === "saved" ? "application/octet-stream" : "video/mp4" });
 }
 
 /**

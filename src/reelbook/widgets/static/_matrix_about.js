@@ -1,12 +1,15 @@
 // What is known of one cell, under the table: its words, its buttons, its note, and its clip where it is opened.
-import { codeCopies } from "./_code.js";
-import { freshId, h, setText, showText, tell } from "./_dom.js";
+import { h, setText, showText, tell } from "./_dom.js";
 import { countingLines } from "./_live.js";
+import { cellMenu } from "./_matrix_cell.js";
 import { clipPlayer } from "./_media.js";
 import { savedField } from "./_typed.js";
 
-/** @param {{drawActs: any, blobOf: any, close: () => void}} given `close`: what Escape in the note does */
-export function matrixAbout(frame, model, { drawActs, blobOf, close }) {
+/**
+ * @param {{drawActs: any, blobOf: any, menu: any, close: () => void}} given `menu`: what the menu of a cell does;
+ *   `close`: what Escape in the note does
+ */
+export function matrixAbout(frame, model, { drawActs, blobOf, menu, close }) {
   const stage = h("div", { class: "rb-stage", hidden: true });
   const prompt = h("p", { class: "rb-prompt" });
   const facts = h("span");
@@ -14,13 +17,13 @@ export function matrixAbout(frame, model, { drawActs, blobOf, close }) {
   const money = h("span", { class: "rb-money" });
   const why = h("div", { class: "rb-note", hidden: true });
   const acts = h("div", { class: "rb-acts" });
-  const code = codeCopies(frame, model, ["cell", "script", "curl"], () => ({ n: shown }));
-  const remark = h("input", { type: "text", id: freshId("note"), autocomplete: "off" });
-  const remarkRow = h("div", { class: "rb-remark" }, h("label", { for: remark.id }, "Note"), remark);
+  const more = cellMenu((...choice) => menu(shown, ...choice));
+  const noted = { "aria-label": "Note", placeholder: "Add a note", autocomplete: "off" };
+  const remark = h("input", { class: "rb-remark", ...noted });
   const meta = h("div", { class: "rb-meta" }, facts, counts, money);
-  const allActs = h("div", { class: "rb-acts" }, acts, code.opener);
+  const allActs = h("div", { class: "rb-acts" }, acts, more);
   const node = h("div", { class: "rb-about" }, stage,
-    h("div", { class: "rb-words" }, prompt, meta, why, allActs, code.choices, remarkRow));
+    h("div", { class: "rb-words" }, prompt, meta, why, allActs, remark));
   const drawCounts = countingLines(frame, counts);
   let shown = 0; // the cell's number
   let played = 0;
@@ -62,16 +65,15 @@ export function matrixAbout(frame, model, { drawActs, blobOf, close }) {
     showText(why, now.note);
     why.className = `rb-note rb-${now.tone}`;
     const marks = [
-      ["star", now.star ? "★ Starred" : "☆ Star"],
-      ["pick", now.pick ? "Kept" : "Keep this one"],
+      ["pick", now.picked ? "★ Picked" : "☆ Pick"],
       opened ? ["close", "Close"] : ["open", "Open"],
-      ...(varies ? [["vary", "Vary"]] : []),
     ];
+    more.options[1].hidden = !varies;
     drawActs(acts, one, [...(now.clip ? marks : []), ...now.acts]);
-    remarkRow.hidden = !now.id || !opened;
+    remark.hidden = !now.id || !opened;
     showRemark(now.remark, one.n !== shown);
     shown = one.n;
     play(one, opened && Boolean(now.clip));
   };
-  return { node, draw, copy: code.copy };
+  return { node, draw };
 }

@@ -73,14 +73,10 @@ export function matrixTable(frame, cells, { get, set, onBuilt }) {
     drawTallies();
   };
   const drawTallies = () => {
-    const any = (name) => [...cells.values()].some((one) => one.now[name]);
     const said = (members) => {
       const done = members.filter((one) => one?.now.clip);
-      const number = (name) => done.filter((one) => one.now[name]).length;
-      const percent = Math.round((number("star") / (done.length || 1)) * 100);
-      const starred = any("star") && `★ ${number("star")} of ${done.length} · ${percent} %`;
-      const kept = any("pick") && `kept ${number("pick")}`;
-      return [starred, kept].filter(Boolean).join(" · ");
+      const picked = done.filter((one) => one.now.picked).length;
+      return picked ? `${picked} picked of ${done.length}` : "";
     };
     for (const { node, members } of heads) setText(node.lastElementChild, said(members));
   };

@@ -1,4 +1,4 @@
-// Clips side by side on one clock: a grid, and for two of them a divider or their difference. One of them may win.
+// Clips side by side on one clock: a grid, and for two of them a divider or their difference; to pick among them.
 import {
   drawProgress, foldButton, h, openPanel, plainButton, progressBar, setText, showText, tell,
 } from "./_dom.js";
@@ -16,13 +16,13 @@ const VIEWS = { grid: "Grid", wipe: "Wipe", difference: "Difference" };
  * @typedef {Array<[string, boolean]>} Runs
  * @typedef {{prompt: Runs, facts: Runs, money: Runs, word: string, tone: string, note: string, bar: number | null,
  *   stage: string, lines: import("./_live.js").Line[], clip: number, key: string, name: string, ended: string,
- *   shape: [number, number], seconds: number, fps: number, codec: string}} Tile `name`: what the winner is called
+ *   shape: [number, number], seconds: number, fps: number, codec: string}} Tile `name`: what `picked` calls it
  */
 
 /** @param {Runs} runs */
 const marked = (runs) => runs.map(([text, differs]) => differs ? h("mark", {}, text) : text);
 
-/** One clip of the comparison: its place, caption and video. `pick` is called when it is picked. */
+/** One clip of the comparison: its place, caption and video. `pick` is called when that is pressed. */
 function openTile(frame, model, place, pick, changed) {
   const image = h("img", { alt: "", hidden: true });
   const words = h("span", { class: "rb-stage-text" });
@@ -35,9 +35,9 @@ function openTile(frame, model, place, pick, changed) {
   const running = h("div", { class: "rb-lines rb-quiet" });
   const facts = h("div", { class: "rb-lines" });
   const money = h("span", { class: "rb-money" });
-  const wins = plainButton("", pick);
+  const picks = plainButton("", pick);
   const figure = h("figure", { class: "rb-tile" }, cell, h("figcaption", {}, prompt,
-    h("div", { class: "rb-meta" }, facts, money), state, bar, running, note, h("div", { class: "rb-pick" }, wins)));
+    h("div", { class: "rb-meta" }, facts, money), state, bar, running, note, h("div", { class: "rb-pick" }, picks)));
   const drawLines = countingLines(frame, running);
   /** @returns {Tile} */
   const tile = () => model.get("tiles")[place];
@@ -68,12 +68,12 @@ function openTile(frame, model, place, pick, changed) {
     }
     if (!asked) say(now.clip ? "" : now.stage);
     if (now.clip) one.pictures.show(image, now.key);
-    const won = Boolean(now.name) && model.get("winner") === now.name;
-    figure.classList.toggle("rb-won", won);
-    wins.hidden = !now.clip || !now.name;
-    setText(wins, won ? "Winner" : "Keep this one");
-    wins.setAttribute("aria-label", won ? `Clip ${place + 1} is the winner` : `Keep this one: clip ${place + 1}`);
-    wins.setAttribute("aria-pressed", String(won));
+    const picked = model.get("picked").includes(now.name);
+    figure.classList.toggle("rb-picked", picked);
+    picks.hidden = !now.clip || !now.name;
+    setText(picks, picked ? "★ Picked" : "☆ Pick");
+    picks.setAttribute("aria-label", `${picked ? "Picked" : "Pick"}: clip ${place + 1}`);
+    picks.setAttribute("aria-pressed", String(picked));
   };
   one.load = async () => {
     if (asked || !tile().clip) return;
@@ -121,7 +121,7 @@ function render({ model, el }) {
   const pick = (place) => {
     if (!get("tiles")[place]?.clip) return;
     if (tell(model, { name: "pick", place })) return;
-    frame.showMessage({ text: "The kernel keeps the winner; run the cell again.", tone: "problem" });
+    frame.showMessage({ text: "The kernel keeps the picks; run the cell again.", tone: "problem" });
   };
   const count = get("tiles").length;
   const two = count === 2;
@@ -149,8 +149,8 @@ function render({ model, el }) {
   const help = h("p", { hidden: true });
   const showHelp = foldButton("Shortcuts", help, { title: "What the keys do (?)" });
   const lengths = h("p");
-  const winner = h("p");
-  const foot = h("div", { class: "rb-foot" }, winner, lengths, help);
+  const alone = h("p");
+  const foot = h("div", { class: "rb-foot" }, alone, lengths, help);
   const grid = h("div", { class: "rb-tiles" }, ...ones.map((one) => one.figure));
   const wrap = h("div", { class: "rb-compare" });
   const full = fullScreen(wrap);
@@ -241,10 +241,10 @@ function render({ model, el }) {
     clock.setLength(Math.max(...tiles.map((tile) => tile.seconds)));
     const none = !tiles.some((tile) => tile.clip);
     deck.play.disabled = none;
-    const { mark, winner: won, lengths: uneven, keys } = get("face");
+    const { mark, picks: unknown, lengths: uneven, keys } = get("face");
     showText(badge, mark);
     setText(help, keys);
-    showText(winner, won);
+    showText(alone, unknown);
     showText(lengths, none ? "The clips can be played when they are there." : uneven);
     if (seen) load();
     deck.draw();
@@ -283,8 +283,8 @@ function render({ model, el }) {
   clipKeys(wrap, keys);
 
   // Traits, both ways
-  frame.draw(["tiles", "face", "winner", "view"], draw);
-  frame.listen("change:face", () => get("face").winner && frame.say(get("face").winner));
+  frame.draw(["tiles", "face", "picked", "view"], draw);
+  frame.listen("change:picked", () => frame.say(`${get("picked").length} picked.`));
   deck.follow();
   near.observe(wrap);
   tellWhenLeft(frame, model);

@@ -1,21 +1,24 @@
 // The gallery: tiles that Python composed, loaded page by page as somebody scrolls; one clip opened beside them.
 import {
-  ask, filledButton, freshId, h, isNew, openPanel, plainButton, restButton, setText, showText, starButton, tell,
+  ask, filledButton, freshId, h, isNew, openPanel, plainButton, refill, restButton, setText, showText, starButton, tell,
   tickButton,
 } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
 import { keepAsking } from "./_live.js";
 import { bringIntoView, clipCard } from "./_card.js";
+import { offerDownload } from "./_download.js";
 import { posters } from "./_posters.js";
 import { savedField } from "./_typed.js";
 
 /**
  * A tile of reelbook.text.gallery; empty values are left out.
  * @typedef {{key: string, id?: string, prompt: string, about: string, money: string, word?: string, tone?: string,
- *   starred?: boolean, here?: boolean}} Tile
+ *   picked?: boolean, remark?: string, here?: boolean, group?: number, runs?: Array<[string, boolean]>}} Tile
+ *   `runs`: the prompt, with what differs in its group
  * @typedef {{compare: number, keys: string, mark: string} & Record<string, Array<[string, string]>>} Choices
  *   values and words of each filter; `compare`: how many can be compared, 0 where nobody would
- * @typedef {{turn: number, count: string, nothing: string, create: string, filtered: boolean, more: boolean}} Tally
+ * @typedef {{turn: number, count: string, nothing: string, create: string, filtered: boolean, more: boolean,
+ *   groups: Array<[string, string]>}} Tally `groups`: a value of the axis, and how many of its clips are picked
  */
 
 function render({ model, el }) {
@@ -52,7 +55,20 @@ function render({ model, el }) {
     });
     return node;
   };
-  const onlyStarred = plainButton("Starred", () => set("starred", !model.get("starred")));
+  const onlyPicked = plainButton("★ Picked", () => set("picked", !model.get("picked")));
+  // A choice for each axis of the chosen sweep.
+  const axes = h("span", { class: "rb-axes" });
+  frame.draw(["choices", "where"], () => {
+    const where = model.get("where");
+    if (!isNew(axes, [choices().where, where])) return;
+    refill(axes, (choices().where || []).map(([axis, options]) => {
+      const node = h("select", { "aria-label": axis, "data-axis": axis },
+        ...options.map(([value, word]) => h("option", { value }, word)));
+      node.value = where[axis] || "";
+      node.addEventListener("change", () => set("where", { ...model.get("where"), [axis]: node.value }));
+      return node;
+    }));
+  });
   const badge = h("span", { class: "rb-badge" });
   const count = h("span", { class: "rb-quiet" });
   const chosen = h("span");
@@ -78,13 +94,14 @@ function render({ model, el }) {
     text.focus();
     tell(model, { name: "clear" });
   });
-  const nothing = h("div", { class: "rb-nothing", hidden: true }, empty, create, clear);
+  const nothing = h("div", { class: "rb-nothing", hidden: true }, empty, create);
   const box = h("div", { class: "rb-opened", hidden: true });
   frame.body.append(h("div", { class: "rb-gallery" },
     h("div", { class: "rb-filters", role: "search", "aria-label": "Filters" },
-      text, choose("state", "State"), onlyStarred, choose("tag", "Tag"), choose("experiment", "Experiment"),
+      text, choose("state", "State"), onlyPicked, choose("sweep", "Sweep"), axes,
+      choose("group_by", "Group by"), choose("tag", "Tag"), choose("experiment", "Experiment"),
       choose("mode", "Made from"), choose("days", "Time", Number), choose("sort", "Order")),
-    h("div", { class: "rb-tally" }, count, chosen, compare, save, none, why, keys, badge), frame.message,
+    h("div", { class: "rb-tally" }, count, clear, chosen, compare, save, none, why, keys, badge), frame.message,
     h("div", { class: "rb-panes" }, box, h("div", { class: "rb-list" }, scroller, nothing))));
 
   // The tiles.
@@ -104,18 +121,19 @@ function render({ model, el }) {
       about: h("span"),
       money: h("span", { class: "rb-money" }),
       state: h("span", { class: "rb-chip" }),
-      tick: tickButton((event) => pick(key, event.shiftKey)),
-      star: starButton(() => star(key)),
+      remark: h("span", { class: "rb-remark" }),
+      tick: tickButton((event) => mark(key, event.shiftKey)),
+      star: starButton(() => pick(key)),
     };
     const press = (event) => {
       focusOn(key);
-      if (event.shiftKey) pick(key, true);
-      else if (event.ctrlKey || event.metaKey) pick(key, false);
+      if (event.shiftKey) mark(key, true);
+      else if (event.ctrlKey || event.metaKey) mark(key, false);
       else openTile(key);
     };
     parts.open = h("button", { type: "button", class: "rb-tile", tabindex: -1, "data-key": key, onclick: press },
       h("span", { class: "rb-pic" }, parts.img, parts.words), parts.prompt,
-      h("span", { class: "rb-meta" }, parts.about, parts.money), parts.state);
+      h("span", { class: "rb-meta" }, parts.about, parts.money), parts.state, parts.remark);
     parts.item = h("li", {}, parts.open, parts.tick, parts.star);
     return parts;
   };
@@ -124,14 +142,16 @@ function render({ model, el }) {
     const parts = tiles.get(tile.key) || build(tile.key);
     parts.tile = tile;
     tiles.set(tile.key, parts);
-    setText(parts.prompt, tile.prompt);
+    const runs = tile.runs || [[tile.prompt, false]];
+    parts.prompt.replaceChildren(...runs.map(([words, differs]) => differs ? h("mark", {}, words) : words));
     setText(parts.about, tile.about);
     setText(parts.money, tile.money);
     showText(parts.state, tile.word);
     parts.state.className = `rb-chip rb-${tile.tone}`;
     setText(parts.words, tile.here || tile.word ? "" : "No file here");
-    parts.star.setAttribute("aria-pressed", String(Boolean(tile.starred)));
-    parts.item.classList.toggle("rb-starred", Boolean(tile.starred));
+    showText(parts.remark, tile.remark);
+    parts.star.setAttribute("aria-pressed", String(Boolean(tile.picked)));
+    parts.item.classList.toggle("rb-picked", Boolean(tile.picked));
     parts.tick.hidden = !tile.id;
     if (tile.here) pictures.show(parts.img, tile.key);
     else {
@@ -146,7 +166,7 @@ function render({ model, el }) {
     parts.item.classList.toggle("rb-chosen", is);
     parts.tick.setAttribute("aria-checked", String(is));
     const { tile } = parts;
-    const said = [tile.prompt, tile.word, tile.about, tile.money, tile.starred && "starred", is && "selected"];
+    const said = [tile.prompt, tile.word, tile.about, tile.money, tile.picked && "picked", is && "selected"];
     parts.open.setAttribute("aria-label", said.filter(Boolean).join(", "));
     parts.open.setAttribute("aria-current", String(tile.key === face().key));
   };
@@ -155,12 +175,42 @@ function render({ model, el }) {
     tiles.clear();
     order = [];
     asked = -1;
+    heads = [];
     grid.replaceChildren();
     scroller.scrollTop = 0;
   };
+  // The heads of the groups: each before its first tile, and one without tiles before the next.
+  let heads = [];
+  /** @param {Array<[string, string]>} groups */
+  const drawHeads = (groups) => {
+    if (heads.length !== groups.length) {
+      for (const { node } of heads) node.remove();
+      heads = groups.map((_, group) => {
+        const [value, said] = [h("b"), h("span", { class: "rb-quiet" })];
+        const compares = plainButton("Compare", async () => {
+          await select(keysOf(group).map(idOf).filter(Boolean));
+          tell(model, { name: "compare" });
+        });
+        return { node: h("li", { class: "rb-group" }, value, said, compares), value, said, compares };
+      });
+    }
+    let next = null;
+    for (let group = groups.length - 1; group >= 0; group -= 1) {
+      const { node, value, said, compares } = heads[group];
+      const keys = keysOf(group);
+      setText(value, groups[group][0]);
+      setText(said, groups[group][1]);
+      compares.hidden = keys.length < 2 || keys.length > choices().compare;
+      const before = keys.length ? tiles.get(keys[0]).item : next;
+      if (!before || node.nextSibling !== before) grid.insertBefore(node, before);
+      next = node;
+    }
+  };
+  const keysOf = (group) => order.filter((key) => tiles.get(key).tile.group === group);
   /** @param {Tally} content */
   const tally = (content) => {
     more = content.more;
+    drawHeads(content.groups);
     showText(count, content.count);
     setText(end, more ? "Looking for more clips." : "");
     setText(empty, content.nothing);
@@ -213,7 +263,7 @@ function render({ model, el }) {
   bottom.observe(end);
   frame.onClose(() => bottom.disconnect());
 
-  // Focus, selection, stars.
+  // Focus, selection, picks.
   const focusOn = (key, move = true) => {
     tiles.get(current)?.open.setAttribute("tabindex", "-1");
     current = key;
@@ -242,7 +292,7 @@ function render({ model, el }) {
     drawSelected();
   };
   const idOf = (key) => tiles.get(key).tile.id;
-  const pick = (key, range) => {
+  const mark = (key, range) => {
     const id = idOf(key);
     const had = selected();
     if (range && tiles.has(anchor)) {
@@ -253,12 +303,10 @@ function render({ model, el }) {
     anchor = key;
     if (id) select(had.includes(id) ? had.filter((each) => each !== id) : [...had, id]);
   };
-  const star = (key) => tell(model, { name: "mark", key, starred: !tiles.get(key).tile.starred });
+  const pick = (key) => tell(model, { name: "pick", key });
   const columns = () => {
-    const top = grid.children[0].offsetTop;
-    let number = 1;
-    while (number < grid.children.length && grid.children[number].offsetTop === top) number += 1;
-    return number;
+    const items = order.map((key) => tiles.get(key).item);
+    return Math.max(1, items.filter((item) => item.offsetTop === items[0].offsetTop).length);
   };
   let opening = 0;
   grid.addEventListener("keydown", (event) => {
@@ -276,7 +324,7 @@ function render({ model, el }) {
       if (to < 0 || to > last) return;
       if (event.shiftKey) {
         if (!selected().includes(idOf(key)) || !tiles.has(anchor)) anchor = key;
-        pick(order[to], true);
+        mark(order[to], true);
       }
       focusOn(order[to]);
       // Once a clip is open, an arrow key alone opens the next one.
@@ -284,11 +332,11 @@ function render({ model, el }) {
       if (face().key && !event.shiftKey) opening = setTimeout(() => openTile(order[to]), 200);
     } else if (event.key === " ") {
       event.preventDefault();
-      pick(key, event.shiftKey);
+      mark(key, event.shiftKey);
     } else if (event.key === "a" && ctrl) {
       event.preventDefault();
       select(order.map(idOf).filter(Boolean));
-    } else if (event.key === "s" && !ctrl) star(key);
+    } else if (event.key === "p" && !ctrl) pick(key);
   });
   // Browsers press a button when the space bar comes up again.
   grid.addEventListener("keyup", (event) => {
@@ -315,8 +363,7 @@ function render({ model, el }) {
 
   // The opened clip.
   const shut = plainButton("Close", () => close());
-  const starred = plainButton("", () => tell(model, { name: "mark", key: face().key, starred: !face().starred }));
-  box.append(h("div", { class: "rb-acts rb-close" }, starred, shut));
+  box.append(h("div", { class: "rb-acts rb-close" }, shut));
   const card = clipCard({ ...frame, body: box }, model, face, (name, button) => {
     if (name === "save") return void card.player()?.save(face().file);
     if (name === "delete") {
@@ -344,15 +391,11 @@ function render({ model, el }) {
   const field = (label, node, hint) => h("div", { class: "rb-mark" },
     h("label", { for: node.id }, label, h("small", { class: "rb-hint" }, hint)), node);
   const known = h("datalist", { id: freshId("tags") });
-  const note = h("textarea", { id: freshId("note"), rows: 2 });
   const tags = h("input", { type: "text", id: freshId("tag"), autocomplete: "off", list: known.id });
-  const marks = [field("Note", note, ""), field("Tags", tags, "with commas between them"), known];
-  box.append(sure, h("div", { class: "rb-marks" }, ...marks));
-  const keeper = (node, name) => savedField(frame, node, () => face().key, (key, value) => {
-    tell(model, { name: "mark", key, [name]: value });
+  box.append(sure, h("div", { class: "rb-marks" }, field("Tags", tags, "with commas between them"), known));
+  const showTags = savedField(frame, tags, () => face().key, (key, value) => {
+    tell(model, { name: "mark", key, tags: value });
   });
-  const keepNote = keeper(note, "note");
-  const keepTags = keeper(tags, "tags");
   // The tile that the person opened in this view: nothing else may move the page.
   let pressed = "";
   const openTile = (key) => {
@@ -370,10 +413,7 @@ function render({ model, el }) {
     const changed = now.key !== shown;
     shown = now.key;
     box.hidden = !now.key;
-    keepNote(now.remark || "", changed);
-    keepTags(now.tags || "", changed);
-    setText(starred, now.starred ? "★ Starred" : "☆ Star");
-    starred.setAttribute("aria-pressed", String(Boolean(now.starred)));
+    showTags(now.tags || "", changed);
     setText(sureWords, now.delete || "");
     if (changed || !now.delete) sure.hidden = true;
     if (!changed) return;
@@ -392,8 +432,9 @@ function render({ model, el }) {
   frame.draw(["text"], () => {
     if (document.activeElement !== text) text.value = model.get("text");
   });
-  frame.draw(["starred"], () => onlyStarred.setAttribute("aria-pressed", String(model.get("starred"))));
+  frame.draw(["picked"], () => onlyPicked.setAttribute("aria-pressed", String(model.get("picked"))));
   frame.draw(["selected"], drawSelected);
+  offerDownload(frame, model);
   tellWhenLeft(frame, model);
   keepAsking(frame, model);
   return () => frame.close();

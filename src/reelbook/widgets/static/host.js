@@ -56,6 +56,7 @@ function render({ model, el, host }) {
     callback();
   };
   const drawn = new Map();
+  const isFoot = (name) => name === "foot";
   const panes = new Map([["", el]]);
   // What stands where it belongs isn't moved: a film would begin anew.
   const arrange = (parent, nodes) => nodes.forEach((node, place) => {
@@ -79,16 +80,17 @@ function render({ model, el, host }) {
       panes.delete(name);
     }
     for (const name of Object.keys(wanted)) {
-      if (!panes.has(name)) panes.set(name, h("div", { class: "reelbook-pane", "data-pane": name }));
+      const looks = { class: isFoot(name) ? "reelbook-foot" : "reelbook-pane", "data-pane": name };
+      if (!panes.has(name)) panes.set(name, h("div", looks));
     }
-    const named = Object.keys(wanted).filter(Boolean);
+    const named = Object.keys(wanted).filter(Boolean).sort((a, b) => isFoot(a) - isFoot(b));
     for (const name of named) arrange(panes.get(name), slots(wanted[name]));
     arrange(el, [...slots(wanted[""] || []), ...named.map((name) => panes.get(name))]);
   });
   draw(["pane", "panes"], () => {
     const shown = panes.get(model.get("pane"));
     const focused = document.activeElement;
-    for (const [name, node] of panes) if (name) node.hidden = node !== shown;
+    for (const [name, node] of panes) if (name && !isFoot(name)) node.hidden = node !== shown;
     // What was pressed is out of sight: whoever pressed it goes on in what it led to.
     const hidden = focused?.closest(".reelbook-pane[hidden]") && el.contains(focused);
     if (hidden) shown?.querySelector("textarea, button")?.focus();

@@ -74,9 +74,10 @@ function render({ model, el }) {
   const findings = h("div");
   const goOn = plainButton("Go on judging", () => press("go_on"));
   const give = plainButton("Hand over", () => press("hand_over"));
+  const pick = plainButton("Pick the first 2", () => press("pick"));
   const told = h("div", { class: "rb-told", hidden: true },
     h("div", { class: "rb-head" }, h("b", {}, "What the votes say"), legend, whose),
-    rank, findings, h("div", { class: "rb-acts" }, give, goOn));
+    rank, findings, h("div", { class: "rb-acts" }, pick, give, goOn));
   const wrap = h("div", { class: "rb-judge", tabindex: -1 }, ask, told);
   frame.body.append(wrap);
   const pictures = posters(frame, model);
@@ -184,6 +185,7 @@ function render({ model, el }) {
     setText(note, now.note);
     back.disabled = !now.can_take_back;
     give.hidden = !now.hands_over;
+    pick.hidden = !now.picks;
     if (judging()) frame.say(now.said);
   });
   frame.draw(["voter"], () => { if (document.activeElement !== voter) voter.value = get("voter"); });

@@ -7,7 +7,9 @@ import {
 import { tellWhenLeft } from "./_left.js";
 import { countingLines, keepAsking, lineText } from "./_live.js";
 import { clipKeys } from "./_controls.js";
+import { copyCode } from "./_code.js";
 import { clockDeck } from "./_deck.js";
+import { offerDownload } from "./_download.js";
 import { posters } from "./_posters.js";
 import { matrixAbout } from "./_matrix_about.js";
 import { actButtons, drawMatrixCell, matrixCell } from "./_matrix_cell.js";
@@ -47,13 +49,18 @@ function render({ model, el }) {
   // The parts
   const wrap = h("div", { class: "rb-matrix" });
   const act = (n, name) => {
-    const own = { open, close, star, pick }[name];
+    const own = { open, close }[name];
     if (own) own(n);
     else tell(model, { name, n });
   };
+  // What leads on from a cell, beside it: the same stands under the table, which may be out of sight.
+  const menu = (n, choice, title) => {
+    if (choice === "vary") act(n, choice);
+    else copyCode(frame, model, choice, title, { n });
+  };
   const drawActs = actButtons(act);
   const drawCell = (one) => {
-    drawMatrixCell(one, pictures, drawActs);
+    drawMatrixCell(one, pictures, drawActs, offers("vary"));
     drawChosen(one);
   };
   const grid = matrixTable(frame, cells, { get, set, onBuilt: (here, had) => {
@@ -67,7 +74,7 @@ function render({ model, el }) {
   } });
   const { table } = grid;
   const clips = matrixClips(frame, model, wrap, cells, { clock: () => deck.clock, draw: drawCell });
-  const about = matrixAbout(frame, model, { drawActs, blobOf: clips.blobOf, close: () => close() });
+  const about = matrixAbout(frame, model, { drawActs, blobOf: clips.blobOf, menu, close: () => close() });
   const deck = clockDeck(frame, model, {
     clips: clips.timed,
     onTime: (at) => { if (at) wrap.classList.add("rb-moved"); },
@@ -99,7 +106,7 @@ function render({ model, el }) {
   const help = h("p", { class: "rb-quiet rb-foot", hidden: true });
   const saves = [["mp4", "As a video"], ["png", "As a sheet"], ["html", "As a page"]]
     .map(([kind, label]) => plainButton(label, () => tell(model, { name: "save", kind })));
-  const asCode = plainButton("As code", (event) => about.copy("cell", event.currentTarget, {}));
+  const asCode = plainButton("As code", (event) => copyCode(frame, model, "cell", event.currentTarget));
   const kinds = h("div", { class: "rb-acts rb-foot", hidden: true }, ...saves, asCode);
   const showHelp = foldButton("Shortcuts", help);
   const group = (label, parts) => h("span", { class: "rb-group", role: "group", "aria-label": label }, ...parts);
@@ -152,8 +159,8 @@ function render({ model, el }) {
     const td = one.node.parentElement;
     if (!td) return;
     td.setAttribute("aria-selected", String(is));
-    const { word, note, star, pick } = one.now;
-    const said = [grid.placeOf(one), word, note, star && "starred", pick && "picked"];
+    const { word, note, picked } = one.now;
+    const said = [grid.placeOf(one), word, note, picked && "picked"];
     td.setAttribute("aria-label", said.filter(Boolean).join(". "));
   };
   const select = (several) => {
@@ -182,8 +189,6 @@ function render({ model, el }) {
     none.hidden = !number;
     setText(none, `Deselect ${number}`);
   };
-  const star = (n) => tell(model, { name: "mark", n, starred: !cells.get(n).now.star });
-  const pick = (n) => tell(model, { name: "pick", n, among: numbers() });
 
   // Pointer and keys
   const look = (n) => {
@@ -220,7 +225,7 @@ function render({ model, el }) {
   });
   table.addEventListener("click", (event) => {
     const n = numberAt(event.target);
-    if (!n || event.target.closest("button") || panned()) return;
+    if (!n || event.target.closest("button, select") || panned()) return;
     if (event.shiftKey || event.ctrlKey || event.metaKey) {
       focusOn(n);
       choose(n, event.shiftKey);
@@ -231,14 +236,13 @@ function render({ model, el }) {
   });
   table.addEventListener("pointerleave", () => look(0));
   const onCells = (call) => (event) => {
-    if (table.contains(event.target) && !event.target.closest("button")) call();
+    if (table.contains(event.target) && !event.target.closest("button, select")) call();
   };
   const onClip = (call) => onCells(() => cells.get(current)?.now.clip && call(current));
   clipKeys(wrap, {
     ...deck.keys,
     x: onCells(() => choose(current, false)),
-    s: onClip(star),
-    p: onClip(pick),
+    p: onClip((n) => act(n, "pick")),
     t: grid.transpose,
     PageUp: () => grid.leaf(-1),
     PageDown: () => grid.leaf(1),
@@ -253,7 +257,7 @@ function render({ model, el }) {
     },
   });
   table.addEventListener("keydown", (event) => {
-    if (event.target.closest("button") || event.altKey) return;
+    if (event.target.closest("button, select") || event.altKey) return;
     const ways = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     const ctrl = event.ctrlKey || event.metaKey;
     if (Object.hasOwn(ways, event.key) && !ctrl) move(event, ...ways[event.key]);
@@ -272,7 +276,7 @@ function render({ model, el }) {
       for (const one of cells.values()) pictures.forget(one.parts.img);
       cells.clear();
       for (const place of content.places) {
-        const one = matrixCell(place, { choose, star });
+        const one = matrixCell(place, { choose, act, menu });
         cells.set(one.n, one);
         clips.watch(one);
       }
@@ -354,6 +358,7 @@ function render({ model, el }) {
   });
   deck.follow();
   clips.watchAll();
+  offerDownload(frame, model);
   tellWhenLeft(frame, model);
   keepAsking(frame, model);
   return () => frame.close();

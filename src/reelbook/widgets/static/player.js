@@ -1,5 +1,5 @@
 // One clip: the card without a job, more controls under the slim ones, and three views.
-import { ask, foldButton, h, openPanel, plainButton } from "./_dom.js";
+import { ask, foldButton, h, openPanel, plainButton, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
 import { clipCard } from "./_card.js";
 import { keepTrait, speedChoice } from "./_controls.js";
@@ -14,7 +14,10 @@ function render({ model, el }) {
   const get = (name) => model.get(name);
   const keep = (name, value) => keepTrait(model, name, value);
   let told = null;
-  const card = clipCard(frame, model, () => get("face"), () => player.save(get("face").file), (plays) => {
+  const card = clipCard(frame, model, () => get("face"), (name) => {
+    if (name === "save") player.save(get("face").file);
+    else tell(model, { name });
+  }, (plays) => {
     told = plays;
     keep("playing", plays);
     if (!plays) keep("time", player.video.currentTime);

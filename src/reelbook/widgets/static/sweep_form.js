@@ -176,6 +176,11 @@ function render({ model, el }) {
     if (!event.repeat && !words().off) press("begin");
   });
   tellWhenLeft(frame, model);
+  frame.listen("msg:custom", ({ name }) => {
+    if (name !== "look") return;
+    frame.root.scrollIntoView({ block: "start", behavior: "instant" });
+    varies.querySelector("button")?.focus({ preventScroll: true });
+  });
   keepAsking(frame, model);
   return () => frame.close();
 }

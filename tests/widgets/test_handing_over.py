@@ -15,9 +15,11 @@ from media.test_clips import make
 
 from reelbook.errors import InvalidInput
 from reelbook.requests import JobRequest
+from reelbook.secret import Secret
 from reelbook.session import Clip, passport
+from reelbook.session.export import Handed
 from reelbook.session.passports import passports
-from reelbook.widgets.hand_over import Handed, write
+from reelbook.widgets.handing_over import common_title, hand_over
 
 NOTE = "the glow <on> the tail"
 
@@ -40,9 +42,7 @@ def clips_in(page: str) -> Iterator[bytes]:
 
 def test_the_page_says_what_made_each_clip(handed: list[Handed], tmp_path: Path) -> None:
     """Prompt with the words that differ, seed, length, note and votes; a clip taken from it says it, too."""
-    told = write(handed, tmp_path / "foxes.html", title="Foxes & snow")
-    page = told.path.read_text("utf-8")
-    assert (told.clips, told.size_bytes) == (2, told.path.stat().st_size)
+    page = hand_over(handed, tmp_path / "foxes.html", title="Foxes & snow").read_text("utf-8")
     for said in (
         "<h1>Foxes &amp; snow</h1>",
         "<p>a fox in <mark>snow</mark></p>",
@@ -57,7 +57,7 @@ def test_the_page_says_what_made_each_clip(handed: list[Handed], tmp_path: Path)
 
 def test_nothing_is_loaded_and_nothing_private_goes_out(handed: list[Handed], tmp_path: Path) -> None:
     """Text stays text, no address is opened; neither price nor folder is in it."""
-    page = write(handed, tmp_path / "foxes.html", title="Foxes").path.read_text("utf-8")
+    page = hand_over(handed, tmp_path / "foxes.html", title="Foxes").read_text("utf-8")
     assert "default-src 'none'" in page
     assert page.count("</script>") == 1
     assert not re.search(r'(src|href)="(?!data:)', page)
@@ -68,7 +68,7 @@ def test_nothing_is_loaded_and_nothing_private_goes_out(handed: list[Handed], tm
 
 def test_a_zip_holds_the_files_as_well(handed: list[Handed], tmp_path: Path) -> None:
     """The page, each clip under a telling name, and what made it as JSON."""
-    archive = write(handed, tmp_path / "foxes.zip", title="Foxes").path
+    archive = hand_over(handed, tmp_path / "foxes.zip", title="Foxes")
     with zipfile.ZipFile(archive) as opened:
         names = sorted(opened.namelist())
     fox, rain = "a-fox-in-snow-7", "a-fox-in-script-rain-8"
@@ -82,7 +82,7 @@ def test_a_zip_holds_the_files_as_well(handed: list[Handed], tmp_path: Path) -> 
 def test_what_is_left_out_is_in_no_file(handed: list[Handed], tmp_path: Path, left_out: str) -> None:
     """Without prompts or seeds the clips hold no passport either, and their names say nothing."""
     prompts, seeds = left_out != "prompts", left_out != "seeds"
-    archive = write(handed, tmp_path / "foxes.zip", title="Two", prompts=prompts, seeds=seeds).path
+    archive = hand_over(handed, tmp_path / "foxes.zip", title="Two", prompts=prompts, seeds=seeds)
     with zipfile.ZipFile(archive) as opened:
         assert sorted(opened.namelist()) == ["clip-1.mp4", "clip-2.mp4", "foxes.html"]
         page = opened.read("foxes.html").decode()
@@ -95,23 +95,46 @@ def test_what_is_left_out_is_in_no_file(handed: list[Handed], tmp_path: Path, le
 
 def test_without_notes_nobody_sees_them(handed: list[Handed], tmp_path: Path) -> None:
     """Nor the votes."""
-    page = write(handed, tmp_path / "foxes.html", title="Two", notes=False).path.read_text("utf-8")
+    page = hand_over(handed, tmp_path / "foxes.html", title="Two", notes=False).read_text("utf-8")
     assert "&gt; the tail" not in page
     assert "votes" not in page
 
 
 def test_what_cant_go_out_is_said_first(handed: list[Handed], tmp_path: Path) -> None:
     """Nothing is written: a key in a note, a file in the way, no clips, an ending that isn't known."""
-    private = replace(handed[0], note="my key is rk_secret")
+    key = Secret("rk_secret_of_mine_123")
+    private = replace(handed[0], note="my key is " + key.reveal())
     (tmp_path / "old.html").write_text("kept")
     for clips, name, said in (
         ([private], "a.html", "belongs to clip 1"),
+        ([replace(handed[0], note=f"see {Path.home()}/x")], "a.html", "home folder"),
+        ([replace(handed[0].clip, path=tmp_path / "gone.mp4")], "a.html", "isn't on this disk"),
         (handed, "old.html", "there already"),
         (handed, "no/a.html", "no folder"),
         (handed, "a.pdf", r"\.html or \.zip, not \.pdf"),
         ([], "a.html", "No clips"),
     ):
         with pytest.raises(InvalidInput, match=said):
-            write(clips, tmp_path / name, title="Two", private=["rk_secret"])
+            hand_over(clips, tmp_path / name, title="Two")
     assert (tmp_path / "old.html").read_text() == "kept"
     assert not (tmp_path / "a.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("prompts", "title"),
+    [
+        (["a fox in snow", "a fox in rain"], "A fox in …"),
+        (["a fox in snow"], "A fox in snow"),
+        (["fox", "owl"], "Clips"),
+        (["a fox", "a fox"], "A fox"),
+    ],
+)
+def test_the_title_is_what_the_prompts_have_in_common(
+    handed: list[Handed], prompts: list[str], title: str
+) -> None:
+    """Short enough for a heading."""
+    made = [
+        replace(handed[0], clip=replace(handed[0].clip, request=JobRequest.from_text(prompt)))
+        for prompt in prompts
+    ]
+    assert common_title(made) == title

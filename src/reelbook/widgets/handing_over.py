@@ -4,63 +4,62 @@ from __future__ import annotations
 
 import html
 import itertools
+import os
 import tempfile
 import time
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from ..errors import InvalidInput
+from ..explore.study import won_votes
 from ..formatting import count
 from ..media import clips as media
-from ..session.clip import Clip, clip_file_name, numbered
+from ..secret import holds_key
+from ..session import Clip, Job, Session
+from ..session.clip import clip_file_name, numbered
+from ..session.export import Handed
+from ..session.session import job_of
 from ..text.compare import Run, differing
 from . import pages
 
 KINDS = (".html", ".zip")
+LONGEST_TITLE = 60
 
 
-@dataclass(frozen=True)
-class Handed:
-    """A clip that is given away, and what a person said of it. `votes`: "won 18 of 24 votes"."""
-
-    clip: Clip
-    note: str = ""
-    votes: str = ""
-
-
-@dataclass(frozen=True)
-class HandedOver:
-    """What was written: where it lies, how many clips are in it, and how large it is."""
-
-    path: Path
-    clips: int
-    size_bytes: int
-
-
-def write(
-    handed: Sequence[Handed],
-    path: Path,
+def hand_over(
+    clips: Iterable[Job | Clip | Handed],
+    path: str | os.PathLike[str],
     *,
-    title: str,
+    title: str = "",
     prompts: bool = True,
     seeds: bool = True,
     notes: bool = True,
-    private: Sequence[str] = (),
     overwrite: bool = False,
-) -> HandedOver:
-    """Writes the page to `path`, or a zip with the page and the files; whole or not at all.
+) -> Path:
+    """Writes clips into one page that plays from the disk, without a network, and returns where it is.
 
-    `private` are texts that must not go out, such as the key. Raises InvalidInput without clips, for
-    another ending, where a file is in the way, and where one of `private` stands in what would go out;
-    ReelbookError where the disk refuses, and NotAVideo for a clip that can't be read.
+        session.pick(job, note="the light on the tail")
+        rb.hand_over(session.picks(), "foxes.html", title="Foxes")
+
+    `path` ends in .html; or in .zip, which holds the page and the files of the clips beside it. The page has
+    the clips on one clock, and as far as they are wanted their `prompts` with the words that differ marked,
+    `seeds`, and the `notes` of the jobs. Without prompts or seeds the clips don't say what made them either.
+    Neither price nor account is ever in it. Without a `title` it is what the prompts have in common.
+
+    Raises InvalidInput without clips, for one that isn't here, for another ending, where a file is in the
+    way, and where a key or this computer's home folder stands in what would go out; ReelbookError where the
+    disk refuses, and NotAVideo for a clip that can't be read. The file is whole or not there at all.
     """
-    if not handed:
+    path = Path(path)
+    chosen = [handed(each) for each in clips]
+    if not chosen:
         raise InvalidInput("No clips were chosen. Nothing was written.")
-    shown = [each if notes else replace(each, note="", votes="") for each in handed]
-    _refuse_private(private, title, shown)
+    title = title.strip() or common_title(chosen)
+    shown = [each if notes else replace(each, note="", votes="") for each in chosen]
+    _refuse_private(title, shown)
 
     def fill(part: Path) -> None:
         with _copies(shown, passports=prompts and seeds) as files:
@@ -78,7 +77,37 @@ def write(
                             archive.write(each, Path(name).with_suffix(each.suffix))
 
     pages.write_whole(path, fill, what="The page", kinds=KINDS, overwrite=overwrite)
-    return HandedOver(path, len(handed), path.stat().st_size)
+    return path
+
+
+def common_title(clips: Iterable[Handed]) -> str:
+    """A title by what the prompts have in common: "A fox in …"; without anything "Clips"."""
+    prompts = [each.clip.request.prompt for each in clips if each.clip.request]
+    runs = next(iter(differing(prompts)), [])
+    said = "".join("…" if differs else text for text, differs in runs).strip(" ,.")
+    if len(said) > LONGEST_TITLE:
+        said = said[:LONGEST_TITLE].rsplit(" ", 1)[0] + "…"
+    return said[:1].upper() + said[1:] if said.strip("…") else "Clips"
+
+
+def about_size(clips: Iterable[Clip], kind: str) -> int:
+    """About how large the file will be, in bytes."""
+    sizes = [each.path.stat().st_size for each in clips]
+    page = sum((size + pages.POSTER_BYTES // 2) * 4 // 3 for size in sizes)
+    return page + (sum(sizes) if kind == ".zip" else 0)
+
+
+def handed(given: Job | Clip | Handed) -> Handed:
+    """The clip with its job's note and votes. Raises InvalidInput for a clip that isn't on the disk."""
+    if isinstance(given, Handed):
+        return given
+    job = given if isinstance(given, Job) else job_of(given)
+    clip = given.clip if isinstance(given, Job) else given
+    if clip is None or not clip.path.is_file():
+        raise InvalidInput(f"The clip of {given!r} isn't on this disk. Nothing was written.")
+    if job is None:
+        return Handed(clip)
+    return Handed(clip, job.note, won_votes(Session.of(job), clip))
 
 
 def page_html(
@@ -126,12 +155,13 @@ def _copies(handed: Sequence[Handed], *, passports: bool) -> Iterator[dict[str, 
         yield files
 
 
-def _refuse_private(private: Sequence[str], title: str, shown: Sequence[Handed]) -> None:
-    """Raises InvalidInput where a text that must not go out stands in a title, a prompt or a note."""
+def _refuse_private(title: str, shown: Sequence[Handed]) -> None:
+    """Raises InvalidInput where what must not go out stands in a title, a prompt or a note."""
+    home = str(Path.home())
     for number, each in enumerate(shown, 1):
-        texts = (title, each.note, each.clip.request.prompt if each.clip.request else "")
-        if any(secret and secret in text for secret in private for text in texts):
-            raise InvalidInput(
-                f"Your key or your account's id stands in the title or in what belongs to clip {number}. "
-                "Nothing was written."
-            )
+        for text in (title, each.note, each.clip.request.prompt if each.clip.request else ""):
+            if holds_key(text) or (len(home) > 1 and home in text):
+                raise InvalidInput(
+                    "A key or this computer's home folder stands in the title or in what belongs to clip "
+                    f"{number}. Nothing was written."
+                )

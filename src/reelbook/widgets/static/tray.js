@@ -1,0 +1,75 @@
+// The picks of the day: their posters, what they lead to, and what longer ones would cost.
+import { filledButton, h, isNew, openPanel, plainButton, refill, restButton, setText, showText, tell } from "./_dom.js";
+import { keepAsking } from "./_live.js";
+import { posters } from "./_posters.js";
+
+/**
+ * @typedef {{said: [string, string], offers: Array<[string, string]>, off: string}} Face `off`: why not to be compared
+ * @typedef {{said: string, button: string, off: string, lengths: Array<[number, string]>, seconds: number}} Longer
+ */
+
+function render({ model, el }) {
+  const frame = openPanel(model, el, "tray", "Picks");
+  const pictures = posters(frame, model);
+  const number = h("b");
+  const today = h("span", { class: "rb-quiet" });
+  const list = h("span", { class: "rb-picks" });
+  const why = h("span", { class: "rb-quiet" });
+  const acts = h("span", { class: "rb-acts" });
+  const lengths = h("span", { class: "rb-seg", role: "group", "aria-label": "Length" });
+  const said = h("span");
+  const off = h("span", { class: "rb-quiet" });
+  const buy = filledButton("", () => {
+    restButton(buy);
+    tell(model, { name: "buy" });
+  });
+  const cancel = plainButton("Cancel", () => tell(model, { name: "longer" }));
+  const plan = h("div", { class: "rb-longer", role: "group", "aria-label": "Make longer" }, lengths, said, off,
+    h("span", { class: "rb-acts" }, cancel, buy));
+  const row = h("div", { class: "rb-tray" }, h("span", { class: "rb-said" }, number, " ", today), list, why, acts);
+  frame.body.append(row, plan);
+
+  frame.draw(["shown"], () => {
+    if (!isNew(list, model.get("shown"))) return;
+    for (const img of list.querySelectorAll("img")) pictures.forget(img);
+    refill(list, model.get("shown").map(([key, prompt]) => {
+      const img = h("img", { alt: "", hidden: true });
+      const button = h("button", { type: "button", title: prompt, "aria-label": `Open: ${prompt}`, "data-key": key,
+        onclick: () => tell(model, { name: "open", key }) }, img);
+      return button;
+    }));
+    for (const button of list.children) pictures.show(button.firstChild, button.dataset.key);
+  });
+  frame.draw(["face"], () => {
+    /** @type {Face} */
+    const face = model.get("face");
+    frame.root.hidden = !face.said.length;
+    setText(number, face.said[0] || "");
+    setText(today, face.said[1] || "");
+    showText(why, face.off);
+    if (!isNew(acts, [face.offers, face.off])) return;
+    refill(acts, face.offers.map(([name, label]) => plainButton(label, () => {
+      tell(model, name === "longer" ? { name, seconds: 10 } : { name });
+    }, { "data-act": name, disabled: name === "compare" && Boolean(face.off) })));
+  });
+  frame.draw(["longer"], () => {
+    /** @type {Longer} */
+    const longer = model.get("longer");
+    plan.hidden = !longer.lengths;
+    if (plan.hidden) return;
+    if (isNew(lengths, [longer.lengths, longer.seconds])) {
+      refill(lengths, longer.lengths.map(([seconds, label]) => plainButton(label, () => {
+        tell(model, { name: "longer", seconds });
+      }, { "data-seconds": seconds, "aria-pressed": String(seconds === longer.seconds) })));
+    }
+    setText(said, longer.said);
+    showText(off, longer.off);
+    showText(buy, longer.button);
+    buy.setAttribute("aria-disabled", String(Boolean(longer.off)));
+    frame.say(longer.said);
+  });
+  keepAsking(frame, model);
+  return () => frame.close();
+}
+
+export default { render };

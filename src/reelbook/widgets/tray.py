@@ -1,0 +1,134 @@
+"""The tray at the Studio's lower edge: the picks of the day, and what they lead to."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+
+import traitlets
+
+from reelbook.explore import Plan
+from reelbook.explore.plan import plan
+from reelbook.requests import JobRequest
+from reelbook.session import Job, Session
+from reelbook.session.session import without_waiting
+
+from ..text import tray as words
+from .base import Callbacks
+from .bundle import packed, style
+from .clip_serving import ServesClips
+from .compare import FEWEST, MOST
+from .job_actions import ActsOnJobs
+
+LENGTHS: Final = (5, 10)  # seconds
+
+
+class Tray(ActsOnJobs, ServesClips):
+    """Shows the clips that were picked today, in the order of picking; hidden while there are none.
+
+    `picks` are their jobs. `on_open(callback)` says what a press on a poster does. "Compare", "Judge", "Hand
+    over" and "Make longer…" are there as far as `on_compare`, `on_judge`, `on_hand_over` and `on_longer` have
+    a callback. "Make longer…" says first what it costs; its callback gets the jobs that were bought then.
+    """
+
+    _esm = packed("tray")
+    _css = style("tray")
+
+    shown: traitlets.List[Any] = traitlets.List(help="Keys and prompts of the picks.").tag(sync=True)
+    face = traitlets.Dict(help="What the page says of them.").tag(sync=True)
+    longer = traitlets.Dict(help="The plan of longer ones; empty: it isn't open.").tag(sync=True)
+
+    on_open = Callbacks[[Job]]("`callback(job)` is called when the poster of a pick is pressed.")
+    on_compare = Callbacks[[tuple[Job, ...]]]("`callback(jobs)` is called when Compare is pressed.")
+    on_judge = Callbacks[[tuple[Job, ...]]]("`callback(jobs)` is called when Judge is pressed.")
+    on_hand_over = Callbacks[[tuple[Job, ...]]]("`callback(jobs)` is called when Hand over is pressed.")
+    on_longer = Callbacks[[tuple[Job, ...]]]("`callback(jobs)` is called with longer clips that were bought.")
+
+    def __init__(self, session: Session, **traits: Any) -> None:
+        self.session = session
+        self.picks: tuple[Job, ...] = ()
+        self._seconds = 0  # how long the planned ones are; 0: the plan isn't open
+        self._wanted: list[JobRequest] = []
+        self._plan: Plan | None = None
+        super().__init__(**traits)
+        self._endings += (session.subscribe(lambda _: self._live.changed()),)
+        self.refresh()
+
+    def update(self) -> None:
+        if not self.session.closed:
+            today = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+            self.picks = tuple(job for job in self.session.picks(since=today) if job.clip is not None)
+        number = len(self.picks)
+        offers = [
+            ("compare", "Compare", self.on_compare and number >= FEWEST),
+            ("judge", "Judge", self.on_judge and number >= FEWEST),
+            ("hand_over", "Hand over", self.on_hand_over),
+            ("longer", "Make longer…", self.on_longer),
+        ]
+        with self.hold_sync():
+            self.shown = [[str(job.number), job.prompt or ""] for job in self.picks]
+            self.face = {
+                "said": words.picks_words(number) if number else [],
+                "offers": [[name, label] for name, label, is_offered in offers if is_offered],
+                "off": words.compare_words(number, MOST),
+            }
+            self.longer = self._longer() if self._seconds and number else {}
+
+    def _longer(self) -> dict[str, Any]:
+        said = words.longer_words(self._wanted, self._seconds, self._plan)
+        return {**said, "lengths": [[each, f"{each} s"] for each in LENGTHS], "seconds": self._seconds}
+
+    def _work_out(self, seconds: int) -> None:
+        """Plans the picks that are shorter, beside the panel: it may ask for the balance."""
+        asked = (job.request for job in self.picks)
+        shorter = [each for each in asked if each and each.complete and each.duration_seconds < seconds]
+        longer = {
+            each.sameness: each for each in (replace(each, duration_seconds=seconds) for each in shorter)
+        }
+        self._seconds, self._wanted, self._plan = seconds, [*longer.values()], None
+
+        def work_out() -> None:
+            with self.showing_errors("Planning"):
+                made = plan(self.session, self._wanted)
+                if self._seconds == seconds:
+                    self._plan = made
+            self._live.changed()
+
+        threading.Thread(target=work_out, name="reelbook-plan", daemon=True).start()
+
+    def _on_open(self, job: Job) -> None:
+        self.on_open.tell(job)
+
+    def _on_compare(self) -> None:
+        if FEWEST <= len(self.picks) <= MOST:
+            self.on_compare.tell(self.picks)
+
+    def _on_judge(self) -> None:
+        self.on_judge.tell(self.picks)
+
+    def _on_hand_over(self) -> None:
+        self.on_hand_over.tell(self.picks)
+
+    def _on_longer(self, seconds: Any) -> None:
+        """Opens the plan, or closes it where nothing is asked for."""
+        if seconds in LENGTHS:
+            self._work_out(seconds)
+        else:
+            self._seconds = 0
+
+    def _on_buy(self) -> None:
+        if self._plan is None or self._plan.problems or not self._seconds or self._twice("buy"):
+            return
+        there = self.session._sweeps.found(self._wanted)
+        with without_waiting():
+            batch = self.session.submit_many([each for each in self._wanted if each.sameness not in there])
+        self._seconds = 0
+        self.on_longer.tell(tuple(batch))
+
+    def _job_of(self, key: object) -> Job | None:
+        return next((job for job in self.picks if str(job.number) == str(key)), None)
+
+    def _news_of(self, _: Job) -> None:
+        self._live.changed()
