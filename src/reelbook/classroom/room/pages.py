@@ -28,7 +28,6 @@ from ..wheels import complete_targets, folder_of
 from . import index, report
 from .app import (
     CLIPS,
-    JOIN,
     NO_SUCH_CODE,
     Room,
     admitted,
@@ -73,7 +72,7 @@ def routes(room: Room) -> list[Route]:
 
     return [
         route("/", _first),
-        route(JOIN, _join, "POST"),
+        route(wire.ROOM_JOIN, _join, "POST"),
         route("/mine", _of_student(_mine)),
         route("/mine/order", _of_student(_order), "POST"),
         route("/mine/take-back", _of_student(_take_back), "POST"),
@@ -111,7 +110,8 @@ async def _join(room: Room, request: Request) -> Response:
     form = await read_form(request)
     name, code = form.get("name", ""), form.get("code", "")
     try:
-        _, key = await join(room, request, name, code, "page")
+        # Kept in the page: one that is sent again, as its answer was lost, lets in again.
+        _, key = await join(room, request, name, code, "page", form.get("token") or None)
     except RoomRefusal as refused:
         return await _join_page(room, request, code, name, refused)
     answer = RedirectResponse("/mine", 303)
@@ -141,6 +141,7 @@ async def _join_page(
     at_code = refused is not None and not at_name
     body = SITE.filled(
         "join.html",
+        token=secrets.token_urlsafe(24),
         heading=settings.name if known else "Join a class",
         terms=_terms(settings) if known else "",
         code=code,

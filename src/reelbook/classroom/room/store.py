@@ -38,7 +38,7 @@ QUEUED: Final = "queued"
 HANDED: Final = "handed"
 TAKEN_BACK: Final = "taken back"
 UNCERTAIN: Final = "uncertain"
-KeyKind = Literal["api", "page", "device"]
+KeyKind = Literal["api", "page", "device", "join"]
 
 # Appended to, never edited: a room made by an older version is brought up to date when it is opened.
 MIGRATIONS: Final = (
@@ -188,6 +188,7 @@ class RoomJob:
     clip_path: str | None
     seconds: float | None
     hidden: bool
+    repeat_key: str | None
     ahead: int | None = None
 
     @property
@@ -282,16 +283,20 @@ class RoomStore:
 
     # Joining.
 
-    def join(self, name: str, kind: KeyKind = "api") -> tuple[Student, Secret]:
+    def join(self, name: str, kind: KeyKind = "api", token: str | None = None) -> tuple[Student, Secret]:
         """Gives the name to whoever asks for it first, with a key of that kind. Raises RoomRefusal.
 
-        The code was checked before.
+        Whoever asks again with the same `token` is let in again: the answer may have been lost. The code was
+        checked before.
         """
+        own = None if token is None else f"join {_name_key(name)} {token}"
         with self._transaction() as db:
             now, room = self.clock(), _settings(db)
             if not room.open(now):
                 raise RoomRefusal(403, "This class has ended.")
             found = _student_named(db, name)
+            if found is not None and own is not None and _holds(db, found.id, own, "join"):
+                return found, _new_key(db, found.id, kind, now)
             if found is None:
                 if room.listed_only:
                     raise RoomRefusal(400, f"{name} isn't in the list. Ask your teacher.")
@@ -309,6 +314,8 @@ class RoomStore:
             if room.places is not None and joined >= room.places:
                 raise RoomRefusal(409, f"All {room.places} places are taken. Ask your teacher.")
             db.execute("UPDATE students SET joined_at = ? WHERE id = ?", (now, found.id))
+            if own is not None:
+                _keep_key(db, own, found.id, "join", now)
             return _student(db, found.id), _new_key(db, found.id, kind, now)
 
     def device_code(self, student: int) -> str:
@@ -491,6 +498,8 @@ class RoomStore:
             row = _own_job(db, student, request_id)
             if row is None:
                 return None
+            if row["state"] == TAKEN_BACK:
+                return _job(row)  # the answer to it was lost
             if row["state"] != QUEUED:
                 raise RoomRefusal(409, "It was sent already, so it can't be taken back.")
             _take_back_queued(
@@ -694,6 +703,7 @@ def _job(row: sqlite3.Row, lines: list[Line] | None = None, db: sqlite3.Connecti
         clip_path=row["clip_path"],
         seconds=row["seconds"],
         hidden=bool(row["hidden"]),
+        repeat_key=row["repeat_key"],
         ahead=ahead,
     )
 
@@ -762,6 +772,12 @@ def _new_key(db: sqlite3.Connection, student: int, kind: KeyKind, now: float) ->
 
 def _keep_key(db: sqlite3.Connection, key: str, student: int, kind: KeyKind, now: float) -> None:
     db.execute("INSERT INTO keys VALUES (?, ?, ?, ?)", (_digest(key), student, kind, now))
+
+
+def _holds(db: sqlite3.Connection, student: int, key: str, kind: KeyKind) -> bool:
+    """Whether it is a key of that student's."""
+    wanted = "SELECT 1 FROM keys WHERE digest = ? AND student = ? AND kind = ?"
+    return db.execute(wanted, (_digest(key), student, kind)).fetchone() is not None
 
 
 def _device(name: str, letters: str) -> str:
