@@ -422,7 +422,12 @@ async def _teacher(room: Room, request: Request) -> Response:
         wall=await _wall(room, settings, students),
         who=_who(settings, students),
         nums=await _numbers(room, settings, students),
-        controls=_controls(settings, students, await asyncio.to_thread(room.store.newest_clips)),
+        controls=_controls(
+            settings,
+            students,
+            await asyncio.to_thread(room.store.newest_clips),
+            (await asyncio.to_thread(room.store.counts)).get(UNCERTAIN, 0),
+        ),
     )
     return SITE.page(settings.name, body)
 
@@ -457,6 +462,8 @@ async def _control(room: Room, request: Request) -> Response:
         await asyncio.to_thread(store.release, int(number[:9]))
     elif action == "hide":
         await asyncio.to_thread(store.hide, form.get("request_id", ""))
+    elif action == "find_out":
+        room.queue.find_out(alone=True)
     elif action == "end":
         await asyncio.to_thread(store.end)
     room.queue.poke()
@@ -551,15 +558,16 @@ async def _numbers(room: Room, settings: RoomSettings, students: list[Student]) 
         )
     if uncertain := counts.get(UNCERTAIN, 0):
         parts.append(
-            Html(
-                "<div><b>{}</b><span class=quiet>never answered, and still reserved: reelbook jobs resume "
-                "--find-out</span></div>"
-            ).format(uncertain)
+            Html("<div><b>{}</b><span class=quiet>never answered, and still reserved</span></div>").format(
+                uncertain
+            )
         )
     return joined(parts)
 
 
-def _controls(settings: RoomSettings, students: list[Student], clips: list[RoomJob]) -> Html:
+def _controls(
+    settings: RoomSettings, students: list[Student], clips: list[RoomJob], uncertain: int
+) -> Html:
     def press(action: str, words: str) -> Html:
         return Html(
             '<form method="post" action="/room/control"><button class="plain" name="action" value="{}">{}'
@@ -596,6 +604,17 @@ def _controls(settings: RoomSettings, students: list[Student], clips: list[RoomJ
                 Html('<select name="request_id" aria-label="Clip">{}</select>').format(on_wall)
                 + submit.format("hide", "Take off"),
             ),
+            opened(
+                "Never answered…",
+                Html(
+                    "<span>If nobody else has used the account since, balance and usage tell whether they "
+                    "were bought. A clip that was stays spent; of one that wasn't the price is free again."
+                    "</span>"
+                )
+                + submit.format("find_out", "Only this class used it"),
+            )
+            if uncertain
+            else Html(""),
             Html('<span class="quiet">Only who has the token sees these buttons.</span>'),
             opened(
                 "End class…",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import secrets
 import sqlite3
 import threading
@@ -20,12 +21,14 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from ... import wire
+from ...account.reconcile import COST_SPREAD
 from ...requests import JobRequest
 from ...secret import Secret
 from .codes import ALPHABET, plain_code
 from .turns import Line, clips_ahead, next_student
 
 MICRO: Final = 1_000_000
+CENT: Final = MICRO // 100
 DEVICE_SECONDS: Final = 1800.0  # how long a code for another device is good
 DEVICE_LETTERS: Final = 6
 NEWEST: Final = 9
@@ -103,6 +106,14 @@ MIGRATIONS: Final = (
     CREATE INDEX jobs_by_end ON jobs (ended_at) WHERE ended_at IS NOT NULL;
     """,
 )
+
+
+def most_micro(estimate_micro: int, service: str) -> int:
+    """The most that a clip is charged for, in whole cents: a service bills its real length, a sandbox what
+    was asked for (interface, Limits).
+    """
+    spread = 1.0 if service == "sandbox" else 1.0 + COST_SPREAD
+    return math.ceil(round(estimate_micro * spread) / CENT) * CENT
 
 
 class RoomRefusal(Exception):
@@ -380,14 +391,15 @@ class RoomStore:
     def order(
         self, student: int, request: JobRequest, *, image: str | None = None, repeat_key: str | None = None
     ) -> RoomJob:
-        """Reserves what the clip costs and puts it into the queue, in one transaction. Raises RoomRefusal.
+        """Reserves the most that the clip can cost and puts it into the queue, in one transaction. Raises RoomRefusal.
 
         The same `repeat_key` gives the same job again. `image` is the file that the request's image lies in.
         """
         record = json.dumps(request.record(), ensure_ascii=False, sort_keys=True)
-        needed = _micro(request.estimated_cost_usd)
+        estimate = _micro(request.estimated_cost_usd)
         with self._transaction() as db:
             now, room = self.clock(), _settings(db)
+            needed = most_micro(estimate, room.service)
             if repeat_key is not None and (row := _repeated(db, student, repeat_key)) is not None:
                 if row["request"] != record:
                     raise RoomRefusal(
@@ -410,7 +422,7 @@ class RoomStore:
                     record,
                     image,
                     repeat_key,
-                    needed,
+                    estimate,
                     needed,
                     now,
                 ),
