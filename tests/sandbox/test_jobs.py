@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 from sandbox.doubles import CLIP, NOON, Client, InstantExecutor, Open
+from support.waiting import until
 
 from reelbook.sandbox import jobs
 from reelbook.sandbox.clock import Clock
@@ -292,3 +293,30 @@ def test_a_clip_that_cant_be_drawn_is_a_failed_job(
         assert client.wait(failed) == {"request_id": failed, "status": "failed", "error": text}
         assert client.get("/api/v1/billing/balance").json()["total_spent_usd"] == 0
         assert client.wait(client.submit())["status"] == "completed"
+
+
+def test_each_key_has_its_turn(open_sandbox: Open, tmp_path: Path) -> None:
+    """However many clips one orders, the others' first is drawn as soon as a worker is free; as orders came."""
+    executor = InstantExecutor()
+    executor.at_once = 2  # type: ignore[attr-defined]  # as a pool of workers says
+    executor.holding = True
+    with open_sandbox(tmp_path, pace=0, executor=executor) as client:
+        client.sandbox.settings(rate_limiting=False)
+        flood = [client.submit(f"flood {number}") for number in range(6)]
+        others = []
+        for name in ("Ada", "Grace"):
+            key = client.http.post("/api/v1/keys", json={"name": name}).json()["api_key"]
+            theirs = {"Authorization": f"Bearer {key}"}
+            for number in (0, 1):
+                asked = {"prompt": f"{name} {number}"}
+                answer = client.http.post("/api/v1/generate/text-to-video", json=asked, headers=theirs)
+                others.append(answer.json()["request_id"])
+        for _ in (*flood, *others):
+            until(lambda: executor.held)
+            executor.held.pop(0)()
+        assert {client.wait(job)["status"] for job in (*flood, *others)} == {"completed"}
+    begun = [spec.prompt for spec in executor.specs]
+    assert sorted(begun[:2]) == ["flood 0", "flood 1"]
+    assert begun[2:] == [
+        *("flood 2", "Ada 0", "Grace 0", "flood 3", "Ada 1", "Grace 1", "flood 4", "flood 5"),
+    ]

@@ -97,11 +97,12 @@ def make_app(service: SandboxService, *, loopback_only: bool = True) -> ASGIApp:
 
 
 async def _text_to_video(service: SandboxService, request: Request) -> Answered:
-    return await service.accept(wanted_from_text(await json_object(request)))
+    return await service.accept(wanted_from_text(await json_object(request)), request.state.key_id)
 
 
 async def _image_to_video(service: SandboxService, request: Request) -> Answered:
-    return await service.accept(await wanted_from_form(request, service.settings.max_image_bytes))
+    wanted = await wanted_from_form(request, service.settings.max_image_bytes)
+    return await service.accept(wanted, request.state.key_id)
 
 
 async def _list_keys(service: SandboxService, request: Request) -> Answered:
@@ -146,6 +147,7 @@ def _authenticated(
         if key is None:
             return refusal(401, "Invalid API key", {"WWW-Authenticate": "Bearer"})
         service.accounts.note_use(key)
+        request.state.key_id = key.key_id
         admission = service.limits.take(key.key_id, key.rate_limit, service.clock.now(), service.settings)
         headers = admission.headers(service.settings, time.time())
         if not admission.allowed:

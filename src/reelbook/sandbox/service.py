@@ -101,8 +101,8 @@ class SandboxService:
         self.accounts.save_uses()
         self.store.close()
 
-    async def accept(self, wanted: Wanted) -> Answered:
-        """Accept a job (interface, Endpoints: generate). Raises Refused if it can't be paid."""
+    async def accept(self, wanted: Wanted, key_id: str = "") -> Answered:
+        """Accept a job of that key (interface, Endpoints: generate). Raises Refused if it can't be paid."""
         request_id = f"req_{secrets.token_hex(12)}"
         outcome = outcome_in(wanted.request["prompt"])
         failure = self.settings.fail_next
@@ -120,6 +120,7 @@ class SandboxService:
             if outcome.seconds is None
             else outcome.seconds,
             failure=failure or outcome.failure,
+            key_id=key_id,
         )
         try:
             await self.jobs.accept(job, wanted.image)

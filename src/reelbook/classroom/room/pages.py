@@ -565,9 +565,7 @@ async def _numbers(room: Room, settings: RoomSettings, students: list[Student]) 
     return joined(parts)
 
 
-def _controls(
-    settings: RoomSettings, students: list[Student], clips: list[RoomJob], uncertain: int
-) -> Html:
+def _controls(settings: RoomSettings, students: list[Student], clips: list[RoomJob], uncertain: int) -> Html:
     def press(action: str, words: str) -> Html:
         return Html(
             '<form method="post" action="/room/control"><button class="plain" name="action" value="{}">{}'

@@ -391,9 +391,10 @@ class RoomStore:
     def order(
         self, student: int, request: JobRequest, *, image: str | None = None, repeat_key: str | None = None
     ) -> RoomJob:
-        """Reserves the most that the clip can cost and puts it into the queue, in one transaction. Raises RoomRefusal.
+        """Reserves the most that the clip can cost and puts it into the queue, in one transaction.
 
         The same `repeat_key` gives the same job again. `image` is the file that the request's image lies in.
+        Raises RoomRefusal.
         """
         record = json.dumps(request.record(), ensure_ascii=False, sort_keys=True)
         estimate = _micro(request.estimated_cost_usd)
