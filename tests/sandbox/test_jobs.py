@@ -296,7 +296,7 @@ def test_a_clip_that_cant_be_drawn_is_a_failed_job(
 
 
 def test_each_key_has_its_turn(open_sandbox: Open, tmp_path: Path) -> None:
-    """However many clips one orders, the others' first is drawn as soon as a worker is free; as orders came."""
+    """However many clips one orders, the others' first is drawn as soon as a worker is free."""
     executor = InstantExecutor()
     executor.at_once = 2  # type: ignore[attr-defined]  # as a pool of workers says
     executor.holding = True

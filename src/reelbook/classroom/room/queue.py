@@ -34,7 +34,7 @@ from ...media.images import PreparedImage, prepare
 from ...requests import JobRequest
 from ...sandbox.places import write_whole
 from .store import HANDED, RoomJob, RoomStore, State
-from .turns import IN_FLIGHT, UNSENT
+from .turns import UNSENT, most_in_flight
 
 if TYPE_CHECKING:
     from ...session import Job, Session
@@ -190,12 +190,13 @@ class RoomQueue:
 
     async def _send(self) -> None:
         now = asyncio.get_running_loop().time()
+        most = most_in_flight(self.session.facts.requests_limit)
         while now >= self._waits_until:
             under_way = [
                 job for job in self._jobs.values() if not states.state(job.state).final or _open(job)
             ]
             unsent = sum(job.state == states.SENDING for job in under_way)
-            if len(under_way) >= IN_FLIGHT or unsent >= UNSENT:
+            if len(under_way) >= most or unsent >= UNSENT:
                 return
             job = await asyncio.to_thread(self.store.hand_over)
             if job is None:
