@@ -41,7 +41,7 @@ class Connection:
         service: Service,
         shared: SharedRequests,
         is_known: Callable[[str], bool],
-        offers: Collection[str],
+        offers: Collection[str] = (),
     ) -> None:
         self.client = AsyncClient(key, base_url, shared=shared, is_known=is_known, offers=offers)
         self.service = service

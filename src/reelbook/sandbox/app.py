@@ -23,10 +23,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .. import wire
-from . import control, page
-from .connections import RequestBody
-from .faults import Faults, endpoint_of, happen
-from .payloads import (
+from ..web.connections import RequestBody
+from ..web.payloads import (
     NAME,
     RATE_LIMIT,
     Refused,
@@ -37,6 +35,8 @@ from .payloads import (
     wanted_from_form,
     wanted_from_text,
 )
+from . import control, page
+from .faults import Faults, endpoint_of, happen
 from .protocol import STATE, TOOLS
 from .service import VIDEOS, Answered, SandboxService
 

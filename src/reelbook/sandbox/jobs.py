@@ -26,9 +26,10 @@ from statistics import NormalDist
 from typing import Any, Final, TypeVar
 
 from .. import wire
+from ..atomic_files import write_whole
 from .accounts import charge, micro, require_funds
 from .clock import Clock
-from .places import Places, write_whole
+from .places import Places
 from .protocol import PACES, Pace
 from .render import Spec
 from .render_pool import Renders

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from .. import wire
+from ..web.limits import Limits
+from ..web.payloads import Refused, Wanted
 from .accounts import MICRO, Accounts, BalanceTooLow, Key
 from .clock import Clock
 from .cluster import DaskPool
 from .jobs import JobQueue, SandboxJob, outcome_in, planned_seconds, status_body
-from .limits import Limits
-from .payloads import Refused, Wanted
 from .places import Access, Places, ensure_access, new_api_key, write_access
 from .protocol import Pace, Settings, checked_pace
 from .render_pool import Renders, WorkerPool
@@ -59,7 +59,7 @@ class SandboxService:
         balance_usd: float | None = None,
         idle_minutes: float | None = None,
     ) -> None:
-        self.settings = Settings(checked_pace(pace), rate_limiting)
+        self.settings = Settings(rate_limiting, pace=checked_pace(pace))
         self.instance = secrets.token_hex(8)
         self.clock = clock or Clock()
         self.limits = Limits()

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from .. import wire
-from .jobs import TOLD, UNDER_WAY
-from .payloads import (
+from ..web.payloads import (
     DAYS,
     IMAGE,
     TEXT,
@@ -29,6 +28,7 @@ from .payloads import (
     wanted_from_image,
     wanted_from_text,
 )
+from .jobs import TOLD, UNDER_WAY
 from .service import Answered, SandboxService
 
 SERVICE: Final = "sandbox"

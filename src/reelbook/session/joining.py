@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from .. import settings, wire
+from ..atomic_files import write_whole
 from ..client.responses import Reply
 from ..client.transport import Transport, trust
 from ..errors import ClassroomError, InvalidInput, ServiceUnreachable
 from ..event_thread import EventThread
 from ..formatting import terminal_line
-from ..sandbox.places import write_whole
 from ..secret import Secret
 from .connector import connect
 from .session import Session

@@ -30,9 +30,10 @@ from ...formatting import iso_time
 from ...pages.web import SECURITY, from_own_page
 from ...requests import JobRequest
 from ...sandbox import protocol
-from ...sandbox.connections import RequestBody
-from ...sandbox.limits import Admission, Limits
-from ...sandbox.payloads import (
+from ...secret import Secret
+from ...web.connections import RequestBody
+from ...web.limits import Admission, Limits
+from ...web.payloads import (
     Refused,
     Wanted,
     days,
@@ -42,7 +43,6 @@ from ...sandbox.payloads import (
     wanted_from_form,
     wanted_from_text,
 )
-from ...secret import Secret
 from ..roster import tidy
 from .codes import LONGEST_CODE, Tries, plain_code
 from .queue import RoomQueue

@@ -23,7 +23,7 @@ from ...errors import InvalidInput
 from ...formatting import count, dollars, local, terminal_line
 from ...pages.html import Html, joined
 from ...pages.web import FRESH, read_form, same, usd
-from ...sandbox.payloads import Refused, reached_at, refusal, wanted_from_text
+from ...web.payloads import Refused, reached_at, refusal, wanted_from_text
 from ..wheels import complete_targets, folder_of
 from . import index, report
 from .app import (

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ... import states, wire
 from ...account.limits import without_spend_warnings
+from ...atomic_files import write_whole
 from ...errors import (
     AuthenticationError,
     InsufficientBalance,
@@ -32,7 +33,6 @@ from ...errors import (
 )
 from ...media.images import PreparedImage, prepare
 from ...requests import JobRequest
-from ...sandbox.places import write_whole
 from .store import HANDED, RoomJob, RoomStore, State
 from .turns import UNSENT, most_in_flight
 

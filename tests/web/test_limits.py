@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sandbox.doubles import Client, Open
 
-from reelbook.sandbox.limits import LIFTED, Admission, Limits
 from reelbook.sandbox.protocol import Settings
+from reelbook.web.limits import LIFTED, Admission, Limits
 
 BALANCE = "/api/v1/billing/balance"
 REFUSED = Admission(False, 10, 0, 12)
