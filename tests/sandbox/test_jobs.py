@@ -18,6 +18,7 @@ from reelbook.sandbox import jobs
 from reelbook.sandbox.clock import Clock
 from reelbook.sandbox.protocol import checked_pace
 from reelbook.sandbox.render_pool import WorkerKilled
+from reelbook.web.openapi import TOLD
 
 ASKED = {"prompt": "a fox", "duration_seconds": 5, "aspect_ratio": "16:9", "seed": 7}
 JOB = jobs.SandboxJob("req_1", "pending", "text-to-video", ASKED, accepted_at=1000.0, planned_seconds=10.0)
@@ -55,7 +56,7 @@ def test_a_state_is_a_row_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     assert jobs.state_at(JOB, 1001.5) == "processing"
     waiting = {"request_id": "req_1", "status": "queued", "estimated_cost_usd": 0.25}
     assert jobs.status_body(replace(JOB, state="queued"), 1001.0, None) == waiting
-    assert {name for phase in life for name in phase.tells} == set(jobs.TOLD)
+    assert {name for phase in life for name in phase.tells} == set(TOLD)
 
 
 def test_progress_rises_to_99_and_waits_there_for_the_clip() -> None:

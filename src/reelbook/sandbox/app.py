@@ -24,6 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .. import wire
 from ..web.connections import RequestBody
+from ..web.openapi import OPENAPI, document
 from ..web.payloads import (
     NAME,
     RATE_LIMIT,
@@ -37,7 +38,7 @@ from ..web.payloads import (
 )
 from . import control, page
 from .faults import Faults, endpoint_of, happen
-from .protocol import STATE, TOOLS
+from .protocol import STATE, TOOLS, version
 from .service import VIDEOS, Answered, SandboxService
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ def make_app(service: SandboxService, *, loopback_only: bool = True) -> ASGIApp:
             ),
             Route(f"{VIDEOS}{{name}}", _videos(service), methods=["GET"]),
             Route(TOOLS, tools, methods=["POST"]),
+            Route(OPENAPI, _interface, methods=["GET"]),
             *control.routes(service, faults),
             *page.routes(service, faults, log),
         ],
@@ -163,6 +165,10 @@ def _authenticated(
         return JSONResponse(body, headers=headers)
 
     return endpoint
+
+
+async def _interface(request: Request) -> Response:
+    return JSONResponse(document(version=version()))
 
 
 async def _no_such_route(request: Request, exc: Exception) -> Response:

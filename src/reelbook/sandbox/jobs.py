@@ -27,6 +27,7 @@ from typing import Any, Final, TypeVar
 
 from .. import wire
 from ..atomic_files import write_whole
+from ..web.openapi import TELLS
 from .accounts import charge, micro, require_funds
 from .clock import Clock
 from .places import Places
@@ -62,20 +63,11 @@ class Phase:
 
 # Interface, Job states. It names only the first move, from nothing to pending; the others are the sandbox's.
 LIFE: Final = (
-    Phase(wire.PENDING, 0.0, ("estimated_cost_usd",)),
-    Phase(wire.PROCESSING, 0.15, ("estimated_cost_usd", "progress")),
-    Phase(wire.COMPLETED, 1.0, ("video_url", "duration_seconds", "cost_usd"), end="video"),
-    Phase(wire.FAILED, 1.0, ("error",), end="failure"),
+    Phase(wire.PENDING, 0.0, TELLS[wire.PENDING]),
+    Phase(wire.PROCESSING, 0.15, TELLS[wire.PROCESSING]),
+    Phase(wire.COMPLETED, 1.0, TELLS[wire.COMPLETED], end="video"),
+    Phase(wire.FAILED, 1.0, TELLS[wire.FAILED], end="failure"),
 )
-# What a status may tell, as JSON Schema names its types.
-TOLD: Final = {
-    "estimated_cost_usd": "number",
-    "progress": "integer",
-    "video_url": "string",
-    "duration_seconds": "number",
-    "cost_usd": "number",
-    "error": "string",
-}
 UNDER_WAY: Final = tuple(phase.state for phase in LIFE if phase.end is None)
 _ORDER: Final = {phase.state: number for number, phase in enumerate(LIFE)}
 

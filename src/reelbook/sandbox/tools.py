@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from .. import wire
+from ..web.openapi import TOLD
 from ..web.payloads import (
     DAYS,
     IMAGE,
@@ -28,7 +29,7 @@ from ..web.payloads import (
     wanted_from_image,
     wanted_from_text,
 )
-from .jobs import TOLD, UNDER_WAY
+from .jobs import UNDER_WAY
 from .service import Answered, SandboxService
 
 SERVICE: Final = "sandbox"

@@ -33,6 +33,7 @@ from ...sandbox import protocol
 from ...secret import Secret
 from ...web.connections import RequestBody
 from ...web.limits import Admission, Limits
+from ...web.openapi import OPENAPI, document
 from ...web.payloads import (
     Refused,
     Wanted,
@@ -116,6 +117,7 @@ def make_app(room: Room, pages: list[Route]) -> ASGIApp:
                 Route(path, _for_student(room, handler), methods=[method])
                 for (method, path), handler in endpoints.items()
             ),
+            Route(OPENAPI, _open_to_all(room, _interface), methods=["GET"]),
             Route(ABOUT, _open_to_all(room, _about), methods=["GET"]),
             Route(protocol.ABOUT, _open_to_all(room, _sandbox_about), methods=["GET"]),
             Route(f"{CLIPS}/{{name}}.mp4", _open_to_all(room, _clip), methods=["GET"]),
@@ -314,6 +316,10 @@ async def _about(room: Room, request: Request) -> Response:
             "offers": wire.OFFERS,
         }
     )
+
+
+async def _interface(room: Room, request: Request) -> Response:
+    return JSONResponse(document(version=protocol.version(), room=True))
 
 
 async def _sandbox_about(room: Room, request: Request) -> Response:
