@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import sqlite3
 import statistics
 import sys
@@ -28,6 +29,7 @@ from reelbook import wire
 from reelbook.client import AsyncClient
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
+from reelbook.web.limits import Admission, Limits
 
 SECONDS = 5  # of a clip
 POLL_SECONDS = 1.0  # of somebody without Reelbook
@@ -134,7 +136,7 @@ def ended_at(home: Path) -> dict[str, float]:
 
 def fairness(students: int, clips: int) -> None:
     """Everybody orders the same, at the same time."""
-    with served() as (room, _):
+    with served(short_jobs=False) as (room, _):
         those = Class(room.url)
 
         async def go() -> None:
@@ -176,7 +178,7 @@ def flood(others: int, clips: int, many: int, where: str) -> None:
 
 def _firsts(others: int, clips: int, many: int, where: str) -> list[float]:
     """How long those others waited for their first clip, in the room or on the bare sandbox."""
-    with served() as (room, sandbox):
+    with served(short_jobs=False) as (room, sandbox):
         those = Class(room.url if where == "room" else sandbox.url)
 
         async def key_of(name: str) -> tuple[str, Sequence[str]]:
@@ -200,6 +202,48 @@ def _firsts(others: int, clips: int, many: int, where: str) -> list[float]:
 
         asyncio.run(go())
     return list(those.firsts().values())
+
+
+def budget(limit: int, students: int, clips: int) -> None:
+    """A service by its address whose key has so many requests a minute: refused none, and no time wasted."""
+    refused = 0
+    take = Limits.take
+
+    def counted(*arguments: Any) -> Admission:
+        nonlocal refused
+        admission = take(*arguments)
+        refused += not admission.allowed
+        return admission
+
+    Limits.take = counted  # type: ignore[assignment,method-assign]  # the service is in this process, to be looked at
+    with tempfile.TemporaryDirectory(prefix="reelbook-") as folder:
+        upstream = server.in_thread(Path(folder, "upstream"), rate_limit=limit, balance_usd=1000)
+        with upstream as service:
+            key = service.api_key.reveal()
+            room = Killable(Path(folder, "home"), Path(folder), upstream=(key, service.url), short_jobs=False)
+            room.start()
+            those = Class(room.url)
+
+            async def go() -> None:
+                names = [f"Student {number}" for number in range(students)]
+                keys = [await joined(room.url, name) for name in names]
+                await asyncio.gather(
+                    *(those.student(name, *key, clips) for name, key in zip(names, keys, strict=True))
+                )
+
+            begun = time.time()
+            asyncio.run(go())
+            took = time.time() - begun
+            room.kill()
+    # Each clip takes a submission and at least one question, and the balance was asked for twice. What was
+    # sent at once comes back at once, a window later.
+    windows = math.ceil((2 * students * clips + 2) / limit) - 1
+    bound = windows * wire.RATE_WINDOW_SECONDS
+    waits = [order.waited for order in those.orders]
+    print(
+        f"{students} students × {clips} clips on {limit} requests a minute: {took:.0f} s, bound "
+        f"{bound:.0f} s, × {took / max(bound, 1):.2f}; refused upstream {refused}; fairness {jain(waits):.3f}"
+    )
 
 
 def kills(times: int, seed: int) -> None:
@@ -238,7 +282,7 @@ async def _polling(url: str, key: str, took: list[float], errors: list[str], sec
 
 def crowd(clients: int, seconds: float) -> None:
     """Everybody orders one clip after the other, and asks once a second."""
-    with served(0.3, cap=500) as (room, _):
+    with served(0.3, cap=500, short_jobs=False) as (room, _):
         assert room.process is not None
         process = psutil.Process(room.process.pid)
         before = process.memory_info().rss >> 20
@@ -261,9 +305,10 @@ def crowd(clients: int, seconds: float) -> None:
 def main(arguments: Sequence[str]) -> None:
     """Runs one of them."""
     parser = with_seed(options_of(__doc__))
-    parser.add_argument("what", choices=["fairness", "flood", "kills", "crowd"])
+    parser.add_argument("what", choices=["fairness", "flood", "budget", "kills", "crowd"])
     parser.add_argument("--students", type=int, default=40)
     parser.add_argument("--clips", type=int, default=3)
+    parser.add_argument("--limit", type=int, default=10)
     parser.add_argument("--others", type=int, default=10)
     parser.add_argument("--flood", type=int, default=80)
     parser.add_argument("--many", type=int, default=60)
@@ -276,6 +321,8 @@ def main(arguments: Sequence[str]) -> None:
         fairness(given.students, given.clips)
     elif given.what == "flood":
         flood(given.others, given.flood, given.many, given.where)
+    elif given.what == "budget":
+        budget(given.limit, given.students, given.clips)
     elif given.what == "kills":
         kills(given.times, given.seed)
     else:

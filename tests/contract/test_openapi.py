@@ -24,20 +24,21 @@ from schemathesis import checks
 from schemathesis.core.result import Ok
 from support.kept_clips import KeptClips
 
-from reelbook import connect
+from reelbook import connect, wire
 from reelbook.classroom.room import app
 from reelbook.classroom.room.serving import Choices, in_thread
 from reelbook.sandbox import server
 from reelbook.web.openapi import NOT_SHOWN, OPENAPI
 
 CASES = 25  # of each operation
-TRIED = (
+KNOWN = 20  # of the clips that were ordered meanwhile, their status is asked for
+TRIED = [
     checks.not_a_server_error,
     checks.status_code_conformance,
     checks.content_type_conformance,
     checks.response_schema_conformance,
     checks.response_headers_conformance,
-)
+]
 
 
 @contextlib.contextmanager
@@ -62,6 +63,7 @@ def tried(url: str, key: str, cases: int) -> Counter[str]:
     Raises what a check finds.
     """
     answers: Counter[str] = Counter()
+    ordered: list[str] = []
     schema = schemathesis.openapi.from_url(f"{url}{OPENAPI}")
     headers = {"Authorization": f"Bearer {key}"}
     for result in schema.get_all_operations():
@@ -81,8 +83,16 @@ def tried(url: str, key: str, cases: int) -> Counter[str]:
             def one(case: Any) -> None:
                 answer = case.call_and_validate(headers=headers, checks=TRIED)
                 answers[f"{case.operation.label} {answer.status_code}"] += 1
+                if case.operation.method == "post" and "request_id" in answer.json():
+                    ordered.append(answer.json()["request_id"])
 
             one()
+    status = schema[f"{wire.STATUS}/{{request_id}}"]["GET"]
+    for request_id in ordered[:KNOWN]:
+        answer = status.Case(path_parameters={"request_id": request_id}).call_and_validate(
+            headers=headers, checks=TRIED
+        )
+        answers[f"{status.label} {answer.status_code}"] += 1
     return answers
 
 
@@ -120,6 +130,7 @@ def test_every_answer_is_as_the_document_says(both: dict[str, tuple[str, str]], 
     """To valid and to invalid requests alike: status, headers and body; never a 5xx."""
     answers = tried(*both[service], CASES)
     assert {label.rpartition(" ")[2] for label in answers} >= {"200", "400", "404"}
+    assert answers[f"GET {wire.STATUS}/{{request_id}} 200"] > 0
 
 
 if __name__ == "__main__":

@@ -28,34 +28,52 @@ STUDENTS, CLIPS = 3, 4
 LOST_EACH = 10  # of so many answers of the service one is lost
 
 
-class Killable:
-    """A room as a process of its own, on one port, that may be killed and started again."""
+_CONFIGURED = ("REELBOOK_API_KEY", "REELBOOK_BASE_URL")
 
-    def __init__(self, home: Path, folder: Path, cap: float = 50) -> None:
+
+class Killable:
+    """A room as a process of its own, on one port, that may be killed and started again.
+
+    `upstream` is key and address of a service; without one it is the home's own sandbox. With `short_jobs` it
+    believes that clips are made at once, as a test's are.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        folder: Path,
+        cap: float = 50,
+        *,
+        upstream: tuple[str, str] | None = None,
+        short_jobs: bool = True,
+    ) -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self.home, self.folder, self.cap = home, folder, cap
         self.url = f"http://127.0.0.1:{self.port}"
         self.process: subprocess.Popen[str] | None = None
+        self._service = "sandbox" if upstream is None else "live"
+        self._settings = dict(zip(_CONFIGURED, upstream or (), strict=False))
+        if short_jobs:
+            self._settings["REELBOOK_TEST_JOBS"] = "short"
 
     @property
     def words(self) -> list[str]:
         """The command that the teacher runs."""
         chosen = ["--code", CODE, "--port", str(self.port), "--host", "127.0.0.1", "--cap", str(self.cap)]
-        return ["classroom", "serve", "--service", "sandbox", "--home", str(self.home), *chosen]
+        words = ["classroom", "serve", "--yes", "--service", self._service]
+        return [*words, "--home", str(self.home), *chosen]
 
     def start(self, sabotage: str | None = None) -> None:
         """Starts it, and waits until it answers."""
         if sabotage is None:
-            self.process = start(
-                *self.words, cwd=self.folder, stderr=subprocess.STDOUT, REELBOOK_TEST_JOBS="short"
-            )
+            self.process = start(*self.words, cwd=self.folder, stderr=subprocess.STDOUT, **self._settings)
         else:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", sabotage],
                 cwd=self.folder,
-                env=environment(REELBOOK_TEST_JOBS="short"),
+                env=environment(**self._settings),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
