@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 
 import pytest
 
-from reelbook.atomic_files import atomic_write
+from reelbook.atomic_files import atomic_write, write_whole
 
 
 def test_a_whole_file_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
@@ -36,3 +37,15 @@ def test_one_that_fails_half_way_leaves_what_was_there(tmp_path: Path, error: ty
         fail_half_way()
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
+    """Nothing half written stays, also where the writing fails; only its owner can read it."""
+    path = tmp_path / "notice"
+    write_whole(path, b"one")
+    write_whole(path, b"two")
+    assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"two", 0o600)
+    (tmp_path / "folder" / "inside").mkdir(parents=True)
+    with pytest.raises(OSError, match="folder"):
+        write_whole(tmp_path / "folder", b"three")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["folder", "notice"]

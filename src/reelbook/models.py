@@ -131,6 +131,7 @@ class Accepted(_Answered):
     status: Annotated[str, BeforeValidator(_word)] = wire.PENDING
     estimated_cost_usd: Cost = None
     estimated_duration_seconds: Hint = None
+    queue_position: Count = None  # from a class's room
 
 
 class _Status(_Answered):
@@ -144,9 +145,15 @@ class _Status(_Answered):
 
 
 class Pending(_Status):
-    """Accepted, not yet running."""
+    """Accepted, not yet running.
+
+    A class's room adds how many clips are sent before it, and in about how many seconds it is sent; None
+    once it was, and from any other service.
+    """
 
     estimated_cost_usd: Cost = None
+    queue_position: Count = None
+    queue_seconds: Hint = None
 
 
 class Processing(_Status):
@@ -168,9 +175,13 @@ class Completed(_Status):
 
 
 class Failed(_Status):
-    """Failed after it was accepted. `error` is the service's own text."""
+    """Failed after it was accepted. `error` is the service's own text.
+
+    The interface doesn't say what it cost; a class's room does.
+    """
 
     error: Reason = None
+    cost_usd: Cost = None
 
 
 class OtherStatus(_Status):
@@ -212,6 +223,12 @@ def job_status(body: Mapping[str, Any], asked: str | None = None) -> JobStatus:
     if word == wire.FAILED and not body.get("error"):
         known["error"] = wire.words(body) or (said if said != word else None)
     return _STATES[word].model_validate(known)
+
+
+class ListedJobs(_Answered):
+    """One's own jobs in a class's room, the newest first, each as its status is told."""
+
+    jobs: tuple[Mapping[str, Any], ...]
 
 
 class Balance(_Answered):

@@ -45,6 +45,13 @@ RATE_RESET: Final = "X-RateLimit-Reset"
 
 USER_ID_HEADER: Final = "X-User-ID"
 
+# What a class's room adds to the interface, and how its `about` answer names it.
+Offer = Literal["idempotency_key", "queue_position", "take_back", "job_list"]
+OFFERS: Final[tuple[Offer, ...]] = ("idempotency_key", "queue_position", "take_back", "job_list")
+ROOM_JOIN: Final = "/room/join"
+ROOM_JOBS: Final = "/room/jobs"
+IDEMPOTENCY_KEY: Final = "Idempotency-Key"
+
 _SAID_IN: Final = ("detail", "message", "error", "msg", "errors", "reason")
 
 
@@ -56,6 +63,11 @@ def cost_usd(seconds: float) -> float:
 def status_path(request_id: str) -> str:
     """The path of a job's status; the id is quoted, so that no id can name another endpoint."""
     return f"{STATUS}/{_segment(request_id)}"
+
+
+def room_job_path(request_id: str) -> str:
+    """The path of one's own job in a class's room; the id is quoted as in `status_path`."""
+    return f"{ROOM_JOBS}/{_segment(request_id)}"
 
 
 def key_path(key_id: str) -> str:

@@ -35,9 +35,9 @@ from reelbook.client.scheduling.budget import Purpose
 from reelbook.client.scheduling.polling import Decision
 from reelbook.client.scheduling.scheduler import Scheduler
 from reelbook.sandbox.handle import Sandbox
-from reelbook.sandbox.protocol import LimitWindow
 from reelbook.sandbox.server import ensure, stop
 from reelbook.secret import Secret
+from reelbook.web.limits import LimitWindow
 
 LOOPS = [(0.1, 0.0), (0.5, 0.0), (1.0, 0.0), (5.0, 0.0), (6.0, 1.5), (10.0, 0.0)]
 STARTING_SECONDS = 1.0

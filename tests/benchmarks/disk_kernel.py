@@ -55,7 +55,7 @@ def tell(event: str, **more: object) -> None:
 def patiently_connected(order: Order) -> rb.Session:
     """A session, as soon as one is to be had."""
     # Play money may be spent without a ledger. Here the sandbox stands for a live service.
-    connector._is_sandbox = lambda url: False
+    connector._is_sandbox = lambda about: False
     while True:
         try:
             session = rb.connect(home=order.home, max_spend=order.limit_usd)

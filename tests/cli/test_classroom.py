@@ -20,7 +20,7 @@ from reelbook.cli.classroom import step_text
 from reelbook.models import ApiKey
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
-from reelbook.sandbox.serving import own_address
+from reelbook.web.listening import own_address
 
 STUDENTS = [f"Student {number:02}" for number in range(1, 31)]
 

@@ -202,4 +202,4 @@ def test_a_sandbox_that_answered_while_we_slept_isnt_taken_for_a_live_service(
     monkeypatch.setattr(connector, "IDENTIFY_SECONDS", DEADLINE_SECONDS)
     about = b'{"service": "reelbook-sandbox"}'
     with raw_server(after_a_moment(about)) as service:
-        assert connector._is_sandbox(service.url)
+        assert connector._about(service.url) == {"service": "reelbook-sandbox"}

@@ -1,7 +1,8 @@
 """What every service of this interface does, asked through AsyncClient.
 
-Runs against the sandbox in a thread and in a process of its own. With `--live --max-spend USD` it runs
-against the configured live service as well, as far as that sum goes; nothing else in the tests ever does.
+Runs against the sandbox in a thread and in a process of its own, and against a class's room. With
+`--live --max-spend USD` it runs against the configured live service as well, as far as that sum goes; nothing
+else in the tests ever does.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ from pathlib import Path
 import pytest
 from conftest import LIVE_SETTINGS
 from PIL import Image
+from support.jumping_time import JumpingLoop
 
-from reelbook import errors, wire
+from reelbook import connect, errors, timing, wire
+from reelbook.classroom.room.serving import Choices
+from reelbook.classroom.room.serving import in_thread as room_in_thread
 from reelbook.client import AsyncClient
 from reelbook.media.clips import probe
 from reelbook.models import Completed
@@ -26,14 +30,22 @@ from reelbook.secret import Secret
 
 pytestmark = pytest.mark.anyio
 
+# What a room's own rules make different from the interface: a student has one key and makes none.
+ROOM_DIFFERS = {
+    "POST /api/v1/keys": "404",
+    "GET /api/v1/keys": "404",
+    "DELETE /api/v1/keys/{key_id}": "404",
+}
+
 
 @dataclass
 class Service:
-    """A running service and what may still be spent on it, in USD."""
+    """A running service and what may still be spent on it, in USD. `kind` is "room" or another."""
 
     url: str
     key: Secret
     may_spend_usd: float
+    kind: str = "sandbox"
 
     def spend(self, seconds: int) -> None:
         cost = wire.cost_usd(seconds)
@@ -42,7 +54,7 @@ class Service:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    kinds = ["thread", "process"] + (["live"] if metafunc.config.getoption("--live") else [])
+    kinds = ["thread", "process", "room"] + (["live"] if metafunc.config.getoption("--live") else [])
     metafunc.parametrize("service", kinds, indirect=True, scope="module")
 
 
@@ -55,6 +67,9 @@ def service(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         yield Service(LIVE_SETTINGS["REELBOOK_BASE_URL"], Secret(LIVE_SETTINGS["REELBOOK_API_KEY"]), limit)
         return
     with contextlib.ExitStack() as stack:
+        if request.param == "room":
+            yield Service(*stack.enter_context(in_room(home)), 100.0, "room")
+            return
         if request.param == "thread":
             running = stack.enter_context(server.in_thread(home, pace=0, executor=ThreadPoolExecutor(1)))
         else:
@@ -62,6 +77,40 @@ def service(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
             running = server.ensure(home)
         running.settings(pace=0, rate_limiting=False)
         yield Service(running.url, running.api_key, 100.0)
+
+
+@contextlib.contextmanager
+def in_room(
+    home: Path, *, cap_usd: float = 100.0, most_bytes: int | None = None
+) -> Iterator[tuple[str, Secret]]:
+    """A class's room with a sandbox behind it: its address, and the key of one who joined."""
+    with server.in_thread(home, pace=0, executor=ThreadPoolExecutor(1)) as behind:
+        behind.settings(rate_limiting=False, balance_usd=1000)
+        timing.use(timing.Timing(new_loop=JumpingLoop, took=timing.SHORT_JOBS))
+        with (
+            contextlib.closing(
+                connect("live", api_key=behind.api_key, base_url=behind.url, home=home)
+            ) as teacher,
+            room_in_thread(teacher, "FOX-234", Choices(cap_usd=cap_usd)) as running,
+        ):
+            if most_bytes is not None:
+                running.room.max_image_bytes = most_bytes
+            _, key = running.room.store.join("Ada")
+            yield running.url, key
+
+
+@contextlib.contextmanager
+def opened(
+    service: Service, home: Path, *, balance_usd: float = 100.0, most_bytes: int | None = None
+) -> Iterator[tuple[str, Secret]]:
+    """Another service of that kind, with so much money, and of images at most so many bytes."""
+    if service.kind == "room":
+        with in_room(home, cap_usd=balance_usd, most_bytes=most_bytes) as room:
+            yield room
+        return
+    with server.in_thread(home, pace=0, executor=ThreadPoolExecutor(1)) as running:
+        running.settings(balance_usd=balance_usd, max_image_bytes=most_bytes)
+        yield running.url, running.api_key
 
 
 @pytest.fixture
@@ -111,6 +160,9 @@ async def test_usage_counts_days(service: Service, client: AsyncClient) -> None:
 
 async def test_a_key_lives_from_its_creation_to_its_revocation(service: Service, client: AsyncClient) -> None:
     """A new key works, is listed without its secret, and works no more once it is revoked."""
+    if service.kind == "room":
+        await _refused_keys(client)
+        return
     created = await client.create_key("reelbook contract test", rate_limit=5)
     async with AsyncClient(created.api_key, service.url) as other:
         assert (await other.balance()).balance_usd > 0
@@ -120,6 +172,15 @@ async def test_a_key_lives_from_its_creation_to_its_revocation(service: Service,
         await client.revoke_key(created.key_id)
         with pytest.raises(errors.AuthenticationError):
             await other.balance()
+
+
+async def _refused_keys(client: AsyncClient) -> None:
+    """What stands in `ROOM_DIFFERS`."""
+    calls = (client.create_key("another"), client.list_keys(), client.revoke_key("key_1"))
+    for call, answer in zip(calls, ROOM_DIFFERS.values(), strict=True):
+        with pytest.raises(errors.NotFound) as refused:
+            await call
+        assert refused.value.answer.status == int(answer)
 
 
 async def test_an_unknown_key_is_refused(service: Service) -> None:
@@ -138,9 +199,8 @@ async def test_an_unknown_job_is_not_found(service: Service, client: AsyncClient
 
 async def test_a_balance_too_low_is_said_with_both_amounts(service: Service, tmp_path: Path) -> None:
     """402 tells what there is and what is needed."""
-    with server.in_thread(tmp_path, pace=0, executor=ThreadPoolExecutor(1)) as poor:
-        poor.settings(balance_usd=0.10)
-        async with AsyncClient(poor.api_key, poor.url) as client:
+    with opened(service, tmp_path, balance_usd=0.10) as (url, key):
+        async with AsyncClient(key, url) as client:
             with pytest.raises(errors.InsufficientBalance) as refused:
                 await client.text_to_video("a fox")
     assert (refused.value.balance_usd, refused.value.required_usd) == (0.10, 0.25)
@@ -148,8 +208,7 @@ async def test_a_balance_too_low_is_said_with_both_amounts(service: Service, tmp
 
 async def test_an_image_too_large_is_said(service: Service, tmp_path: Path) -> None:
     """413 is PayloadTooLarge, although the client still sends when it is refused."""
-    with server.in_thread(tmp_path, pace=0, executor=ThreadPoolExecutor(1)) as small:
-        small.settings(max_image_bytes=10_000)
-        async with AsyncClient(small.api_key, small.url) as client:
+    with opened(service, tmp_path, most_bytes=10_000) as (url, key):
+        async with AsyncClient(key, url) as client:
             with pytest.raises(errors.PayloadTooLarge):
                 await client.image_to_video(Image.effect_noise((2000, 2000), 90), "zoom")

@@ -17,10 +17,10 @@ import pytest
 from sandbox.doubles import CLIP, NOON, Client, Open
 
 from reelbook import wire
-from reelbook.sandbox import serving
 from reelbook.sandbox.clock import Clock
 from reelbook.sandbox.faults import Faults
 from reelbook.sandbox.protocol import Endpoint, FaultKind
+from reelbook.web import listening
 
 TEXT = "/api/v1/generate/text-to-video"
 IMAGE = "/api/v1/generate/image-to-video"
@@ -345,7 +345,7 @@ def test_a_client_that_gives_up_ends_its_stall(
     open_sandbox: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing waits on for somebody who is gone, and the sandbox stops at once."""
-    monkeypatch.setattr(serving, "GRACE_SECONDS", 60)
+    monkeypatch.setattr(listening, "GRACE_SECONDS", 60)
     with open_sandbox(tmp_path) as client:
         client.sandbox.fault("stall", times=2, seconds=3600)
         client.sandbox.fault("drip", seconds=3600)

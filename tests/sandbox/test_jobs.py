@@ -12,11 +12,13 @@ from typing import Any
 import httpx
 import pytest
 from sandbox.doubles import CLIP, NOON, Client, InstantExecutor, Open
+from support.waiting import until
 
 from reelbook.sandbox import jobs
 from reelbook.sandbox.clock import Clock
 from reelbook.sandbox.protocol import checked_pace
 from reelbook.sandbox.render_pool import WorkerKilled
+from reelbook.web.openapi import TOLD
 
 ASKED = {"prompt": "a fox", "duration_seconds": 5, "aspect_ratio": "16:9", "seed": 7}
 JOB = jobs.SandboxJob("req_1", "pending", "text-to-video", ASKED, accepted_at=1000.0, planned_seconds=10.0)
@@ -54,7 +56,7 @@ def test_a_state_is_a_row_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     assert jobs.state_at(JOB, 1001.5) == "processing"
     waiting = {"request_id": "req_1", "status": "queued", "estimated_cost_usd": 0.25}
     assert jobs.status_body(replace(JOB, state="queued"), 1001.0, None) == waiting
-    assert {name for phase in life for name in phase.tells} == set(jobs.TOLD)
+    assert {name for phase in life for name in phase.tells} == set(TOLD)
 
 
 def test_progress_rises_to_99_and_waits_there_for_the_clip() -> None:
@@ -292,3 +294,30 @@ def test_a_clip_that_cant_be_drawn_is_a_failed_job(
         assert client.wait(failed) == {"request_id": failed, "status": "failed", "error": text}
         assert client.get("/api/v1/billing/balance").json()["total_spent_usd"] == 0
         assert client.wait(client.submit())["status"] == "completed"
+
+
+def test_each_key_has_its_turn(open_sandbox: Open, tmp_path: Path) -> None:
+    """However many clips one orders, the others' first is drawn as soon as a worker is free."""
+    executor = InstantExecutor()
+    executor.at_once = 2  # type: ignore[attr-defined]  # as a pool of workers says
+    executor.holding = True
+    with open_sandbox(tmp_path, pace=0, executor=executor) as client:
+        client.sandbox.settings(rate_limiting=False)
+        flood = [client.submit(f"flood {number}") for number in range(6)]
+        others = []
+        for name in ("Ada", "Grace"):
+            key = client.http.post("/api/v1/keys", json={"name": name}).json()["api_key"]
+            theirs = {"Authorization": f"Bearer {key}"}
+            for number in (0, 1):
+                asked = {"prompt": f"{name} {number}"}
+                answer = client.http.post("/api/v1/generate/text-to-video", json=asked, headers=theirs)
+                others.append(answer.json()["request_id"])
+        for _ in (*flood, *others):
+            until(lambda: executor.held)
+            executor.held.pop(0)()
+        assert {client.wait(job)["status"] for job in (*flood, *others)} == {"completed"}
+    begun = [spec.prompt for spec in executor.specs]
+    assert sorted(begun[:2]) == ["flood 0", "flood 1"]
+    assert begun[2:] == [
+        *("flood 2", "Ada 0", "Grace 0", "flood 3", "Ada 1", "Grace 1", "flood 4", "flood 5"),
+    ]

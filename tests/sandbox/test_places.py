@@ -39,18 +39,6 @@ def test_a_home_that_is_no_folder_is_named(tmp_path: Path) -> None:
         at.Places(tmp_path / "home").create()
 
 
-def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
-    """Nothing half written stays, also where the writing fails; only its owner can read it."""
-    path = tmp_path / "notice"
-    at.write_whole(path, b"one")
-    at.write_whole(path, b"two")
-    assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"two", 0o600)
-    (tmp_path / "folder" / "inside").mkdir(parents=True)
-    with pytest.raises(OSError, match="folder"):
-        at.write_whole(tmp_path / "folder", b"three")
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["folder", "notice"]
-
-
 def test_credentials_are_made_at_the_first_start_and_kept(places: at.Places) -> None:
     """The next start finds the same, nobody else can read the file, and a new key replaces all of it."""
     made = at.ensure_access(places)

@@ -20,7 +20,7 @@ from support.waiting import until
 from reelbook.errors import SandboxError
 from reelbook.sandbox import server
 from reelbook.sandbox.places import Places
-from reelbook.sandbox.serving import own_address
+from reelbook.web.listening import own_address
 
 pytestmark = [pytest.mark.browser]
 

@@ -12,8 +12,8 @@ from sandbox.doubles import NOON, InstantExecutor
 
 from reelbook.sandbox import service as module
 from reelbook.sandbox.clock import Clock
-from reelbook.sandbox.payloads import wanted_from_text
 from reelbook.sandbox.service import SandboxService
+from reelbook.web.payloads import wanted_from_text
 
 FOX = wanted_from_text({"prompt": "a fox", "seed": 7})
 HERE = "http://here:1"

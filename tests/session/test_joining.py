@@ -10,6 +10,7 @@ import pytest
 
 import reelbook as rb
 from reelbook.classroom.room.serving import RunningRoom, in_thread
+from reelbook.classroom.room.store import RoomStore
 from reelbook.errors import ClassroomError, ConfigurationError, InvalidInput, ServiceUnreachable
 from reelbook.sandbox.handle import Sandbox
 
@@ -79,6 +80,29 @@ def test_a_released_name_joins_anew(room: RunningRoom, laptop: Path) -> None:
 
     session = rb.join(room.url, "KFX-204", name="Ada", home=laptop)
     assert session.balance().balance_usd == 2.0
+    session.close()
+
+
+def test_a_lost_answer_leaves_the_name_to_whoever_asked(
+    room: RunningRoom, laptop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same call again lets in, with one place taken; nobody else is let in by it."""
+    real = RoomStore.join
+
+    def lost(*args: object) -> None:
+        monkeypatch.setattr(RoomStore, "join", real)
+        real(*args)  # type: ignore[arg-type]
+        raise RuntimeError("the answer is lost")
+
+    monkeypatch.setattr(RoomStore, "join", lost)
+    with pytest.raises(ClassroomError):
+        rb.join(room.url, "KFX-204", name="Ada", home=laptop)
+    with pytest.raises(ClassroomError, match="Ada joined at"):
+        rb.join(room.url, "KFX-204", name="Ada", home=laptop / "another")
+
+    session = rb.join(room.url, "KFX-204", name="ada", home=laptop)
+    assert session.balance().balance_usd == 2.0
+    assert len(room.room.store.students()) == 1
     session.close()
 
 

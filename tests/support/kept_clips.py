@@ -14,8 +14,8 @@ from typing import Any
 import platformdirs
 
 import reelbook.sandbox.render
+from reelbook.atomic_files import write_whole
 from reelbook.media.clips import probe
-from reelbook.sandbox.places import write_whole
 from reelbook.sandbox.render import Rendered, Spec, render
 
 

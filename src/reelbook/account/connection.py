@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 from urllib.parse import urlsplit
@@ -41,8 +41,9 @@ class Connection:
         service: Service,
         shared: SharedRequests,
         is_known: Callable[[str], bool],
+        offers: Collection[str] = (),
     ) -> None:
-        self.client = AsyncClient(key, base_url, shared=shared, is_known=is_known)
+        self.client = AsyncClient(key, base_url, shared=shared, is_known=is_known, offers=offers)
         self.service = service
         self.sandbox = sandbox
         self._home = home

@@ -349,7 +349,7 @@ def address_for_students(session: Session, given: str | None) -> str:
             return settings.checked_base_url(given)
     if session.service != "sandbox" or not settings.is_loopback(session.base_url):
         return session.base_url
-    from ..sandbox.serving import own_address  # brings the server, which a live class doesn't need
+    from ..web.listening import own_address  # brings the server, which a live class doesn't need
 
     address = f"http://{(host := own_address())}:{urlsplit(session.base_url).port}"
     if host is not None and (found := _instance(address)) and found == _instance(session.base_url):

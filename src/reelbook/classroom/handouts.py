@@ -22,10 +22,10 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from .. import settings, wire
+from ..atomic_files import write_whole
 from ..errors import ClassroomError, InvalidInput
 from ..formatting import dollars
 from ..ledger.classrooms import Classroom, Seat
-from ..sandbox.places import write_whole
 from ..secret import Secret
 
 SHEET: Final = "sheet.html"

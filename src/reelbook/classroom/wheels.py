@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from ..atomic_files import write_whole
 from ..errors import ClassroomError, InvalidInput
-from ..sandbox.places import write_whole
 
 PACKAGE: Final = "reelbook"
 EXTRA: Final = "lab"  # brings JupyterLab

@@ -13,8 +13,9 @@ import functools
 import logging
 import math
 import os
+import secrets
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
@@ -68,7 +69,8 @@ class AsyncClient:
     Use it as `async with AsyncClient(...) as client:`, from one event loop. `api_key` and `base_url` may come
     from the settings instead (see `reelbook.settings`); both are needed. `deadline_seconds` bounds every call
     as a whole. `is_known` tells whether an id is that of a job which the caller knows beside those of this
-    client: an answer that names such a one isn't taken for the job asked about.
+    client: an answer that names such a one isn't taken for the job asked about. `offers` is what the service
+    adds to the interface (`wire.OFFERS`), as a class's room tells whoever joins.
 
     Requests wait their turn so that the key's limit isn't passed. GET and DELETE are sent again after 429,
     5xx and network faults, at most four times in all; a paid POST only where it certainly had no effect.
@@ -86,6 +88,7 @@ class AsyncClient:
         deadline_seconds: float = DEADLINE_SECONDS,
         shared: SharedRequests | None = None,
         is_known: Callable[[str], bool] | None = None,
+        offers: Collection[str] = (),
     ) -> None:
         api_key = None if api_key is None else Secret.of(api_key)  # verbose tracebacks print arguments
         address_given = None if base_url is None else Secret.of(base_url)
@@ -100,6 +103,7 @@ class AsyncClient:
         from .transport import Transport
 
         self.deadline_seconds = deadline_seconds
+        self.offers = frozenset(offers)
         self._transport = Transport(self.base_url, settings.checked_key(key.value))
         self._job_ids = JobIds(is_known)
         self._scheduler = Scheduler(Budget(), shared)
@@ -135,7 +139,7 @@ class AsyncClient:
 
     def with_key(self, key: str | Secret, *, rate_limit: int | None = None) -> AsyncClient:
         """Another client of the same service, to try a key of `rate_limit` requests a minute with."""
-        other = AsyncClient(key, self.base_url, deadline_seconds=self.deadline_seconds)
+        other = AsyncClient(key, self.base_url, deadline_seconds=self.deadline_seconds, offers=self.offers)
         if rate_limit is not None:
             other._scheduler.budget = Budget(rate_limit)
         return other
@@ -166,7 +170,8 @@ class AsyncClient:
             accepted = await client.submit(rb.JobRequest.from_text("a red fox in snow"))
 
         Raises InvalidInput for a request whose picture isn't kept, InsufficientBalance and other
-        ServiceErrors, and SubmissionUncertain where the answer was lost: the request is then not sent again.
+        ServiceErrors, and SubmissionUncertain where the answer was lost: the request is then not sent again,
+        unless the service offers an idempotency key, with which it may be.
 
         The interface (Errors) advises to retry 5xx. `retry_uncertain=True` does: after a 5xx, a lost answer,
         a reset or a timeout the request goes out again, at most four times in all. It is off because the
@@ -176,7 +181,7 @@ class AsyncClient:
 
         `record` is told of each attempt before it goes out and after: see `SubmissionRecord`.
         """
-        paid = Paid(record, retry_uncertain=retry_uncertain)
+        paid = Paid(record, retry_uncertain=retry_uncertain, keyed="idempotency_key" in self.offers)
         path, content = wire.TEXT_TO_VIDEO, dict[str, Any](json=request.arguments())
         if request.mode == "image-to-video":
             if (image := request.image) is None:
@@ -184,6 +189,8 @@ class AsyncClient:
             form = {name: str(value) for name, value in request.arguments().items()}
             files = {"image": (image.filename, image.data, image.media_type)}
             path, content = wire.IMAGE_TO_VIDEO, {"data": form, "files": files}
+        if paid.keyed:
+            content["headers"] = {wire.IDEMPOTENCY_KEY: paid.record.repeat_key()}
         try:
             accepted = await self._call(
                 "POST", path, models.Accepted.model_validate, Purpose.SUBMIT, paid=paid, **content
@@ -234,6 +241,26 @@ class AsyncClient:
         """The job's status (GET status/{request_id}); `for_download` goes last. Raises NotFound."""
         purpose = Purpose.DOWNLOAD_STATUS if for_download else Purpose.CLICK
         return await self._status(checked_identifier(request_id, "request_id"), purpose)
+
+    async def jobs(self) -> tuple[Mapping[str, Any], ...]:
+        """One's own jobs, the newest first, each as the status of it is told, with its `idempotency_key`.
+
+        For a service that offers `job_list`; any other raises NotFound.
+        """
+        listed: models.ListedJobs = await self._call(
+            "GET", wire.ROOM_JOBS, models.ListedJobs.model_validate, Purpose.CLICK
+        )
+        return listed.jobs
+
+    async def take_back(self, request_id: str) -> None:
+        """Takes back a job that waits in a class's room; nothing is paid for it.
+
+        Raises BadRequest for one that was sent to the service already, NotFound where it isn't known or the
+        service doesn't offer `take_back`.
+        """
+        path = wire.room_job_path(checked_identifier(request_id, "request_id"))
+        read = functools.partial(models.job_status, asked=request_id)
+        await self._call("DELETE", path, read, Purpose.CLICK)
 
     async def balance(self, *, background: bool = False) -> models.Balance:
         """The prepaid balance in USD (GET billing/balance). `background` lets everything else go first."""
@@ -424,8 +451,8 @@ class AsyncClient:
                 if isinstance(error, errors.AuthenticationError):
                     self.key_trouble = str(error)
                 if (
-                    attempt >= attempts
-                    or not retries.may_send_again(error, twice=paid is None or paid.retry_uncertain)
+                    attempt >= (retries.MAX_KEYED_ATTEMPTS if paid and paid.doubtful else attempts)
+                    or not retries.may_send_again(error, twice=paid is None or paid.may_repeat)
                     or not (paid is None or paid.repeats(error))
                 ):
                     raise
@@ -488,9 +515,13 @@ class JobIds:
 class SubmissionRecord:
     """Keeps account of a paid request's attempts; this one keeps none. Each is told before it has its effect.
 
-    A ReelbookError that `sending` raises keeps the attempt from going out, one that `unanswered` raises ends
-    the repetitions.
+    `repeat_key` is what all attempts carry where the service offers an idempotency key. A ReelbookError that
+    `sending` raises keeps the attempt from going out, one that `unanswered` raises ends the repetitions.
     """
+
+    def repeat_key(self) -> str:
+        """The same for every attempt of this request, and no other request's."""
+        return secrets.token_hex(16)
 
     def sending(self) -> None:
         """The connection stands, and the attempt goes out next."""
@@ -503,16 +534,26 @@ class SubmissionRecord:
 
 
 class Paid:
-    """A request that must not have its effect twice unasked. See `AsyncClient.submit`."""
+    """A request that must not have its effect twice unasked. See `AsyncClient.submit`.
 
-    def __init__(self, record: SubmissionRecord | None = None, *, retry_uncertain: bool = False) -> None:
+    One that is `keyed` has it once, however often it is sent; `doubtful` once an attempt of it was lost.
+    """
+
+    def __init__(
+        self, record: SubmissionRecord | None = None, *, retry_uncertain: bool = False, keyed: bool = False
+    ) -> None:
         self.record = SubmissionRecord() if record is None else record
-        self.retry_uncertain = retry_uncertain
+        self.keyed = keyed
+        self.doubtful = False
+        self.may_repeat = retry_uncertain or keyed
         self._repeated: list[errors.ReelbookError] = []
         self._held_back: errors.ReelbookError | None = None
 
     def repeats(self, error: errors.ReelbookError) -> bool:
         """The attempt ended in `error` and may be sent again: tells the caller, who may hold that back."""
+        if self.keyed and (self.doubtful or retries.is_uncertain(error)):
+            self.doubtful = True
+            return True
         if not retries.is_uncertain(error):
             self.record.unsent()
             return True
@@ -526,7 +567,7 @@ class Paid:
 
     def failure(self, error: errors.ReelbookError, cost_usd: float) -> errors.ReelbookError:
         """What the caller is to see of a submission for `cost_usd` whose last attempt ended in `error`."""
-        last_is_uncertain = retries.is_uncertain(error)
+        last_is_uncertain = retries.is_uncertain(error) or (self.doubtful and _tells_nothing(error))
         uncertain = [*self._repeated, *([error] if last_is_uncertain else [])]
         if not uncertain:
             return error
@@ -540,12 +581,19 @@ class Paid:
         )
 
     def _ended(self, error: errors.ReelbookError, last_is_uncertain: bool) -> str:
+        if self.keyed:
+            return "All attempts had one key, so it is bought once at most: reconcile() finds out."
         again = f" again after attempt {len(self._repeated) + 1}" if self._repeated else " again"
         if self._held_back is not None:
             return f"It was not sent{again}: {self._held_back}"
         if last_is_uncertain:
             return f"It was not sent{again}."
         return f"It was sent again as asked, and that bought nothing: {error}"
+
+
+def _tells_nothing(error: errors.ReelbookError) -> bool:
+    """Whether the service didn't come to look for what an earlier attempt may have bought."""
+    return isinstance(error, errors.RateLimited | errors.ServiceUnreachable | errors.AuthenticationError)
 
 
 def _heard(error: errors.ReelbookError) -> str:

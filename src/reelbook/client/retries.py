@@ -1,7 +1,7 @@
 """What may be sent again, and when: decisions only, `client.py` carries them out.
 
 The service has no idempotency key, so a paid request goes out again only where it certainly had no effect,
-unless its caller asked for more than that.
+unless its caller asked for more than that. A class's room has one, and there it may always.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import random
 from .. import errors
 
 MAX_ATTEMPTS = 4
+MAX_KEYED_ATTEMPTS = 12  # two minutes: a room that was killed is started again by then
 FIRST_DELAY_SECONDS = 1.0
 LONGEST_DELAY_SECONDS = 30.0
 NOT_HERE = frozenset({301, 307, 308})  # to be sent elsewhere as it is: nothing was done (RFC 9110, 15.4)

@@ -71,6 +71,7 @@ class Transport:
         deadline_seconds: float,
         fresh: bool = False,
         on_sending: Callable[[], None] | None = None,
+        headers: Mapping[str, str] | None = None,
         **content: Any,
     ) -> Reply:
         """Sends one request with the key and returns its reply, whatever its status.
@@ -89,7 +90,7 @@ class Transport:
             request = client.build_request(
                 method,
                 self.base_url + path,
-                headers={"connection": "close"} if fresh else {},
+                headers={**(headers or {}), **({"connection": "close"} if fresh else {})},
                 extensions={"trace": progress},
                 **content,
             )

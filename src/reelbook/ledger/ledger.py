@@ -320,6 +320,10 @@ class Ledger(Entries):
         ended = {"state": states.CANCELLED, "ended_at": self._clock(), "left_unsent": left_unsent}
         return self._change(entry_id, only_from=(states.INTENDED,), **ended)
 
+    def taken_back(self, entry_id: int) -> None:
+        """A class's room had it in its queue and gave it back: nothing was paid."""
+        self._change(entry_id, state=states.CANCELLED, ended_at=self._clock())
+
     def status(
         self,
         entry_id: int,
@@ -404,11 +408,12 @@ class Ledger(Entries):
     def unfinished(self, *, watched_elsewhere: bool = False) -> list[Entry]:
         """Jobs that were accepted and have no clip here yet, oldest first.
 
-        Left out are those that failed and, unless `watched_elsewhere`, those that another living kernel looks
-        after; also those that were given up, once that is a week ago.
+        Left out are those that failed or were taken back and, unless `watched_elsewhere`, those that another
+        living kernel looks after; also those that were given up, once that is a week ago.
         """
         entries = self._entries(
-            "account = ? AND request_id IS NOT NULL AND clip_path IS NULL AND state <> 'failed' "
+            "account = ? AND request_id IS NOT NULL AND clip_path IS NULL "
+            "AND state NOT IN ('failed', 'cancelled') "
             "AND coalesce(abandoned_at >= ?, 1) ORDER BY id",
             self.account.id,
             self._clock() - GIVEN_UP_SECONDS,

@@ -177,6 +177,12 @@ class Entry:
         return self.record.get("image")
 
     @property
+    def repeat_key(self) -> str:
+        """What tells its attempts from those of all other submissions, of other homes too."""
+        mark = f"{self.id} {self.intended_at!r} {self.prompt}"
+        return hashlib.sha256(mark.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+    @property
     def price_usd(self) -> float:
         """What it cost; the estimate, until that is known."""
         return self.estimated_cost_usd if self.cost_usd is None else self.cost_usd

@@ -23,10 +23,9 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .. import wire
-from . import control, page
-from .connections import RequestBody
-from .faults import Faults, endpoint_of, happen
-from .payloads import (
+from ..web.connections import RequestBody
+from ..web.openapi import OPENAPI, document
+from ..web.payloads import (
     NAME,
     RATE_LIMIT,
     Refused,
@@ -37,7 +36,9 @@ from .payloads import (
     wanted_from_form,
     wanted_from_text,
 )
-from .protocol import STATE, TOOLS
+from . import control, page
+from .faults import Faults, endpoint_of, happen
+from .protocol import STATE, TOOLS, version
 from .service import VIDEOS, Answered, SandboxService
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ def make_app(service: SandboxService, *, loopback_only: bool = True) -> ASGIApp:
             ),
             Route(f"{VIDEOS}{{name}}", _videos(service), methods=["GET"]),
             Route(TOOLS, tools, methods=["POST"]),
+            Route(OPENAPI, _interface, methods=["GET"]),
             *control.routes(service, faults),
             *page.routes(service, faults, log),
         ],
@@ -97,11 +99,12 @@ def make_app(service: SandboxService, *, loopback_only: bool = True) -> ASGIApp:
 
 
 async def _text_to_video(service: SandboxService, request: Request) -> Answered:
-    return await service.accept(wanted_from_text(await json_object(request)))
+    return await service.accept(wanted_from_text(await json_object(request)), request.state.key_id)
 
 
 async def _image_to_video(service: SandboxService, request: Request) -> Answered:
-    return await service.accept(await wanted_from_form(request, service.settings.max_image_bytes))
+    wanted = await wanted_from_form(request, service.settings.max_image_bytes)
+    return await service.accept(wanted, request.state.key_id)
 
 
 async def _list_keys(service: SandboxService, request: Request) -> Answered:
@@ -146,6 +149,7 @@ def _authenticated(
         if key is None:
             return refusal(401, "Invalid API key", {"WWW-Authenticate": "Bearer"})
         service.accounts.note_use(key)
+        request.state.key_id = key.key_id
         admission = service.limits.take(key.key_id, key.rate_limit, service.clock.now(), service.settings)
         headers = admission.headers(service.settings, time.time())
         if not admission.allowed:
@@ -161,6 +165,10 @@ def _authenticated(
         return JSONResponse(body, headers=headers)
 
     return endpoint
+
+
+async def _interface(request: Request) -> Response:
+    return JSONResponse(document(version=version()))
 
 
 async def _no_such_route(request: Request, exc: Exception) -> Response:

@@ -64,6 +64,7 @@ class DaskPool(Executor):
         self._distributed = distributed
         self.state = ClusterState(address, "connected", 0)
         self._empty_since: float | None = None  # the loop's time
+        self.at_once = 2
         self._asked_for: set[Any] = set()  # Dask's futures
         started: Future[None] = Future()
         self._thread = threading.Thread(
@@ -120,7 +121,9 @@ class DaskPool(Executor):
                 except Exception as exc:
                     logger.debug("the Dask scheduler can't be reached: %s", exc)
             if self._client.status == "running":
-                workers, now = self._client.scheduler_info(n_workers=0).get("n_workers", 0), self._loop.time()
+                info, now = self._client.scheduler_info(n_workers=0), self._loop.time()
+                workers = info.get("n_workers", 0)
+                self.at_once = max(1, info.get("total_threads", workers)) + 1
                 self._empty_since = None if workers else self._empty_since or now
                 given_up = now - (self._empty_since or now) >= WORKERS_AWAITED_SECONDS
                 await self._note("without workers" if given_up else "connected", workers)

@@ -16,9 +16,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from ..web.payloads import Refused, json_object, refusal
 from . import protocol
 from .faults import Faults
-from .payloads import Refused, json_object, refusal
 from .service import SandboxService
 
 

@@ -19,9 +19,9 @@ from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Scope, Send
 
 from .. import wire
-from .connections import LimitedProtocol, RequestBody, connection_of
-from .limits import Admission
-from .payloads import Refused, refusal
+from ..web.connections import LimitedProtocol, RequestBody, connection_of
+from ..web.limits import Admission
+from ..web.payloads import Refused, refusal
 from .protocol import TOOLS
 from .service import VIDEOS, SandboxService
 

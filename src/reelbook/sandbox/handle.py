@@ -15,9 +15,10 @@ from typing import Any
 from ..errors import InvalidInput, SandboxError
 from ..secret import Secret, quotable
 from ..suggestions import SuggestsNames
+from ..web.limits import LimitHeaders, LimitWindow, ResetUnit
 from . import protocol
 from .places import Places, ended_within, read_access
-from .protocol import LimitHeaders, LimitWindow, Pace, ResetUnit, UsageDays
+from .protocol import Pace, UsageDays
 
 CONTROL_TIMEOUT_SECONDS = 10.0
 END_TIMEOUT_SECONDS = 10.0

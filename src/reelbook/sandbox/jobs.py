@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import hashlib
 import json
 import logging
@@ -17,16 +18,19 @@ import re
 import secrets
 import sqlite3
 import time
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import BrokenExecutor
 from dataclasses import asdict, dataclass, replace
 from statistics import NormalDist
 from typing import Any, Final, TypeVar
 
 from .. import wire
+from ..atomic_files import write_whole
+from ..web.openapi import TELLS
 from .accounts import charge, micro, require_funds
 from .clock import Clock
-from .places import Places, write_whole
+from .places import Places
 from .protocol import PACES, Pace
 from .render import Spec
 from .render_pool import Renders
@@ -59,20 +63,11 @@ class Phase:
 
 # Interface, Job states. It names only the first move, from nothing to pending; the others are the sandbox's.
 LIFE: Final = (
-    Phase(wire.PENDING, 0.0, ("estimated_cost_usd",)),
-    Phase(wire.PROCESSING, 0.15, ("estimated_cost_usd", "progress")),
-    Phase(wire.COMPLETED, 1.0, ("video_url", "duration_seconds", "cost_usd"), end="video"),
-    Phase(wire.FAILED, 1.0, ("error",), end="failure"),
+    Phase(wire.PENDING, 0.0, TELLS[wire.PENDING]),
+    Phase(wire.PROCESSING, 0.15, TELLS[wire.PROCESSING]),
+    Phase(wire.COMPLETED, 1.0, TELLS[wire.COMPLETED], end="video"),
+    Phase(wire.FAILED, 1.0, TELLS[wire.FAILED], end="failure"),
 )
-# What a status may tell, as JSON Schema names its types.
-TOLD: Final = {
-    "estimated_cost_usd": "number",
-    "progress": "integer",
-    "video_url": "string",
-    "duration_seconds": "number",
-    "cost_usd": "number",
-    "error": "string",
-}
 UNDER_WAY: Final = tuple(phase.state for phase in LIFE if phase.end is None)
 _ORDER: Final = {phase.state: number for number, phase in enumerate(LIFE)}
 
@@ -81,8 +76,8 @@ _ORDER: Final = {phase.state: number for number, phase in enumerate(LIFE)}
 class SandboxJob:
     """All that is kept of a job. Times are seconds since the epoch, money is millionths of a dollar.
 
-    `request` is what was asked for, by the names of payloads.FIELDS. `failure` is the text with which it
-    ends, or already ended, as failed.
+    `request` is what was asked for, by the names of payloads.FIELDS, `key_id` names the key that asked.
+    `failure` is the text with which it ends, or already ended, as failed.
     """
 
     request_id: str
@@ -97,6 +92,7 @@ class SandboxJob:
     rendered_at: float | None = None
     finished_at: float | None = None
     cost_micro: int | None = None
+    key_id: str = ""
 
     @classmethod
     def of(cls, row: sqlite3.Row) -> SandboxJob:
@@ -191,6 +187,8 @@ class JobQueue:
         self._places = places
         self._renders = renders
         self._under_way: dict[str, SandboxJob] = {}
+        # What waits to be drawn, by key: the key whose turn is next comes first.
+        self._lines: dict[str, deque[Callable[[], Coroutine[Any, Any, None]]]] = {}
         self._drawing: set[asyncio.Task[None]] = set()
         self._moving = asyncio.Lock()
 
@@ -225,6 +223,7 @@ class JobQueue:
 
     async def move_on(self) -> None:
         """Carry out all moves that are due by now."""
+        self._draw_next()  # there may be more workers by now
         now = self._clock.now()
         if all(state_at(job, now) == job.state for job in self._under_way.values()):
             return
@@ -244,6 +243,7 @@ class JobQueue:
 
     async def close(self) -> None:
         """Stop drawing. Jobs under way stay as they are and go on at the next start."""
+        self._lines.clear()
         for task in self._drawing:
             task.cancel()
         await asyncio.gather(*self._drawing, return_exceptions=True)
@@ -263,9 +263,24 @@ class JobQueue:
     def _draw(self, job: SandboxJob) -> None:
         if job.failure is not None or job.video is not None:
             return
-        task = asyncio.create_task(self._drawn(job, self._clock.now(), time.monotonic()))
-        self._drawing.add(task)
-        task.add_done_callback(self._drawing.discard)
+        line = self._lines.setdefault(job.key_id, deque())
+        line.append(functools.partial(self._drawn, job, self._clock.now(), time.monotonic()))
+        self._draw_next()
+
+    def _draw_next(self) -> None:
+        """Keeps the workers busy: one of each key in turn, so that nobody's flood delays the others."""
+        while self._lines and len(self._drawing) < self._renders.at_once:
+            key_id, line = next(iter(self._lines.items()))
+            del self._lines[key_id]
+            task = asyncio.create_task(line.popleft()())
+            self._drawing.add(task)
+            task.add_done_callback(self._drew)
+            if line:
+                self._lines[key_id] = line  # behind all others
+
+    def _drew(self, task: asyncio.Task[None]) -> None:
+        self._drawing.discard(task)
+        self._draw_next()
 
     async def _drawn(self, job: SandboxJob, begun: float, ticks: float) -> None:
         try:

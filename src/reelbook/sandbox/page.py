@@ -26,11 +26,11 @@ from .. import states, wire
 from ..formatting import count, dollars
 from ..pages.html import Html, joined
 from ..pages.web import SECURITY, Site, from_own_page, read_form, same, usd
+from ..web.payloads import Refused, reached_at
 from . import protocol
 from .accounts import MICRO
 from .faults import Faults
 from .jobs import SandboxJob, progress
-from .payloads import Refused, reached_at
 from .service import VIDEOS, SandboxService
 
 SITE: Final = Site("sandbox", Path(__file__).parent, f"{protocol.PREFIX}/static")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from ..atomic_files import atomic_write
+from ..atomic_files import write_whole
 from ..deadlines import acquire
 from ..errors import SandboxError
 from ..secret import Secret
@@ -151,14 +151,3 @@ def ended_within(places: Places, timeout_seconds: float) -> bool:
             return True
     except Timeout:
         return False
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write `content` so that `path` is never seen half-written; private to its owner, safe on the disk."""
-    with (
-        atomic_write(path) as part,
-        os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file,
-    ):
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())

@@ -6,6 +6,8 @@ import sys
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from ..web.limits import LimitSettings
+
 PREFIX: Final = "/_sandbox"
 ABOUT: Final = f"{PREFIX}/about"
 SETTINGS: Final = f"{PREFIX}/settings"
@@ -22,9 +24,6 @@ SERVICE_NAME: Final = "reelbook-sandbox"
 Pace = str | float
 # Median seconds, and the spread (sigma of the logarithm) of the time a job takes.
 PACES: Final[dict[str, tuple[float, float]]] = {"at once": (0, 0), "brisk": (8, 0.15), "lifelike": (40, 0.35)}
-LimitWindow = Literal["sliding", "fixed"]
-ResetUnit = Literal["seconds", "epoch", "epoch_ms"]
-LimitHeaders = Literal["all", "none", "wrong"]
 UsageDays = Literal["rolling", "calendar"]
 
 FaultKind = Literal[
@@ -63,17 +62,12 @@ EndpointGroup = Literal["generate", "billing", "keys", "any"]
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(LimitSettings):
     """What the control plane may change while the sandbox runs. `Sandbox.settings` says what each does."""
 
     pace: Pace = "brisk"
-    rate_limiting: bool = True
     max_image_bytes: int = 10 * 1024 * 1024
     fail_next: str | None = None
-    limit_window: LimitWindow = "sliding"
-    count_refused: bool = False
-    reset_unit: ResetUnit = "seconds"
-    limit_headers: LimitHeaders = "all"
     usage_days: UsageDays = "rolling"
 
 

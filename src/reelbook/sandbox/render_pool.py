@@ -18,6 +18,7 @@ from .render import Rendered, Spec, render
 
 # Drawing takes whole cores; the server's answers and the person's notebook go first.
 NICENESS = 10
+USUALLY_AT_ONCE = 4  # of an executor that doesn't say
 
 
 class WorkerKilled(BrokenExecutor):
@@ -40,6 +41,11 @@ class Renders:
         self._executor: Executor | None = None
         self._second_attempt = asyncio.Lock()
 
+    @property
+    def at_once(self) -> int:
+        """How many clips keep its workers busy, one of them waiting so that none idles."""
+        return int(getattr(self._ready(), "at_once", USUALLY_AT_ONCE))
+
     async def draw(self, spec: Spec) -> Rendered:
         """Draw `spec`, once more if a worker dies; raises BrokenExecutor if one dies again."""
         try:
@@ -56,6 +62,11 @@ class Renders:
         if self._substitute is not None:
             self._substitute.close()
 
+    def _ready(self) -> Executor:
+        if self._executor is None:
+            self._executor = self._make_executor()
+        return self._executor
+
     async def _twice(self, spec: Spec) -> Rendered:
         try:
             return await self._attempt(spec)
@@ -68,9 +79,7 @@ class Renders:
                 return await self._attempt(spec)
 
     async def _attempt(self, spec: Spec) -> Rendered:
-        executor = self._executor
-        if executor is None:
-            executor = self._executor = self._make_executor()
+        executor = self._ready()
         try:
             return await asyncio.wrap_future(executor.submit(render, spec))
         except asyncio.CancelledError:
@@ -89,7 +98,10 @@ class Renders:
 
 
 class WorkerPool(Executor):
-    """Processes that are started one by one as they are needed, ignore Ctrl-C, and end with the server."""
+    """Processes that are started one by one as they are needed, ignore Ctrl-C, and end with the server.
+
+    Without `workers` there is one for each core.
+    """
 
     def __init__(self, workers: int | None = None) -> None:
         import multiprocessing
@@ -98,8 +110,10 @@ class WorkerPool(Executor):
         spawn = multiprocessing.get_context("spawn")
         # Nothing is ever sent: a worker learns of the end by the pipe's closing.
         lifeline, self._ours = spawn.Pipe(duplex=False)
+        workers = workers or os.cpu_count() or 1
+        self.at_once = workers + 1
         self._pool = ProcessPoolExecutor(
-            max_workers=workers or min(2, os.cpu_count() or 1),
+            max_workers=workers,
             mp_context=spawn,
             initializer=_begin_worker,
             initargs=(lifeline,),

@@ -107,8 +107,9 @@ def in_thread(
     """
     import asyncio
 
+    from ..web.listening import LOOPBACK, bound_socket
     from .service import SandboxService
-    from .serving import LOOPBACK, bound_socket, local_url, make_server
+    from .serving import local_url, make_server
 
     if executor is not None:
         settings["make_executor"] = lambda: executor

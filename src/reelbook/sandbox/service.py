@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from .. import wire
+from ..web.limits import Limits
+from ..web.payloads import Refused, Wanted
 from .accounts import MICRO, Accounts, BalanceTooLow, Key
 from .clock import Clock
 from .cluster import DaskPool
 from .jobs import JobQueue, SandboxJob, outcome_in, planned_seconds, status_body
-from .limits import Limits
-from .payloads import Refused, Wanted
 from .places import Access, Places, ensure_access, new_api_key, write_access
 from .protocol import Pace, Settings, checked_pace
 from .render_pool import Renders, WorkerPool
@@ -59,7 +59,7 @@ class SandboxService:
         balance_usd: float | None = None,
         idle_minutes: float | None = None,
     ) -> None:
-        self.settings = Settings(checked_pace(pace), rate_limiting)
+        self.settings = Settings(rate_limiting, pace=checked_pace(pace))
         self.instance = secrets.token_hex(8)
         self.clock = clock or Clock()
         self.limits = Limits()
@@ -101,8 +101,8 @@ class SandboxService:
         self.accounts.save_uses()
         self.store.close()
 
-    async def accept(self, wanted: Wanted) -> Answered:
-        """Accept a job (interface, Endpoints: generate). Raises Refused if it can't be paid."""
+    async def accept(self, wanted: Wanted, key_id: str = "") -> Answered:
+        """Accept a job of that key (interface, Endpoints: generate). Raises Refused if it can't be paid."""
         request_id = f"req_{secrets.token_hex(12)}"
         outcome = outcome_in(wanted.request["prompt"])
         failure = self.settings.fail_next
@@ -120,6 +120,7 @@ class SandboxService:
             if outcome.seconds is None
             else outcome.seconds,
             failure=failure or outcome.failure,
+            key_id=key_id,
         )
         try:
             await self.jobs.accept(job, wanted.image)

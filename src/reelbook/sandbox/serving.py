@@ -22,6 +22,8 @@ from filelock import Timeout
 
 from ..deadlines import acquire
 from ..errors import SandboxError
+from ..web.listening import LOOPBACK, LOOPBACK_NAMES, bound_socket, own_address
+from ..web.listening import make_server as listening_server
 from .app import make_app
 from .cluster import DaskPool
 from .places import Places, last_port, put_up, read_notice, running_lock, take_down
@@ -32,15 +34,7 @@ from .service import SandboxService
 if TYPE_CHECKING:
     import uvicorn
 
-LOOPBACK = "127.0.0.1"
-LOOPBACK_NAMES = (LOOPBACK, "localhost", "::1")
 LOG_BYTES = 1 << 20
-BACKLOG = 2048  # connections that the system keeps until they are accepted
-# asyncio accepts so many at once before any of them is looked at, and each takes a file.
-ACCEPTED_AT_ONCE = 16
-KEEP_ALIVE_SECONDS = 30
-_ELSEWHERE = "192.0.2.1"  # RFC 5737: an address of nobody's. Nothing is sent to it.
-GRACE_SECONDS = 1  # for what is under way at the end
 # An older sandbox of the same home may be on its way out.
 WAIT_FOR_OLDER_SECONDS = 10.0
 
@@ -108,38 +102,12 @@ def bounded_log(places: Places) -> logging.Handler:
     return handler
 
 
-def bound_socket(host: str, port: int) -> socket.socket:
-    """A listening socket on `port`; 0 is any free one. Raises OSError if it isn't free."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # With the protocol named, asyncio sets TCP_NODELAY; without it each kept-alive request costs 44 ms.
-    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((host, port))
-        listening.listen(BACKLOG)
-    except OSError:
-        listening.close()
-        raise
-    return listening
-
-
 def local_url(listening: socket.socket) -> str:
     """The address by which this machine reaches `listening`."""
     host, port = listening.getsockname()[:2]
     if host in ("0.0.0.0", "::"):  # noqa: S104  # compared, not bound
         host = LOOPBACK
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
-def own_address() -> str | None:
-    """This machine's address in the network that it would use; None without one."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect((_ELSEWHERE, 9))  # chooses the way; a datagram socket sends nothing by it
-        except OSError:
-            return None
-        host: str = probe.getsockname()[0]
-    return None if host.startswith("127.") else host
 
 
 def make_server(
@@ -149,41 +117,17 @@ def make_server(
 
     `on_started` is called when it answers.
     """
-    import uvicorn
-
-    from .connections import LimitedProtocol, most_connections
-
-    class Server(uvicorn.Server):
-        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets=sockets)
-            if self.should_exit:
-                return
-            listening.listen(BACKLOG)  # asyncio made it as short as what it accepts at once
-            put_up(places, url=local_url(listening), version=version(), instance=service.instance)
-            on_started()
-
-        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().shutdown(sockets=sockets)
-            take_down(places, service.instance)
-
     places = service.places
 
-    config = uvicorn.Config(
+    def started() -> None:
+        put_up(places, url=local_url(listening), version=version(), instance=service.instance)
+        on_started()
+
+    server = listening_server(
         make_app(service, loopback_only=host in LOOPBACK_NAMES),
-        loop="asyncio",
-        http=LimitedProtocol,
-        ws="none",
-        lifespan="on",
-        log_config=None,
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        limit_concurrency=most_connections(),
-        backlog=ACCEPTED_AT_ONCE,
-        timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=GRACE_SECONDS,
+        on_started=started,
+        on_ended=lambda: take_down(places, service.instance),
     )
-    server = Server(config)
 
     def end() -> None:
         server.should_exit = True

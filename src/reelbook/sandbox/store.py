@@ -70,6 +70,7 @@ MIGRATIONS = (
     DROP INDEX jobs_by_state;
     CREATE INDEX jobs_under_way ON jobs (finished_at) WHERE finished_at IS NULL;
     """,
+    "ALTER TABLE jobs ADD COLUMN key_id TEXT NOT NULL DEFAULT '';",
 )
 
 

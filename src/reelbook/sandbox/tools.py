@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from .. import wire
-from .jobs import TOLD, UNDER_WAY
-from .payloads import (
+from ..web.openapi import TOLD
+from ..web.payloads import (
     DAYS,
     IMAGE,
     TEXT,
@@ -29,6 +29,7 @@ from .payloads import (
     wanted_from_image,
     wanted_from_text,
 )
+from .jobs import UNDER_WAY
 from .service import Answered, SandboxService
 
 SERVICE: Final = "sandbox"

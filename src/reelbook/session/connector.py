@@ -7,11 +7,11 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from .. import errors, settings
+from .. import errors, settings, wire
 from ..account.connection import Service
 from ..account.limits import caller
 from ..client.transport import Transport
@@ -52,6 +52,7 @@ class _Reached(NamedTuple):
     url: str
     service: Service
     sandbox: Sandbox | None
+    offers: tuple[str, ...] = ()  # what it adds to the interface
 
 
 _sessions: dict[_Name, Session] = {}
@@ -139,8 +140,11 @@ def connect(
     secret = settings.checked_key(key.value)
 
     def reach() -> _Reached:
-        kind: Service = "sandbox" if service == "sandbox" or _is_sandbox(url) else "live"
-        return _Reached(secret, url, kind, None)
+        about = _about(url) or {}
+        kind: Service = "sandbox" if service == "sandbox" or _is_sandbox(about) else "live"
+        offers = about.get("offers")
+        offered = [each for each in wire.OFFERS if isinstance(offers, list) and each in offers]
+        return _Reached(secret, url, kind, None, tuple(offered))
 
     return _opened(name, reach)
 
@@ -162,14 +166,14 @@ def configured_sandbox() -> str | None:
     with warnings.catch_warnings():  # no key goes there yet
         warnings.simplefilter("ignore", settings.InsecureAddress)
         url = settings.checked_base_url(address.value)
-    answer = _is_sandbox(url)
+    answer = _about(url)
     if answer is None and url.startswith("http://"):
         raise errors.ConfigurationError(
             f"Nothing answers at {url}, which {settings.BASE_URL} names ({address.source}), so nobody can "
             "tell whether it is your class's sandbox. Nothing was started. Look whether it runs and you are "
             f'in its network; or, to start a sandbox of your own, set {settings.BASE_URL} to "".'
         )
-    return url if answer else None
+    return url if answer is not None and _is_sandbox(answer) else None
 
 
 def _own_sandbox(folder: Path, limit: float | None, kept: str | None) -> Session:
@@ -208,7 +212,7 @@ def _opened(name: _Name, reach: Callable[[], _Reached]) -> Session:
     def find_or_make() -> Session:
         with _lock:
             if (session := _open(name)) is None:
-                key, url, service, sandbox = reach()
+                key, url, service, sandbox, offers = reach()
                 session = _sessions[name] = Session(
                     key,
                     url,
@@ -217,6 +221,7 @@ def _opened(name: _Name, reach: Callable[[], _Reached]) -> Session:
                     sandbox=sandbox,
                     max_spend_usd=name.max_spend_usd,
                     ledger=_opened_ledger(name.home, service, name.ledger),
+                    offers=offers,
                 )
                 # A script asks for it with session.resume(): it may not live as long as the jobs.
                 _untold[name] = len(session.resume()) if in_notebook else 0
@@ -258,19 +263,26 @@ def _open(name: _Name) -> Session | None:
     return next((each for each in found if each is not None and not each.closed), None)
 
 
-def _is_sandbox(url: str) -> bool | None:
-    """Whether a sandbox answers at `url`, asked without the key; None where nothing answers."""
+def _is_sandbox(about: Mapping[str, Any]) -> bool:
+    return about.get("service") == "reelbook-sandbox"
 
-    async def ask() -> bool | None:
+
+def _about(url: str) -> dict[str, Any] | None:
+    """What answers at `url` says of itself: a sandbox or a class's room; empty for any other service.
+
+    It is asked without the key. None where nothing answers.
+    """
+
+    async def ask() -> dict[str, Any] | None:
         transport = Transport(url, Secret(""))
         try:
             reply = await transport.request("GET", "/_sandbox/about", deadline_seconds=IDENTIFY_SECONDS)
             about = json.loads(reply.body) if reply.status == 200 else None
-            return isinstance(about, dict) and about.get("service") == "reelbook-sandbox"
+            return about if isinstance(about, dict) else {}
         except (errors.ServiceUnreachable, TimeoutError):
             return None
         except (errors.ReelbookError, ValueError):
-            return False
+            return {}
         finally:
             await transport.aclose()
 

@@ -49,7 +49,8 @@ class JobView:
     that its earlier run submitted; `earlier_run` says which run that was.
     `unanswered`: so many attempts before the last were never answered, and may be billed too. `unheard`: it
     was taken up by its id, and the service hasn't said anything of it yet. `given_up`: the service says again
-    and again that it doesn't know the job.
+    and again that it doesn't know the job. `ahead`: so many clips are sent before it by a class's
+    room, None where it waits in no queue.
     """
 
     state: str
@@ -72,6 +73,7 @@ class JobView:
     unanswered: int = 0
     unheard: bool = False
     given_up: bool = False
+    ahead: int | None = None
 
     @property
     def price_usd(self) -> float | None:
@@ -225,6 +227,7 @@ class Job(SuggestsNames):
             unheard=self.request is None and known.status is None,
             unanswered=known.unanswered,
             given_up=known.given_up,
+            ahead=known.ahead,
         )
 
     def result(self, timeout: float | None = None) -> Clip:
@@ -254,7 +257,12 @@ class Job(SuggestsNames):
         self._thread.run(self._life.watch)
 
     def cancel(self) -> bool:
-        """Takes the job back if it wasn't sent yet. False if it was: then it goes on and is billed."""
+        """Takes the job back if it wasn't sent yet. False if it was: then it goes on and is billed.
+
+        In a class's room one that waits in the queue wasn't sent yet; the room is asked, and waited for.
+        """
+        if self._life.known.ahead is not None:
+            return self._thread.call(self._life.take_back())
         return self._thread.run(self._life.cancel)
 
     def mark(

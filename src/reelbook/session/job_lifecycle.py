@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from .. import errors, states, timing
+from .. import errors, states, timing, wire
 from ..account.balance import BalanceTracker
 from ..account.connection import Connection
 from ..client.client import SubmissionRecord
@@ -27,7 +27,7 @@ from ..client.scheduling.watch import PATIENCE_SECONDS, Observation, job_failed
 from ..event_thread import EventThread, Future
 from ..formatting import dollars, file_name
 from ..ledger import Ledger, Marks
-from ..models import Accepted, Completed, Failed, JobStatus
+from ..models import Accepted, Completed, Failed, JobStatus, Pending
 from ..requests import JobRequest
 from .clip import Clip
 
@@ -57,6 +57,7 @@ class JobSnapshot:
     state: str = states.SENDING
     request_id: str | None = None
     status: JobStatus | None = None
+    ahead: int | None = None  # clips that a class's room sends before it
     watched: bool = True
     progress: float | None = None
     known_at: float | None = None  # about when its end will be known
@@ -247,6 +248,23 @@ class JobLifecycle(SubmissionRecord):
         self.finish(error=error, state=states.CANCELLED, ended_at=_now())
         return True
 
+    async def take_back(self) -> bool:
+        """Takes it back out of a class's queue; False where it waits in none, or was sent meanwhile."""
+        client, request_id = self.services.client, self.request_id
+        if request_id is None or self.known.ahead is None or "take_back" not in client.offers:
+            return False
+        try:
+            await client.take_back(request_id)
+        except (errors.BadRequest, errors.NotFound):
+            return False
+        self.stop_watching()
+        if self.entry_id is not None:
+            self.services.ledger.taken_back(self.entry_id)
+        self.finish(
+            error=errors.SubmissionCancelled(TAKEN_BACK), state=states.CANCELLED, ended_at=_now(), ahead=None
+        )
+        return True
+
     def mark(self, *, picked: bool | None, **changes: Any) -> None:
         """Changes what a person put to it. One that the ledger doesn't know has it in this kernel only."""
         given = {name: value for name, value in changes.items() if value is not None}
@@ -303,6 +321,12 @@ class JobLifecycle(SubmissionRecord):
         self.reopen()
         self.settle(error=error)
         self.learn(state=state, error=error)
+
+    def found(self, request_id: str) -> None:
+        """It was accepted, and by this id: it goes on."""
+        self.reopen()
+        self.keep(state=wire.PENDING, request_id=request_id, accepted_at=_now(), ended_at=None, error=None)
+        self.begin()
 
     def lost_clip(self) -> None:
         """Its file is gone: whoever waits from now on waits for it to be fetched again."""
@@ -387,6 +411,7 @@ class JobLifecycle(SubmissionRecord):
             state=accepted.status,
             accepted_at=_now(),
             request_id=accepted.request_id,
+            ahead=accepted.queue_position,
             estimated_cost_usd=accepted.estimated_cost_usd or _known(self.request).estimated_cost_usd,
             estimated_duration_seconds=accepted.estimated_duration_seconds,
         )
@@ -438,7 +463,11 @@ class JobLifecycle(SubmissionRecord):
             f"{said}, and may bill {dollars(cost)}. It was not sent again.", estimated_cost_usd=cost
         )
 
-    # What the client says of its attempts: see `SubmissionRecord`.
+    # What the client says of its attempts, and asks: see `SubmissionRecord`.
+
+    def repeat_key(self) -> str:
+        """The same for every attempt, of later kernels too."""
+        return _known(self.services.ledger.get(_known(self.entry_id))).repeat_key
 
     def sending(self) -> None:
         """An attempt goes out next."""
@@ -529,7 +558,8 @@ class JobLifecycle(SubmissionRecord):
         if seen.progress is not None:
             changes["progress"] = max(seen.progress, known.progress or 0.0)
         if status is not None:
-            changes |= {"status": status, "state": state_of(status), "given_up": False}
+            ahead = status.queue_position if isinstance(status, Pending) else None
+            changes |= {"status": status, "state": state_of(status), "ahead": ahead, "given_up": False}
             if (estimate := getattr(status, "estimated_cost_usd", None)) is not None:
                 changes["estimated_cost_usd"] = estimate
             if status.finished:
@@ -537,7 +567,8 @@ class JobLifecycle(SubmissionRecord):
         if isinstance(status, Completed):
             changes |= {"cost_usd": status.cost_usd, "progress": 1.0}
         if isinstance(status, Failed):
-            changes |= {"error": job_failed(_known(self.request_id), status.error)}
+            error = job_failed(_known(self.request_id), status.error)
+            changes |= {"error": error, "cost_usd": status.cost_usd}
         self.keep(**changes)
         self._expect(seen.remaining_seconds)
         self.services.estimate()
@@ -555,7 +586,7 @@ class JobLifecycle(SubmissionRecord):
                 progress=self.known.progress,
                 video_url=done.video_url if done else None,
                 duration_seconds=done.duration_seconds if done else None,
-                cost_usd=done.cost_usd if done else None,
+                cost_usd=status.cost_usd if isinstance(status, Completed | Failed) else None,
                 error=status.error if isinstance(status, Failed) else None,
                 took=took,
             )

@@ -5,21 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import secrets
 from pathlib import Path
 from typing import Any, Final
 
 from .. import settings, wire
+from ..atomic_files import write_whole
 from ..client.responses import Reply
 from ..client.transport import Transport, trust
 from ..errors import ClassroomError, InvalidInput, ServiceUnreachable
 from ..event_thread import EventThread
 from ..formatting import terminal_line
-from ..sandbox.places import write_whole
 from ..secret import Secret
 from .connector import connect
 from .session import Session
 
-JOIN: Final = "/room/join"
 SECONDS: Final = 20.0
 LONGEST_SAID: Final = 300
 
@@ -54,7 +54,7 @@ def join(
     kept = _Kept(settings.home(home), url, name)
     key = kept.key(code)
     if key is None or not _is_good(url, key):
-        key = _joined(url, code if code is not None else input("Code: "), name)
+        key = _joined(url, code if code is not None else input("Code: "), name, kept.token())
         kept.keep(code, key)
     return connect("auto", api_key=key, base_url=url, home=home)
 
@@ -68,23 +68,40 @@ class _Kept:
 
     def key(self, code: str | None) -> Secret | None:
         """The key that was kept for this code, or without one the last that was."""
-        try:
-            known = json.loads(self._path.read_bytes())
-            if code is None or _digest(code) in known["codes"]:
-                return Secret(known["api_key"])
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
+        known = self._known()
+        if known.get("api_key") and (code is None or _digest(code) in known.get("codes", ())):
+            return Secret(known["api_key"])
         return None
 
+    def token(self) -> Secret:
+        """What proves that the same one asks again: an answer may be lost. Kept first; raises OSError."""
+        known = self._known()
+        if "token" not in known:
+            known["token"] = secrets.token_urlsafe(24)
+            self._write(known)
+        return Secret(known["token"])
+
     def keep(self, code: str | None, key: Secret) -> None:
-        """Keeps it, readable by its owner only. Raises OSError."""
+        """Keeps the key. Raises OSError."""
+        codes = [] if code is None else [_digest(code)]
+        self._write({**self._known(), "api_key": key.reveal(), "codes": codes})
+
+    def _known(self) -> dict[str, Any]:
+        try:
+            known = json.loads(self._path.read_bytes())
+        except (OSError, ValueError):
+            return {}
+        return known if isinstance(known, dict) else {}
+
+    def _write(self, known: dict[str, Any]) -> None:
+        """Readable by its owner only."""
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        known = {"api_key": key.reveal(), "codes": [] if code is None else [_digest(code)]}
         write_whole(self._path, json.dumps(known).encode())
 
 
-def _joined(url: str, code: str, name: str) -> Secret:
-    reply = _ask(url, Secret("none"), "POST", JOIN, {"code": code, "name": name})
+def _joined(url: str, code: str, name: str, token: Secret) -> Secret:
+    asked = {"code": code, "name": name, "token": token.reveal()}
+    reply = _ask(url, Secret("none"), "POST", wire.ROOM_JOIN, asked)
     body = _body(reply)
     if reply.status == 404:
         raise ClassroomError(f"No class is served at {url}. Compare the address with the one on the screen.")

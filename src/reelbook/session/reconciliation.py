@@ -70,6 +70,9 @@ def tell_jobs(findings: Sequence[Finding], job_of: Callable[[Entry], Job]) -> Re
 
 def _verdict(finding: Finding, job: Job) -> Verdict:
     verdict = Verdict(job, finding.answer, finding.reasons, finding.advice, finding.if_alone)
+    if finding.entry.request_id is not None:
+        job._life.found(finding.entry.request_id)
+        return verdict
     error = (
         ReelbookError(str(verdict))
         if finding.answer == "not accepted"

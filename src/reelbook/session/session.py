@@ -140,6 +140,7 @@ class Session(Tooling, SuggestsNames):
         sandbox: Sandbox | None = None,
         max_spend_usd: float | None = None,
         ledger: LedgerFile | None = None,
+        offers: Collection[str] = (),
     ) -> None:
         file = ledger or LedgerFile.open(home)  # before a thread is started
         self.service = service
@@ -158,6 +159,7 @@ class Session(Tooling, SuggestsNames):
             service=service,
             shared=self._ledger.requests,
             is_known=lambda request_id: self._ledger.by_request_id(request_id) is not None,
+            offers=offers,
         )
         self._client = self._connection.client
         self._balance = BalanceTracker(
@@ -613,7 +615,8 @@ class Session(Tooling, SuggestsNames):
 
         Compares balance and usage, asked for now, with what was known before; what is sure is kept, the rest
         says what to do. Others may use the account: `alone=True` says that only this key, from this home, has
-        used it since then. On a live service nothing is sure without that, and "not accepted" takes hours.
+        used it since then. On a live service nothing is sure without that, and "not accepted" takes hours. In
+        a class's room all is sure: it says which jobs are yours, and those that it has go on.
         """
         return self._thread.call(self._reconciled(alone=alone))
 

@@ -166,6 +166,8 @@ def _time(view: JobView, clip: Clip | None) -> Line:
         return ["being sent"]
     if view.remaining_seconds is not None:
         return [counting(view.remaining_seconds, -1), " left"]
+    if view.ahead is not None:
+        return [f"{view.ahead} ahead"]
     if almost_done(view):
         return [ALMOST_DONE]
     if view.progress is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypedDict
 
 from reelbook import wire
 
-from ..formatting import Line, counting, dollars, price, seconds
+from ..formatting import Line, count, counting, dollars, price, seconds
 from ..session.clip import clip_file_name
 from ..states import LOST, NOT_ACCEPTED, REFUSED, SENDING, STATES, UNCERTAIN, state
 
@@ -197,7 +197,7 @@ def _figure(view: JobView) -> Line:
     if view.unheard:
         line: Line = ["The service hasn't said yet how far it is"]
     elif view.state == wire.PENDING:
-        line = ["Accepted, not begun yet"]
+        line = ["Accepted, not begun yet" if view.ahead is None else ahead_words(view.ahead)]
     elif view.progress is None:
         line = ["No figure yet" if view.state == wire.PROCESSING else "Not finished yet"]
     else:
@@ -207,6 +207,11 @@ def _figure(view: JobView) -> Line:
     elif almost_done(view):
         line += [f" · {ALMOST_DONE}"]
     return line
+
+
+def ahead_words(ahead: int) -> str:
+    """The place in a class's queue: "23 clips ahead of yours"."""
+    return f"{count(ahead, 'clip')} ahead of yours" if ahead else "Yours is sent next"
 
 
 def almost_done(view: JobView) -> bool:
@@ -242,7 +247,7 @@ def _note(view: JobView) -> str:
 
 
 def _aside(view: JobView) -> str:
-    if view.state == wire.FAILED:
+    if view.state == wire.FAILED and view.cost_usd is None:
         text = "Whether failed jobs are billed isn't documented."
         before, after = view.balance_before_usd, view.balance_after_usd
         if before is not None and after is not None:
@@ -296,6 +301,8 @@ def _actions(job: ShownJob) -> list[list[str]]:
             actions.append(["only_me", "Only I use this account"])
     if view.state == SENDING:
         actions.append(["cancel", "Don't send"])
+    elif view.ahead is not None:
+        actions.append(["cancel", "Take back"])
     elif not row.final:
         actions.append(["stop", "Stop watching"] if view.watched else ["watch", "Watch again"])
     elif view.state == wire.COMPLETED and job.clip is None and view.error:

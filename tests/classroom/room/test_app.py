@@ -56,6 +56,7 @@ def test_joining_by_a_program(room: RunningRoom, visit: Visit) -> None:
     answer = visit(room).ask_to_join("  Ada ").json()
 
     assert answer.pop("api_key").startswith("rk-")
+    assert answer.pop("offers") == list(wire.OFFERS)
     assert answer == {"base_url": room.url, "name": "Ada", "cap_usd": 2.0, "expires_at": None}
 
 

@@ -132,6 +132,24 @@ def test_a_lost_answer_is_told_as_what_it_is(
     assert posts(sandbox) == 1
 
 
+def test_the_room_finds_out_by_itself(
+    room: RunningRoom, visit: Visit, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A request that never reached the service: its price is free again, and it is told so."""
+    monkeypatch.setattr("reelbook.classroom.room.queue.FIND_OUT_SECONDS", 0.2)
+    monkeypatch.setattr("reelbook.classroom.room.queue.LOOK_SECONDS", 0.2)
+    ada = visit(room).join("Ada")
+    ada.ended(ada.ordered("first"))
+    sandbox.fault("500", endpoint="generate")
+    job = ada.ordered(seconds=5)
+    until(lambda: room.room.store.counts().get("uncertain"))
+    sandbox.advance(30)
+    until(lambda: room.room.store.counts().get("refused"))
+
+    assert "Nothing was paid" in ada.status(job)["error"]
+    assert room.room.store.money() == (50_000, 0)
+
+
 def test_hostile_floods_spend_not_a_cent_more(serve: Serve, visit: Visit, sandbox: Sandbox) -> None:
     """Ten students with two hundred orders each at once, amounts forged: the class's cap holds."""
     room = serve(cap_usd=0.50, class_cap_usd=2.00)

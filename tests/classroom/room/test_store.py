@@ -61,6 +61,24 @@ def consistent(store: RoomStore) -> None:
         assert each.reserved_micro == sum(job.reserved_micro for job in own)
 
 
+def test_a_clip_that_comes_out_longer_passes_no_cap(open_store: Open) -> None:
+    """Of a service that bills real lengths the most is reserved, in whole cents, and settled by the cost."""
+    store = open_store(cap_micro=60 * MICRO // 100)
+    store.change(service="live")
+    ada = store.join("Ada")[0].id
+    for _ in range(2):
+        assert store.order(ada, clip(5)).reserved_micro == 300_000
+    with pytest.raises(NoMoney):
+        store.order(ada, clip(1))
+    for job in iter(store.hand_over, None):
+        store.settle(job.number, "completed", cost_usd=0.2951)
+
+    assert store.student(ada).spent_micro == 590_200
+    with pytest.raises(NoMoney, match=r"\$0.01, required: \$0.06"):
+        store.order(ada, clip(1))
+    consistent(store)
+
+
 def test_a_thousand_orders_at_once_stay_under_every_cap(open_store: Open) -> None:
     """Thirty students at a time against their own caps, the class's and the balance: to the cent."""
     store = open_store(cap_micro=MICRO // 2, class_cap_micro=12 * MICRO)

@@ -30,9 +30,11 @@ from ...formatting import iso_time
 from ...pages.web import SECURITY, from_own_page
 from ...requests import JobRequest
 from ...sandbox import protocol
-from ...sandbox.connections import RequestBody
-from ...sandbox.limits import Admission, Limits
-from ...sandbox.payloads import (
+from ...secret import Secret
+from ...web.connections import RequestBody
+from ...web.limits import Admission, Limits
+from ...web.openapi import OPENAPI, document
+from ...web.payloads import (
     Refused,
     Wanted,
     days,
@@ -42,7 +44,6 @@ from ...sandbox.payloads import (
     wanted_from_form,
     wanted_from_text,
 )
-from ...secret import Secret
 from ..roster import tidy
 from .codes import LONGEST_CODE, Tries, plain_code
 from .queue import RoomQueue
@@ -54,12 +55,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 ABOUT: Final = "/room/about"
-JOIN: Final = "/room/join"
-JOBS: Final = "/room/jobs"
 CLIPS: Final = "/room/clips"
 SERVICE_NAME: Final = "reelbook-room"
-IDEMPOTENCY_KEY: Final = "Idempotency-Key"
 LONGEST_IDEMPOTENCY_KEY: Final = 255
+SHORTEST_TOKEN, LONGEST_TOKEN = 16, 255  # of whoever joins
 REQUESTS_PER_MINUTE: Final = 300  # of one student: enough for many panels, too few to drown the others
 MAX_IMAGE_BYTES: Final = 10 * 1024 * 1024
 NO_SUCH_CODE: Final = "No class has this code. Compare it with the one on the screen."
@@ -109,8 +108,8 @@ def make_app(room: Room, pages: list[Route]) -> ASGIApp:
         ("GET", f"{wire.STATUS}/{{request_id}}"): _status,
         ("GET", wire.BALANCE): _balance,
         ("GET", wire.USAGE): _usage,
-        ("GET", JOBS): _jobs,
-        ("DELETE", f"{JOBS}/{{request_id}}"): _take_back,
+        ("GET", wire.ROOM_JOBS): _jobs,
+        ("DELETE", f"{wire.ROOM_JOBS}/{{request_id}}"): _take_back,
     }
     app = Starlette(
         routes=[
@@ -118,6 +117,7 @@ def make_app(room: Room, pages: list[Route]) -> ASGIApp:
                 Route(path, _for_student(room, handler), methods=[method])
                 for (method, path), handler in endpoints.items()
             ),
+            Route(OPENAPI, _open_to_all(room, _interface), methods=["GET"]),
             Route(ABOUT, _open_to_all(room, _about), methods=["GET"]),
             Route(protocol.ABOUT, _open_to_all(room, _sandbox_about), methods=["GET"]),
             Route(f"{CLIPS}/{{name}}.mp4", _open_to_all(room, _clip), methods=["GET"]),
@@ -131,19 +131,24 @@ def make_app(room: Room, pages: list[Route]) -> ASGIApp:
 
 
 async def join(
-    room: Room, request: Request, name: object, code: object, kind: KeyKind = "api"
+    room: Room, request: Request, name: object, code: object, kind: KeyKind = "api", token: object = None
 ) -> tuple[Student, Secret]:
-    """Lets a student in who has the class's code, or an own one for another device. Raises RoomRefusal."""
+    """Lets a student in who has the class's code, or an own one for another device. Raises RoomRefusal.
+
+    `token` is the student's own random one: with it the same name is given again, as an answer may be lost.
+    """
     check_tries(room, request)
     if not isinstance(name, str) or not isinstance(code, str):
         raise RoomRefusal(400, "Joining takes a code and a name, both as text.")
+    if not (token is None or (isinstance(token, str) and SHORTEST_TOKEN <= len(token) <= LONGEST_TOKEN)):
+        raise RoomRefusal(400, f"token must be a text of {SHORTEST_TOKEN} to {LONGEST_TOKEN} characters")
     known = tidy(name)
     settings = await asyncio.to_thread(room.store.settings)
     if len(code) <= LONGEST_CODE * 2:
         if plain_code(code) == plain_code(settings.code):
             if not known:
                 raise RoomRefusal(400, "A name is missing.")
-            return await asyncio.to_thread(room.store.join, known, kind)
+            return await asyncio.to_thread(room.store.join, known, kind, token)
         if (found := await asyncio.to_thread(room.store.join_device, known, code, kind)) is not None:
             return found
     note_wrong(room, request)
@@ -220,13 +225,17 @@ async def _status(room: Room, request: Request, student: Student) -> dict[str, A
     job = await asyncio.to_thread(room.store.job, student.id, request.path_params["request_id"])
     if job is None:
         raise RoomRefusal(404, "No such request_id")
-    return job_object(room, job, reached_at(request))
+    between = None if job.ahead is None else await asyncio.to_thread(room.store.seconds_between_clips)
+    return job_object(room, job, reached_at(request), between)
 
 
-def job_object(room: Room, job: RoomJob, base_url: str) -> dict[str, Any]:
+def job_object(
+    room: Room, job: RoomJob, base_url: str, between_seconds: float | None = None
+) -> dict[str, Any]:
     """A job as the status endpoint tells it (interface, "Job states").
 
-    `queue_position` is how many clips are sent before it. An uncertain one is told as failed, with a word
+    `queue_position` is how many clips are sent before it, `queue_seconds` about how long that takes, as far
+    as the last clips tell. An uncertain one is told as failed, with a word
     that says how it is, as nothing more becomes of it by itself.
     """
     told: dict[str, Any] = {"request_id": job.request_id}
@@ -237,6 +246,8 @@ def job_object(room: Room, job: RoomJob, base_url: str) -> dict[str, Any]:
             told["progress"] = progress.percent
         if job.ahead is not None:
             told["queue_position"] = job.ahead
+            if between_seconds is not None:
+                told["queue_seconds"] = round(job.ahead * between_seconds, 1)
         if room.queue.trouble is not None and progress.state == wire.PENDING:
             told["message"] = room.queue.trouble
     elif job.state == "completed":
@@ -248,8 +259,7 @@ def job_object(room: Room, job: RoomJob, base_url: str) -> dict[str, Any]:
         told["video_url"] = f"{base_url}{CLIPS}/{job.clip}.mp4"
     else:
         told |= {"status": wire.FAILED, "error": job.error or job.state}
-        if job.state == UNCERTAIN:
-            told["uncertain"] = True
+        told |= {"uncertain": True} if job.state == UNCERTAIN else {"cost_usd": job.cost_micro / MICRO}
     return told
 
 
@@ -276,7 +286,16 @@ async def _usage(room: Room, request: Request, student: Student) -> dict[str, An
 async def _jobs(room: Room, request: Request, student: Student) -> dict[str, Any]:
     jobs = await asyncio.to_thread(room.store.jobs, student.id)
     base_url = reached_at(request)
-    return {"jobs": [{**job_object(room, job, base_url), "request": dict(job.request)} for job in jobs]}
+    return {
+        "jobs": [
+            {
+                **job_object(room, job, base_url),
+                "request": dict(job.request),
+                "idempotency_key": job.repeat_key,
+            }
+            for job in jobs
+        ]
+    }
 
 
 async def _take_back(room: Room, request: Request, student: Student) -> dict[str, Any]:
@@ -294,17 +313,20 @@ async def _about(room: Room, request: Request) -> Response:
             "version": protocol.version(),
             "upstream": settings.service,
             "max_duration_seconds": settings.max_seconds,
-            "offers": ["idempotency_key", "queue_position", "take_back", "job_list"],
+            "offers": wire.OFFERS,
         }
     )
 
 
+async def _interface(room: Room, request: Request) -> Response:
+    return JSONResponse(document(version=protocol.version(), room=True))
+
+
 async def _sandbox_about(room: Room, request: Request) -> Response:
     settings = await asyncio.to_thread(room.store.settings)
-    if settings.service != "sandbox":
-        raise HTTPException(404)
-    # So that a student's cards and clips say that a sandbox made them.
-    return JSONResponse({"service": protocol.SERVICE_NAME, "version": protocol.version(), "room": True})
+    # As what it stands on, so that a student's cards and clips say that a sandbox made them.
+    service = protocol.SERVICE_NAME if settings.service == "sandbox" else SERVICE_NAME
+    return JSONResponse({"service": service, "version": protocol.version(), "offers": wire.OFFERS})
 
 
 async def _clip(room: Room, request: Request) -> Response:
@@ -318,7 +340,7 @@ async def _clip(room: Room, request: Request) -> Response:
 async def join_as_program(room: Room, request: Request) -> Response:
     """POST /room/join with JSON. Raises RoomRefusal and Refused."""
     asked = await json_object(request)
-    student, key = await join(room, request, asked.get("name"), asked.get("code"))
+    student, key = await join(room, request, asked.get("name"), asked.get("code"), token=asked.get("token"))
     settings = await asyncio.to_thread(room.store.settings)
     return JSONResponse(
         {
@@ -327,17 +349,18 @@ async def join_as_program(room: Room, request: Request) -> Response:
             "name": student.name,
             "cap_usd": settings.cap_micro / MICRO,
             "expires_at": iso_time(settings.expires_at),
+            "offers": wire.OFFERS,
         },
         headers={"Cache-Control": "no-store"},
     )
 
 
 def _repeat_key(request: Request) -> str | None:
-    given = request.headers.getlist(IDEMPOTENCY_KEY)
+    given = request.headers.getlist(wire.IDEMPOTENCY_KEY)
     if not given:
         return None
     if len(given) > 1 or not 0 < len(given[0]) <= LONGEST_IDEMPOTENCY_KEY:
-        raise RoomRefusal(400, f"{IDEMPOTENCY_KEY} must have 1 to {LONGEST_IDEMPOTENCY_KEY} characters")
+        raise RoomRefusal(400, f"{wire.IDEMPOTENCY_KEY} must have 1 to {LONGEST_IDEMPOTENCY_KEY} characters")
     return given[0]
 
 

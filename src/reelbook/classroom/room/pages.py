@@ -23,12 +23,11 @@ from ...errors import InvalidInput
 from ...formatting import count, dollars, local, terminal_line
 from ...pages.html import Html, joined
 from ...pages.web import FRESH, read_form, same, usd
-from ...sandbox.payloads import Refused, reached_at, refusal, wanted_from_text
+from ...web.payloads import Refused, reached_at, refusal, wanted_from_text
 from ..wheels import complete_targets, folder_of
 from . import index, report
 from .app import (
     CLIPS,
-    JOIN,
     NO_SUCH_CODE,
     Room,
     admitted,
@@ -73,7 +72,7 @@ def routes(room: Room) -> list[Route]:
 
     return [
         route("/", _first),
-        route(JOIN, _join, "POST"),
+        route(wire.ROOM_JOIN, _join, "POST"),
         route("/mine", _of_student(_mine)),
         route("/mine/order", _of_student(_order), "POST"),
         route("/mine/take-back", _of_student(_take_back), "POST"),
@@ -111,7 +110,8 @@ async def _join(room: Room, request: Request) -> Response:
     form = await read_form(request)
     name, code = form.get("name", ""), form.get("code", "")
     try:
-        _, key = await join(room, request, name, code, "page")
+        # Kept in the page: one that is sent again, as its answer was lost, lets in again.
+        _, key = await join(room, request, name, code, "page", form.get("token") or None)
     except RoomRefusal as refused:
         return await _join_page(room, request, code, name, refused)
     answer = RedirectResponse("/mine", 303)
@@ -141,6 +141,7 @@ async def _join_page(
     at_code = refused is not None and not at_name
     body = SITE.filled(
         "join.html",
+        token=secrets.token_urlsafe(24),
         heading=settings.name if known else "Join a class",
         terms=_terms(settings) if known else "",
         code=code,
@@ -421,7 +422,12 @@ async def _teacher(room: Room, request: Request) -> Response:
         wall=await _wall(room, settings, students),
         who=_who(settings, students),
         nums=await _numbers(room, settings, students),
-        controls=_controls(settings, students, await asyncio.to_thread(room.store.newest_clips)),
+        controls=_controls(
+            settings,
+            students,
+            await asyncio.to_thread(room.store.newest_clips),
+            (await asyncio.to_thread(room.store.counts)).get(UNCERTAIN, 0),
+        ),
     )
     return SITE.page(settings.name, body)
 
@@ -456,6 +462,8 @@ async def _control(room: Room, request: Request) -> Response:
         await asyncio.to_thread(store.release, int(number[:9]))
     elif action == "hide":
         await asyncio.to_thread(store.hide, form.get("request_id", ""))
+    elif action == "find_out":
+        room.queue.find_out(alone=True)
     elif action == "end":
         await asyncio.to_thread(store.end)
     room.queue.poke()
@@ -550,15 +558,14 @@ async def _numbers(room: Room, settings: RoomSettings, students: list[Student]) 
         )
     if uncertain := counts.get(UNCERTAIN, 0):
         parts.append(
-            Html(
-                "<div><b>{}</b><span class=quiet>never answered, and still reserved: reelbook jobs resume "
-                "--find-out</span></div>"
-            ).format(uncertain)
+            Html("<div><b>{}</b><span class=quiet>never answered, and still reserved</span></div>").format(
+                uncertain
+            )
         )
     return joined(parts)
 
 
-def _controls(settings: RoomSettings, students: list[Student], clips: list[RoomJob]) -> Html:
+def _controls(settings: RoomSettings, students: list[Student], clips: list[RoomJob], uncertain: int) -> Html:
     def press(action: str, words: str) -> Html:
         return Html(
             '<form method="post" action="/room/control"><button class="plain" name="action" value="{}">{}'
@@ -595,6 +602,17 @@ def _controls(settings: RoomSettings, students: list[Student], clips: list[RoomJ
                 Html('<select name="request_id" aria-label="Clip">{}</select>').format(on_wall)
                 + submit.format("hide", "Take off"),
             ),
+            opened(
+                "Never answered…",
+                Html(
+                    "<span>If nobody else has used the account since, balance and usage tell whether they "
+                    "were bought. A clip that was stays spent; of one that wasn't the price is free again."
+                    "</span>"
+                )
+                + submit.format("find_out", "Only this class used it"),
+            )
+            if uncertain
+            else Html(""),
             Html('<span class="quiet">Only who has the token sees these buttons.</span>'),
             opened(
                 "End class…",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ... import states, wire
 from ...account.limits import without_spend_warnings
+from ...atomic_files import write_whole
 from ...errors import (
     AuthenticationError,
     InsufficientBalance,
@@ -31,9 +33,8 @@ from ...errors import (
 )
 from ...media.images import PreparedImage, prepare
 from ...requests import JobRequest
-from ...sandbox.places import write_whole
 from .store import HANDED, RoomJob, RoomStore, State
-from .turns import IN_FLIGHT, UNSENT
+from .turns import UNSENT, most_in_flight
 
 if TYPE_CHECKING:
     from ...session import Job, Session
@@ -44,6 +45,8 @@ FIRST_WAIT_SECONDS: Final = 2.0
 LONGEST_WAIT_SECONDS: Final = 60.0
 LOOK_SECONDS: Final = 5.0  # how often it looks whether the class's time is over
 BALANCE_SECONDS: Final = 30.0  # a balance is asked for at most so often
+FIND_OUT_SECONDS: Final = 10.0  # after a lost answer it finds out so soon, then twice as late each time
+LONGEST_FIND_OUT_SECONDS: Final = 600.0
 MOST_JOBS: Final = 100_000
 
 # Nothing of this is the clip's fault: it waits, and so do those behind it.
@@ -91,6 +94,9 @@ class RoomQueue:
         self._balance_at = float("-inf")
         self._running: asyncio.Task[None] | None = None
         self._asking: asyncio.Task[None] | None = None
+        self._finding_out: asyncio.Task[None] | None = None
+        self._find_out_at = math.inf
+        self._find_out_seconds = FIND_OUT_SECONDS
         self._unsubscribe: Callable[[], None] = lambda: None
 
     async def start(self) -> None:
@@ -104,7 +110,8 @@ class RoomQueue:
     async def close(self) -> None:
         """Sends nothing more. What was handed over goes on in the session."""
         self._unsubscribe()
-        tasks = [task for task in (self._running, self._asking) if task is not None]
+        running = (self._running, self._asking, self._finding_out)
+        tasks = [task for task in running if task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -145,6 +152,18 @@ class RoomQueue:
             self._balance_at = now
             self._asking = asyncio.create_task(self._hear_balance())
 
+    def find_out(self, *, alone: bool = False) -> None:
+        """Finds out what became of clips whose answer was lost. Doesn't wait. See `Session.reconcile`."""
+        if self._finding_out is None or self._finding_out.done():
+            self._find_out_at = asyncio.get_running_loop().time() + self._find_out_seconds
+            self._find_out_seconds = min(LONGEST_FIND_OUT_SECONDS, 2 * self._find_out_seconds)
+            self._finding_out = asyncio.create_task(self._find_out(alone))
+
+    async def _find_out(self, alone: bool) -> None:
+        with contextlib.suppress(ReelbookError):  # it is tried again
+            await asyncio.to_thread(self.session.reconcile, alone=alone)
+        self.poke()
+
     async def _hear_balance(self) -> None:
         with contextlib.suppress(ReelbookError):  # it is asked again when money is short
             asked_at = self.store.clock()
@@ -162,6 +181,8 @@ class RoomQueue:
             except Exception:
                 _log.exception("The queue stumbled; it goes on")
             now = asyncio.get_running_loop().time()
+            if self._doubtful and now >= self._find_out_at:
+                self.find_out()
             pause = LOOK_SECONDS if self._waits_until <= now else min(LOOK_SECONDS, self._waits_until - now)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause):
@@ -169,12 +190,13 @@ class RoomQueue:
 
     async def _send(self) -> None:
         now = asyncio.get_running_loop().time()
+        most = most_in_flight(self.session.facts.requests_limit)
         while now >= self._waits_until:
             under_way = [
                 job for job in self._jobs.values() if not states.state(job.state).final or _open(job)
             ]
             unsent = sum(job.state == states.SENDING for job in under_way)
-            if len(under_way) >= IN_FLIGHT or unsent >= UNSENT:
+            if len(under_way) >= most or unsent >= UNSENT:
                 return
             job = await asyncio.to_thread(self.store.hand_over)
             if job is None:
@@ -255,14 +277,16 @@ class RoomQueue:
             cost = view.estimated_cost_usd or 0.0
             self._end(number, "failed", cost_usd=cost, error="The service took it, and its id never arrived.")
         elif state == states.UNCERTAIN or isinstance(job.error, NotFound):
-            self._uncertain(number)
+            self._uncertain(number, now)
         elif _open(job) and not job.running and now >= self._watch_again.get(number, 0.0):
             self._watch_again[number] = now + LOOK_SECONDS
             job.watch()
 
-    def _uncertain(self, number: int) -> None:
+    def _uncertain(self, number: int, now: float) -> None:
         if number not in self._doubtful:
             self._doubtful.add(number)
+            self._find_out_seconds = FIND_OUT_SECONDS
+            self._find_out_at = now + FIND_OUT_SECONDS
             self.store.settle(number, "uncertain", error=_NOT_ANSWERED)
 
     def _end(self, number: int, state: State, **known: Any) -> None:

@@ -16,18 +16,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from filelock import FileLock, Timeout
 
+from ...atomic_files import write_whole
 from ...errors import ClassroomError, InvalidInput
-from ...sandbox.places import write_whole
-from ...sandbox.serving import (
-    ACCEPTED_AT_ONCE,
-    BACKLOG,
-    GRACE_SECONDS,
-    KEEP_ALIVE_SECONDS,
-    LOOPBACK,
-    bound_socket,
-    own_address,
-)
 from ...secret import Secret
+from ...web.listening import LOOPBACK, bound_socket, own_address
+from ...web.listening import make_server as listening_server
 from .app import Room, make_app
 from .codes import LONGEST_CODE, new_code, plain_code
 from .numbers import ADDRESS, rooms
@@ -177,39 +170,17 @@ def make_server(
     certificate_key: Path | None = None,
 ) -> uvicorn.Server:
     """A uvicorn server of the room. Run its `serve(sockets=[…])`; `on_started` is called when it answers."""
-    import uvicorn
-
-    from ...sandbox.connections import LimitedProtocol, most_connections
     from .pages import routes
 
-    class RoomServer(uvicorn.Server):
-        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets=sockets)
-            if self.should_exit:
-                return
-            for each in sockets or ():
-                each.listen(BACKLOG)  # asyncio made it as short as what it accepts at once
-            write_whole(room.folder / ADDRESS, room.url.encode())
-            on_started()
+    def started() -> None:
+        write_whole(room.folder / ADDRESS, room.url.encode())
+        on_started()
 
-    return RoomServer(
-        uvicorn.Config(
-            make_app(room, routes(room)),
-            loop="asyncio",
-            http=LimitedProtocol,
-            ws="none",
-            lifespan="on",
-            log_config=None,
-            access_log=False,
-            proxy_headers=False,
-            server_header=False,
-            limit_concurrency=most_connections(),
-            backlog=ACCEPTED_AT_ONCE,
-            timeout_keep_alive=KEEP_ALIVE_SECONDS,
-            timeout_graceful_shutdown=GRACE_SECONDS,
-            ssl_certfile=certificate,
-            ssl_keyfile=certificate_key,
-        )
+    return listening_server(
+        make_app(room, routes(room)),
+        on_started=started,
+        ssl_certfile=certificate,
+        ssl_keyfile=certificate_key,
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import secrets
 import sqlite3
 import threading
@@ -20,12 +21,14 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from ... import wire
+from ...account.reconcile import COST_SPREAD
 from ...requests import JobRequest
 from ...secret import Secret
 from .codes import ALPHABET, plain_code
 from .turns import Line, clips_ahead, next_student
 
 MICRO: Final = 1_000_000
+CENT: Final = MICRO // 100
 DEVICE_SECONDS: Final = 1800.0  # how long a code for another device is good
 DEVICE_LETTERS: Final = 6
 NEWEST: Final = 9
@@ -38,7 +41,7 @@ QUEUED: Final = "queued"
 HANDED: Final = "handed"
 TAKEN_BACK: Final = "taken back"
 UNCERTAIN: Final = "uncertain"
-KeyKind = Literal["api", "page", "device"]
+KeyKind = Literal["api", "page", "device", "join"]
 
 # Appended to, never edited: a room made by an older version is brought up to date when it is opened.
 MIGRATIONS: Final = (
@@ -103,6 +106,14 @@ MIGRATIONS: Final = (
     CREATE INDEX jobs_by_end ON jobs (ended_at) WHERE ended_at IS NOT NULL;
     """,
 )
+
+
+def most_micro(estimate_micro: int, service: str) -> int:
+    """The most that a clip is charged for, in whole cents: a service bills its real length, a sandbox what
+    was asked for (interface, Limits).
+    """
+    spread = 1.0 if service == "sandbox" else 1.0 + COST_SPREAD
+    return math.ceil(round(estimate_micro * spread) / CENT) * CENT
 
 
 class RoomRefusal(Exception):
@@ -188,6 +199,7 @@ class RoomJob:
     clip_path: str | None
     seconds: float | None
     hidden: bool
+    repeat_key: str | None
     ahead: int | None = None
 
     @property
@@ -282,16 +294,20 @@ class RoomStore:
 
     # Joining.
 
-    def join(self, name: str, kind: KeyKind = "api") -> tuple[Student, Secret]:
+    def join(self, name: str, kind: KeyKind = "api", token: str | None = None) -> tuple[Student, Secret]:
         """Gives the name to whoever asks for it first, with a key of that kind. Raises RoomRefusal.
 
-        The code was checked before.
+        Whoever asks again with the same `token` is let in again: the answer may have been lost. The code was
+        checked before.
         """
+        own = None if token is None else f"join {_name_key(name)} {token}"
         with self._transaction() as db:
             now, room = self.clock(), _settings(db)
             if not room.open(now):
                 raise RoomRefusal(403, "This class has ended.")
             found = _student_named(db, name)
+            if found is not None and own is not None and _holds(db, found.id, own, "join"):
+                return found, _new_key(db, found.id, kind, now)
             if found is None:
                 if room.listed_only:
                     raise RoomRefusal(400, f"{name} isn't in the list. Ask your teacher.")
@@ -309,6 +325,8 @@ class RoomStore:
             if room.places is not None and joined >= room.places:
                 raise RoomRefusal(409, f"All {room.places} places are taken. Ask your teacher.")
             db.execute("UPDATE students SET joined_at = ? WHERE id = ?", (now, found.id))
+            if own is not None:
+                _keep_key(db, own, found.id, "join", now)
             return _student(db, found.id), _new_key(db, found.id, kind, now)
 
     def device_code(self, student: int) -> str:
@@ -373,14 +391,16 @@ class RoomStore:
     def order(
         self, student: int, request: JobRequest, *, image: str | None = None, repeat_key: str | None = None
     ) -> RoomJob:
-        """Reserves what the clip costs and puts it into the queue, in one transaction. Raises RoomRefusal.
+        """Reserves the most that the clip can cost and puts it into the queue, in one transaction.
 
         The same `repeat_key` gives the same job again. `image` is the file that the request's image lies in.
+        Raises RoomRefusal.
         """
         record = json.dumps(request.record(), ensure_ascii=False, sort_keys=True)
-        needed = _micro(request.estimated_cost_usd)
+        estimate = _micro(request.estimated_cost_usd)
         with self._transaction() as db:
             now, room = self.clock(), _settings(db)
+            needed = most_micro(estimate, room.service)
             if repeat_key is not None and (row := _repeated(db, student, repeat_key)) is not None:
                 if row["request"] != record:
                     raise RoomRefusal(
@@ -403,7 +423,7 @@ class RoomStore:
                     record,
                     image,
                     repeat_key,
-                    needed,
+                    estimate,
                     needed,
                     now,
                 ),
@@ -491,6 +511,8 @@ class RoomStore:
             row = _own_job(db, student, request_id)
             if row is None:
                 return None
+            if row["state"] == TAKEN_BACK:
+                return _job(row)  # the answer to it was lost
             if row["state"] != QUEUED:
                 raise RoomRefusal(409, "It was sent already, so it can't be taken back.")
             _take_back_queued(
@@ -694,6 +716,7 @@ def _job(row: sqlite3.Row, lines: list[Line] | None = None, db: sqlite3.Connecti
         clip_path=row["clip_path"],
         seconds=row["seconds"],
         hidden=bool(row["hidden"]),
+        repeat_key=row["repeat_key"],
         ahead=ahead,
     )
 
@@ -762,6 +785,12 @@ def _new_key(db: sqlite3.Connection, student: int, kind: KeyKind, now: float) ->
 
 def _keep_key(db: sqlite3.Connection, key: str, student: int, kind: KeyKind, now: float) -> None:
     db.execute("INSERT INTO keys VALUES (?, ?, ?, ?)", (_digest(key), student, kind, now))
+
+
+def _holds(db: sqlite3.Connection, student: int, key: str, kind: KeyKind) -> bool:
+    """Whether it is a key of that student's."""
+    wanted = "SELECT 1 FROM keys WHERE digest = ? AND student = ? AND kind = ?"
+    return db.execute(wanted, (_digest(key), student, kind)).fetchone() is not None
 
 
 def _device(name: str, letters: str) -> str:

@@ -10,9 +10,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-IN_FLIGHT: Final = 8  # clips at the service at a time
+IN_FLIGHT, MOST_IN_FLIGHT = 8, 24  # clips at the service at a time
 IN_FLIGHT_EACH: Final = 2  # of one student
 UNSENT: Final = 2  # handed over and not accepted yet: what waits there can't change places any more
+
+
+def most_in_flight(requests_a_minute: int | None) -> int:
+    """How many clips may be at the service at a time: more where its key allows to ask about more."""
+    return max(IN_FLIGHT, min(MOST_IN_FLIGHT, (requests_a_minute or 0) // 4))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .budget import WINDOW_SECONDS, pause_seconds
+from .budget import MOMENT_SECONDS, WINDOW_SECONDS, pause_seconds
 
 # The times of like jobs are taken to be lognormal, with one of these medians (seconds, to about an hour) and
 # one of these spreads (the standard deviation of the logarithm; the widest stands for two queues, too).
@@ -23,6 +23,7 @@ USUAL_SECONDS = (5.0, 300.0)  # with nothing known, any median from here to ther
 CHANGE_CHANCE = 0.01  # that the service takes up another pace between two jobs
 SURPRISE = 0.15  # the share of jobs whose progress foretells nothing, such as those that stay at 99 %
 PERCENT = 0.01
+QUEUE_LOOK_SECONDS = 10.0  # a place in a queue is asked for so often at least, for a person to see
 TINY = sys.float_info.epsilon  # instead of nought, which can't be divided by
 
 _GRID = [(math.log(median), spread) for median in MEDIANS for spread in SPREADS]
@@ -85,6 +86,7 @@ class Belief:
         self._not_before = submitted_at
         self._figures: list[tuple[float, float]] = []  # moments at which the progress had risen, and to what
         self._pending_until = submitted_at
+        self._queue_seconds = 0.0
         self._terms: list[Term] = []
         self._terms_of: tuple[int, float] | None = None
         self._longer_than_known = 1.0
@@ -113,9 +115,17 @@ class Belief:
         recent = sum(at > now + seconds - WINDOW_SECONDS for at in self._requests)
         return most_a_minute * max(1.0, seconds / WINDOW_SECONDS) - recent
 
+    def queued(self, seconds: float | None, now: float) -> None:
+        """The job waits for its turn, for about `seconds` if that is known: its own time hasn't begun."""
+        self.pace.still_running(self.known_at - self.submitted_at, 0.0)
+        self.under_way, self._faults = False, 0
+        self.submitted_at = self.known_at = self._pending_until = now
+        self._queue_seconds = seconds or 0.0
+        self._not_before = now + min(max(self._queue_seconds / 2, MOMENT_SECONDS), QUEUE_LOOK_SECONDS)
+
     def told(self, progress: float | None, now: float) -> None:
         """The job still runs, at `progress` in the service's own units, or None where it says none."""
-        self.under_way, self._faults = False, 0
+        self.under_way, self._faults, self._queue_seconds = False, 0, 0.0
         before = self.progress or 0.0
         if progress is not None and progress >= 0:
             # Whole numbers count percent; and full is only said by `completed`.
@@ -173,7 +183,7 @@ class Belief:
             whole = self.outlook.typical_seconds
         else:
             return None
-        return max(0.0, self.submitted_at + whole - now)
+        return max(0.0, self.submitted_at + self._queue_seconds + whole - now)
 
     def _refresh(self) -> None:
         state = (self.pace.version, self.known_at)

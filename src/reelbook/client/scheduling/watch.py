@@ -89,7 +89,10 @@ async def watch(
             took = belief.ended(now, completed=isinstance(status, models.Completed))
         else:
             refusals = 0
-            belief.told(status.progress if isinstance(status, models.Processing) else None, now)
+            if isinstance(status, models.Pending) and status.queue_position is not None:
+                belief.queued(status.queue_seconds, now)
+            else:
+                belief.told(status.progress if isinstance(status, models.Processing) else None, now)
         left = None if done else belief.remaining_seconds(now)
         yield Observation(status, error, belief.progress, left, now, took=took)
         if done:

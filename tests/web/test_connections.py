@@ -18,10 +18,11 @@ from sandbox.doubles import Client, Open
 from starlette.types import Message
 from support.waiting import until
 
-from reelbook.sandbox import connections, server
-from reelbook.sandbox.connections import RequestBody
+from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 from reelbook.sandbox.places import Places
+from reelbook.web import connections
+from reelbook.web.connections import RequestBody
 
 MOST = 8  # connections in all; an address may have half of them
 NEIGHBOUR, OTHER = "127.0.0.2", "127.0.0.3"  # addresses that the test's own questions don't come from

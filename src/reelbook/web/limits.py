@@ -9,12 +9,29 @@ from __future__ import annotations
 import math
 from collections import deque
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from .. import wire
-from .protocol import LimitWindow, Settings
 
-DEFAULTS: Final = Settings()
+LimitWindow = Literal["sliding", "fixed"]
+ResetUnit = Literal["seconds", "epoch", "epoch_ms"]
+LimitHeaders = Literal["all", "none", "wrong"]
+# Told while limits are lifted. More than any key has, or a careful client would go on sparing its requests.
+LIFTED: Final = 10 * wire.MAX_REQUESTS_PER_MINUTE
+
+
+@dataclass(frozen=True)
+class LimitSettings:
+    """How requests are counted and what is told of it. `Sandbox.settings` says what each does."""
+
+    rate_limiting: bool = True
+    limit_window: LimitWindow = "sliding"
+    count_refused: bool = False
+    reset_unit: ResetUnit = "seconds"
+    limit_headers: LimitHeaders = "all"
+
+
+DEFAULTS: Final = LimitSettings()
 
 
 @dataclass(frozen=True)
@@ -30,7 +47,7 @@ class Admission:
     remaining: int
     reset_seconds: int
 
-    def headers(self, settings: Settings = DEFAULTS, now: float = 0.0) -> dict[str, str]:
+    def headers(self, settings: LimitSettings = DEFAULTS, now: float = 0.0) -> dict[str, str]:
         """The headers of every authenticated answer (interface, Limits).
 
         `now` is the time that the answer's Date header tells, in seconds since the epoch: epochs count by it.
@@ -57,11 +74,10 @@ class Limits:
     def __init__(self) -> None:
         self._counted: dict[str, deque[float]] = {}
 
-    def take(self, key_id: str, per_minute: int, now: float, settings: Settings = DEFAULTS) -> Admission:
+    def take(self, key_id: str, per_minute: int, now: float, settings: LimitSettings = DEFAULTS) -> Admission:
         """Count one request of the key `key_id` at `now` (seconds), unless its window is full."""
         if not settings.rate_limiting:
-            # Told as the largest limit there is, or a careful client would go on sparing its requests.
-            return Admission(True, wire.MAX_REQUESTS_PER_MINUTE, wire.MAX_REQUESTS_PER_MINUTE, 0)
+            return Admission(True, LIFTED, LIFTED, 0)
         window, kind = self._counted.setdefault(key_id, deque()), settings.limit_window
         while window and _free_again(window[0], kind) <= now:
             window.popleft()

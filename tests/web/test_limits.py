@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sandbox.doubles import Client, Open
 
-from reelbook.sandbox.limits import Admission, Limits
 from reelbook.sandbox.protocol import Settings
+from reelbook.web.limits import LIFTED, Admission, Limits
 
 BALANCE = "/api/v1/billing/balance"
 REFUSED = Admission(False, 10, 0, 12)
@@ -42,9 +42,9 @@ def test_refused_requests_are_not_counted() -> None:
 
 
 def test_lifted_limits_refuse_nothing() -> None:
-    """While lifted, all of the largest limit remains, and nothing is counted."""
+    """While lifted, all of a limit beyond any key's remains, and nothing is counted."""
     limits, lifted = Limits(), Settings(rate_limiting=False)
-    assert {limits.take("k", 1, 0.0, lifted) for _ in range(20)} == {Admission(True, 100, 100, 0)}
+    assert {limits.take("k", 1, 0.0, lifted) for _ in range(20)} == {Admission(True, LIFTED, LIFTED, 0)}
     assert limits.take("k", 1, now=0.0).allowed
 
 

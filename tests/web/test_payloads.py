@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.types import Message
 
 from reelbook.lazy_module import LazyModule
-from reelbook.sandbox import payloads
-from reelbook.sandbox.payloads import FIELDS, IMAGE, TEXT, Parameter, Refused, fields_of, shape_of
+from reelbook.web import payloads
+from reelbook.web.payloads import FIELDS, IMAGE, TEXT, Parameter, Refused, fields_of, shape_of
 
 jsonschema: Any = LazyModule("jsonschema")
 

@@ -94,6 +94,7 @@ class Parameter:
             schema["default"] = self.default
         if self.least is not None:
             schema |= dict(zip(bounds, (self.least, self.most), strict=True))
+            schema |= {"pattern": r"\S"} if self.type == "string" else {}
         return schema | ({"enum": list(self.among)} if self.among else {})
 
     def _check_text(self, value: object) -> None:

@@ -1,0 +1,221 @@
+"""The service's interface as an OpenAPI document, made of the tables by which requests are read and answered.
+
+`NOT_SHOWN` is what the interface leaves open: what is done here, and by which switch of the sandbox something
+else is. A room has no such switches, and adds what `wire.OFFERS` names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from .. import wire
+from .payloads import DAYS, IMAGE, NAME, RATE_LIMIT, TEXT, Parameter, fields_of
+
+OPENAPI: Final = "/openapi.json"
+
+# What each state's status tells beside request_id and status (interface, "Job states"), and its JSON types.
+TELLS: Final[Mapping[str, tuple[str, ...]]] = {
+    wire.PENDING: ("estimated_cost_usd",),
+    wire.PROCESSING: ("estimated_cost_usd", "progress"),
+    wire.COMPLETED: ("video_url", "duration_seconds", "cost_usd"),
+    wire.FAILED: ("error",),
+}
+TOLD: Final = {
+    "estimated_cost_usd": "number",
+    "progress": "integer",
+    "video_url": "string",
+    "duration_seconds": "number",
+    "cost_usd": "number",
+    "error": "string",
+}
+# What the interface doesn't show, what is done, and what of `Sandbox.settings` or `Sandbox.fault` changes it.
+NOT_SHOWN: Final = (
+    ("agent tools: names and arguments", "as its tool server lists them", ""),
+    ("progress: bounds", "0 to 99", ""),
+    ("a key's name: constraints; whether it is required", "required, 1 to 100 characters", ""),
+    ("rate_limit: whether it may be omitted", f"it may: {wire.DEFAULT_REQUESTS_PER_MINUTE}", ""),
+    ("last_used of a key never used", "null", ""),
+    (
+        "transitions between states",
+        "pending, processing, then completed or failed",
+        "pace, fault unknown_status",
+    ),
+    ("whether a failed job is charged", "it isn't", "fail_next"),
+    ("is_active of a revoked key", "false; it stays listed", ""),
+    ("days: default and bounds", f"{DAYS.default}; {DAYS.least} to {DAYS.most:g}", ""),
+    ("how a period of days is counted", "windows of 24 hours up to now", "usage_days"),
+    ("paging and filtering of keys", "none: all are listed", ""),
+    ("scopes of keys, and their expiry", "every key may do everything, until it is revoked", ""),
+    ("events", "none: the status is asked for", ""),
+    ("bodies of errors other than 402", "{detail: string}, as of 402", "fault html, broken_json"),
+    ("an unknown request_id or key_id", "404", "fault not_found"),
+    ("what yields 400", "each request below says what it takes", ""),
+    ("X-RateLimit-Reset: unit", "seconds to wait", "reset_unit"),
+    ("the window of a rate limit", "the last 60 s", "limit_window, count_refused, limit_headers"),
+    ("maximum size of an image", "10 MiB", "max_image_bytes"),
+    ("maximum length of a prompt", "2000 characters", ""),
+    ("how long clips are kept", "7 days", "fault expired_link"),
+    ("version by header, deprecation", "none", ""),
+)
+
+_MONEY: Final = {"balance_usd": "number", "total_spent_usd": "number"}
+_USAGE: Final = {
+    "period_days": "integer",
+    "total_requests": "integer",
+    "total_seconds": "number",
+    "total_cost_usd": "number",
+    "current_balance_usd": "number",
+    "total_spent_usd": "number",
+}
+_KEY: Final = {"key_id": "string", "name": "string", "rate_limit": "integer", "created_at": "string"}
+_ACCEPTED: Final = {
+    "request_id": "string",
+    "status": "string",
+    "estimated_cost_usd": "number",
+    "estimated_duration_seconds": "number",
+}
+_ERRORS: Final = {
+    400: "The request isn't valid; or, of a job in a class, it can't be taken back any more",
+    401: "The API key isn't valid",
+    402: "The balance is lower than the cost",
+    404: "There is no such id",
+    413: "The request is too large",
+    429: "The key's requests of this minute are used up",
+}
+
+
+def document(*, version: str, room: bool = False) -> dict[str, Any]:
+    """The interface as the sandbox speaks it, or as a class's `room` does: without keys, with its queue."""
+    paths: dict[str, Any] = {
+        wire.TEXT_TO_VIDEO: {"post": _submission(TEXT, room)},
+        wire.IMAGE_TO_VIDEO: {"post": _submission(IMAGE, room)},
+        f"{wire.STATUS}/{{request_id}}": {
+            "get": _operation("The job as it stands", _status(room), [_path("request_id")], errors=(404,))
+        },
+        wire.BALANCE: {"get": _operation("Balance and what was spent, in USD", _object(_MONEY))},
+        wire.USAGE: {"get": _operation("What was used", _object(_USAGE), [_query(DAYS)], errors=(400,))},
+    }
+    if room:
+        listed = {"allOf": [_status(room), _object({}, {"request": {"type": "object"}})]}
+        jobs = _object({}, {"jobs": {"type": "array", "items": listed}})
+        paths[wire.ROOM_JOBS] = {"get": _operation("One's own jobs, the newest first", jobs)}
+        taken = _operation("Takes back what waits", _status(room), [_path("request_id")], errors=(404, 409))
+        paths[f"{wire.ROOM_JOBS}/{{request_id}}"] = {"delete": taken}
+    else:
+        paths[wire.KEYS] = {"get": _list_keys(), "post": _create_key()}
+        revoked = _object({"message": "string", "key_id": "string"})
+        revoke = _operation("Revokes the key", revoked, [_path("key_id")], errors=(404,))
+        paths[f"{wire.KEYS}/{{key_id}}"] = {"delete": revoke}
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Video generation in a class's room"
+            if room
+            else "Video generation, as the sandbox has it",
+            "version": version,
+            "x-not-shown": [
+                {"what": what, "here": here, **({"switch": switch} if switch and not room else {})}
+                for what, here, switch in NOT_SHOWN
+            ],
+        },
+        "security": [{"key": []}],
+        "paths": paths,
+        "components": {"securitySchemes": {"key": {"type": "http", "scheme": "bearer"}}},
+    }
+
+
+def _submission(mode: wire.Mode, room: bool) -> dict[str, Any]:
+    fields = {field.name: field.schema for field in fields_of(mode)}
+    required = [field.name for field in fields_of(mode) if field.default is None]
+    kind = "application/json"
+    if mode == IMAGE:
+        kind, required = "multipart/form-data", [*required, "image"]
+        fields["image"] = {"type": "string", "format": "binary", "description": "A JPEG or PNG file."}
+    body = {"type": "object", "properties": fields, "required": required}
+    answer = _object(_ACCEPTED, optional={"queue_position": "integer"} if room else {})
+    parameters = []
+    if room:
+        key = {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"}
+        parameters = [{"name": wire.IDEMPOTENCY_KEY, "in": "header", "schema": key}]
+    operation = _operation(f"Orders a clip: {mode}", answer, parameters, errors=(400, 402, 413))
+    return {**operation, "requestBody": {"required": True, "content": {kind: {"schema": body}}}}
+
+
+def _status(room: bool) -> dict[str, Any]:
+    """One of the states, each with exactly its fields."""
+    more: dict[str, dict[str, str]] = {}
+    if room:
+        waits = {"message": "string"}
+        more = {
+            wire.PENDING: {**waits, "queue_position": "integer", "queue_seconds": "number"},
+            wire.FAILED: {"cost_usd": "number", "uncertain": "boolean"},
+        }
+    return {
+        "oneOf": [
+            _object(
+                {"request_id": "string", **{name: TOLD[name] for name in names}},
+                {"status": {"const": state}},
+                optional=more.get(state, {}),
+                closed=not room,
+            )
+            for state, names in TELLS.items()
+        ]
+    }
+
+
+def _list_keys() -> dict[str, Any]:
+    listing = {"is_active": "boolean", "key_preview": "string"}
+    key = _object({**_KEY, **listing}, {"last_used": {"type": ["string", "null"]}})
+    keys = {"api_keys": {"type": "array", "items": key}}
+    return _operation("All keys, without the keys themselves", _object({"count": "integer"}, keys))
+
+
+def _create_key() -> dict[str, Any]:
+    asked = {each.name: each.schema for each in (NAME, RATE_LIMIT)}
+    body = {"type": "object", "properties": asked, "required": [NAME.name]}
+    made = _object({**_KEY, "api_key": "string"})
+    operation = _operation("Makes a key, and shows it this once", made, errors=(400, 413))
+    return {**operation, "requestBody": {"required": True, "content": {"application/json": {"schema": body}}}}
+
+
+def _operation(
+    summary: str,
+    answer: dict[str, Any],
+    parameters: Sequence[dict[str, Any]] = (),
+    *,
+    errors: Sequence[int] = (),
+) -> dict[str, Any]:
+    limits = (wire.RATE_LIMIT, wire.RATE_REMAINING, wire.RATE_RESET)
+    headers = {name: {"schema": {"type": "integer"}} for name in limits}
+    said = {"application/json": {"schema": _object({"detail": "string"})}}
+    refused = {
+        str(status): {"description": _ERRORS.get(status, _ERRORS[400]), "content": said}
+        for status in sorted({401, 429, *errors})
+    }
+    told = {"application/json": {"schema": answer}}
+    done = {"description": "Done", "headers": headers, "content": told}
+    operation = {"summary": summary, "responses": {"200": done, **refused}}
+    return {**operation, "parameters": list(parameters)} if parameters else operation
+
+
+def _object(
+    types: Mapping[str, str],
+    fields: Mapping[str, Any] | None = None,
+    *,
+    optional: Mapping[str, str] | None = None,
+    closed: bool = False,
+) -> dict[str, Any]:
+    """An object with fields of these types and those of `fields`, which are required, and `optional` ones."""
+    properties = {**{name: {"type": kind} for name, kind in types.items()}, **(fields or {})}
+    more = {name: {"type": kind} for name, kind in (optional or {}).items()}
+    schema = {"type": "object", "properties": {**properties, **more}, "required": list(properties)}
+    return {**schema, "additionalProperties": False} if closed else schema
+
+
+def _path(name: str) -> dict[str, Any]:
+    return {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
+
+
+def _query(parameter: Parameter) -> dict[str, Any]:
+    return {"name": parameter.name, "in": "query", "schema": parameter.schema}

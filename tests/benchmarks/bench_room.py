@@ -1,0 +1,333 @@
+"""A class's room under load: fairness, floods, the service's requests, kills, a crowd. It only prints.
+
+`PYTHONPATH=src:tests python -m benchmarks.bench_room fairness`; the others are `flood`, `budget`, `kills` and
+`crowd`. Each takes up to three minutes on two cores in the sizes that it has by itself; `--help` tells them.
+The room and the service behind it are processes of their own; the students are in this one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import sqlite3
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+from benchmarks.command import options_of, with_seed
+from classroom.room.killable import CODE, Killable, books, bought, broken, kill_at_random
+
+from reelbook import wire
+from reelbook.client import AsyncClient
+from reelbook.sandbox import server
+from reelbook.sandbox.handle import Sandbox
+from reelbook.web.limits import Admission, Limits
+
+SECONDS = 5  # of a clip
+POLL_SECONDS = 1.0  # of somebody without Reelbook
+
+
+@dataclass
+class Order:
+    """A student's clip: when it was ordered and known to be done, by this process's clock."""
+
+    student: str
+    number: int
+    ordered_at: float
+    request_id: str = ""
+    known_at: float = 0.0
+
+    @property
+    def waited(self) -> float:
+        """From the order to the notice, in seconds."""
+        return self.known_at - self.ordered_at
+
+
+@dataclass
+class Class:
+    """Everybody who orders, and what they ordered. `key_of` gives the key of a name."""
+
+    url: str
+    orders: list[Order] = field(default_factory=list)
+
+    async def student(self, name: str, key: str, offers: Sequence[str], clips: int) -> None:
+        """Orders all at once with our client, and waits for each."""
+        async with AsyncClient(key, self.url, offers=offers) as client:
+
+            async def one(number: int) -> None:
+                order = Order(name, number, time.time())
+                self.orders.append(order)
+                accepted = await client.text_to_video(f"{name} {number}", duration_seconds=SECONDS)
+                order.request_id = accepted.request_id
+                await client.wait(accepted.request_id)
+                order.known_at = time.time()
+
+            await asyncio.gather(*(one(number) for number in range(clips)))
+
+    async def flooder(self, name: str, key: str, clips: int) -> None:
+        """Orders all at once with plain httpx, and asks once a second for the one that isn't done."""
+        headers = {"Authorization": f"Bearer {key}"}
+        async with httpx.AsyncClient(base_url=self.url, headers=headers, timeout=60, trust_env=False) as http:
+            answers = await asyncio.gather(
+                *(
+                    http.post(wire.TEXT_TO_VIDEO, json={"prompt": f"{name} {n}", "duration_seconds": SECONDS})
+                    for n in range(clips)
+                )
+            )
+            for answer in answers:
+                while answer.status_code == 200:
+                    told = await http.get(wire.status_path(answer.json()["request_id"]))
+                    if told.status_code == 200 and told.json()["status"] in (wire.COMPLETED, wire.FAILED):
+                        break
+                    await asyncio.sleep(POLL_SECONDS)
+
+    def firsts(self) -> dict[str, float]:
+        """How long each waited for the first of their clips."""
+        waits: dict[str, float] = {}
+        for order in self.orders:
+            waits[order.student] = min(order.waited, waits.get(order.student, order.waited))
+        return waits
+
+
+async def joined(url: str, name: str) -> tuple[str, list[str]]:
+    """A key of the room's, and what it offers."""
+    async with httpx.AsyncClient(base_url=url, timeout=60, trust_env=False) as http:
+        answer = await http.post(wire.ROOM_JOIN, json={"code": CODE, "name": name})
+        told: dict[str, Any] = answer.json()
+        return told["api_key"], told["offers"]
+
+
+def jain(values: Sequence[float]) -> float:
+    """Jain's index: 1 where all are equal, 1/n where one has everything."""
+    return sum(values) ** 2 / (len(values) * sum(value * value for value in values))
+
+
+@contextlib.contextmanager
+def served(pace: float | str = "brisk", **options: Any) -> Iterator[tuple[Killable, Sandbox]]:
+    """A room in a process of its own, on a sandbox in another one."""
+    with tempfile.TemporaryDirectory(prefix="reelbook-") as folder:
+        home = Path(folder, "home")
+        sandbox = server.ensure(home)
+        room = Killable(home, Path(folder), **options)
+        try:
+            sandbox.settings(pace=pace, rate_limiting=False, balance_usd=10_000)
+            room.start()
+            yield room, sandbox
+        finally:
+            if room.process is not None and room.process.poll() is None:
+                room.kill()
+            server.stop(home)
+
+
+def ended_at(home: Path) -> dict[str, float]:
+    """When each clip was there, by the room's file."""
+    file = home / "rooms" / "FOX234" / "room.db"
+    with contextlib.closing(sqlite3.connect(file, timeout=10)) as connection:
+        return dict(connection.execute("SELECT request_id, ended_at FROM jobs WHERE state = 'completed'"))
+
+
+def fairness(students: int, clips: int) -> None:
+    """Everybody orders the same, at the same time."""
+    with served(short_jobs=False) as (room, _):
+        those = Class(room.url)
+
+        async def go() -> None:
+            names = [f"Student {number}" for number in range(students)]
+            keys = [await joined(room.url, name) for name in names]
+            await asyncio.gather(
+                *(those.student(name, *key, clips) for name, key in zip(names, keys, strict=True))
+            )
+
+        begun = time.time()
+        asyncio.run(go())
+        took = time.time() - begun
+        ends = ended_at(room.home)
+    waits = [
+        statistics.fmean(order.waited for order in those.orders if order.student == name)
+        for name in {order.student for order in those.orders}
+    ]
+    own: dict[str, list[float]] = {}
+    for order in those.orders:
+        own.setdefault(order.student, []).append(ends[order.request_id])
+    firsts, thirds = [min(each) for each in own.values()], [sorted(each)[-1] for each in own.values()]
+    lags = sorted(order.known_at - ends[order.request_id] for order in those.orders)
+    print(
+        f"{students} students × {clips} clips: {took:.1f} s in all, fairness {jain(waits):.3f}, mean wait "
+        f"{statistics.fmean(waits):.1f} s; the last first clip {max(firsts) - min(thirds):+.1f} s after the "
+        f"first last one; notice after a clip's end: median {statistics.median(lags):.2f} s, worst "
+        f"{lags[-1]:.1f} s"
+    )
+
+
+def flood(others: int, clips: int, many: int, where: str) -> None:
+    """One floods with plain httpx, one orders many: how much later the others have their first clip."""
+    alone, beside = (statistics.fmean(_firsts(others, size, many, where)) for size in (0, clips))
+    print(
+        f"{others} who order two each, {where}: first clip after {alone:.1f} s; beside one who floods "
+        f"{clips} and one who orders {many}: after {beside:.1f} s, × {beside / alone:.2f}"
+    )
+
+
+def _firsts(others: int, clips: int, many: int, where: str) -> list[float]:
+    """How long those others waited for their first clip, in the room or on the bare sandbox."""
+    with served(short_jobs=False) as (room, sandbox):
+        those = Class(room.url if where == "room" else sandbox.url)
+
+        async def key_of(name: str) -> tuple[str, Sequence[str]]:
+            if where == "room":
+                return await joined(room.url, name)
+            async with AsyncClient(sandbox.api_key, sandbox.url) as client:
+                return (await client.create_key(name, rate_limit=100)).api_key.reveal(), ()
+
+        async def go() -> None:
+            floods = []
+            if clips:
+                for name, size in (("Flooder", clips), ("Glutton", many)):
+                    key, _ = await key_of(name)
+                    floods.append(asyncio.create_task(those.flooder(name, key, size)))
+                await asyncio.sleep(2)
+            keys = {name: await key_of(name) for name in (f"Student {number}" for number in range(others))}
+            await asyncio.gather(*(those.student(name, *key, 2) for name, key in keys.items()))
+            for each in floods:
+                each.cancel()
+            await asyncio.gather(*floods, return_exceptions=True)
+
+        asyncio.run(go())
+    return list(those.firsts().values())
+
+
+def budget(limit: int, students: int, clips: int) -> None:
+    """A service by its address whose key has so many requests a minute: refused none, and no time wasted."""
+    refused = 0
+    take = Limits.take
+
+    def counted(*arguments: Any) -> Admission:
+        nonlocal refused
+        admission = take(*arguments)
+        refused += not admission.allowed
+        return admission
+
+    Limits.take = counted  # type: ignore[assignment,method-assign]  # the service is in this process, to be looked at
+    with tempfile.TemporaryDirectory(prefix="reelbook-") as folder:
+        upstream = server.in_thread(Path(folder, "upstream"), rate_limit=limit, balance_usd=1000)
+        with upstream as service:
+            key = service.api_key.reveal()
+            room = Killable(Path(folder, "home"), Path(folder), upstream=(key, service.url), short_jobs=False)
+            room.start()
+            those = Class(room.url)
+
+            async def go() -> None:
+                names = [f"Student {number}" for number in range(students)]
+                keys = [await joined(room.url, name) for name in names]
+                await asyncio.gather(
+                    *(those.student(name, *key, clips) for name, key in zip(names, keys, strict=True))
+                )
+
+            begun = time.time()
+            asyncio.run(go())
+            took = time.time() - begun
+            room.kill()
+    # Each clip takes a submission and at least one question, and the balance was asked for twice. What was
+    # sent at once comes back at once, a window later.
+    windows = math.ceil((2 * students * clips + 2) / limit) - 1
+    bound = windows * wire.RATE_WINDOW_SECONDS
+    waits = [order.waited for order in those.orders]
+    print(
+        f"{students} students × {clips} clips on {limit} requests a minute: {took:.0f} s, bound "
+        f"{bound:.0f} s, × {took / max(bound, 1):.2f}; refused upstream {refused}; fairness {jain(waits):.3f}"
+    )
+
+
+def kills(times: int, seed: int) -> None:
+    """SIGKILL at random moments under load, with one answer in ten lost upstream."""
+    with served(0.3) as (room, sandbox):
+        begun = time.time()
+        told = kill_at_random(room, sandbox, times, seed)
+        took = time.time() - begun
+        found = books(room.home)
+        wrong = broken(found, bought(room.home), 50_000)
+    print(
+        f"{times} kills in {took:.0f} s, seed {seed}: {len(told)} ids, {dict(found.states)}; reserved and "
+        f"spent {found.of_students} micro-USD; broken: {wrong or 'nothing'}"
+    )
+
+
+async def _polling(url: str, key: str, took: list[float], errors: list[str], seconds: float) -> None:
+    end = time.perf_counter() + seconds
+    headers = {"Authorization": f"Bearer {key}"}
+    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=60, trust_env=False) as http:
+        request_id = ""
+        while time.perf_counter() < end:
+            begun = time.perf_counter()
+            if not request_id:
+                answer = await http.post(wire.TEXT_TO_VIDEO, json={"prompt": "a fox", "duration_seconds": 1})
+                request_id = answer.json().get("request_id", "")
+            else:
+                answer = await http.get(wire.status_path(request_id))
+                if answer.status_code == 200 and answer.json()["status"] == wire.COMPLETED:
+                    request_id = ""
+            took.append(time.perf_counter() - begun)
+            if answer.status_code != 200:
+                errors.append(f"{answer.status_code} {answer.text[:80]}")
+            await asyncio.sleep(max(0.0, POLL_SECONDS - took[-1]))
+
+
+def crowd(clients: int, seconds: float) -> None:
+    """Everybody orders one clip after the other, and asks once a second."""
+    with served(0.3, cap=500, short_jobs=False) as (room, _):
+        assert room.process is not None
+        process = psutil.Process(room.process.pid)
+        before = process.memory_info().rss >> 20
+        took: list[float] = []
+        errors: list[str] = []
+
+        async def go() -> None:
+            keys = [(await joined(room.url, f"Student {number}"))[0] for number in range(clients)]
+            await asyncio.gather(*(_polling(room.url, key, took, errors, seconds) for key in keys))
+
+        asyncio.run(go())
+        after = process.memory_info().rss >> 20
+    cuts = [1000 * cut for cut in statistics.quantiles(took, n=100)]
+    print(
+        f"{clients} clients, {len(took)} answers in {seconds:g} s: median {cuts[49]:.0f} ms, p99 "
+        f"{cuts[98]:.0f} ms, errors {len(errors)} {sorted(set(errors))[:3]}; memory {before} → {after} MiB"
+    )
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Runs one of them."""
+    parser = with_seed(options_of(__doc__))
+    parser.add_argument("what", choices=["fairness", "flood", "budget", "kills", "crowd"])
+    parser.add_argument("--students", type=int, default=40)
+    parser.add_argument("--clips", type=int, default=3)
+    parser.add_argument("--limit", type=int, default=10)
+    parser.add_argument("--others", type=int, default=10)
+    parser.add_argument("--flood", type=int, default=80)
+    parser.add_argument("--many", type=int, default=60)
+    parser.add_argument("--where", choices=["room", "sandbox"], default="room")
+    parser.add_argument("--times", type=int, default=100)
+    parser.add_argument("--clients", type=int, default=100)
+    parser.add_argument("--seconds", type=float, default=180.0)
+    given = parser.parse_args(arguments)
+    if given.what == "fairness":
+        fairness(given.students, given.clips)
+    elif given.what == "flood":
+        flood(given.others, given.flood, given.many, given.where)
+    elif given.what == "budget":
+        budget(given.limit, given.students, given.clips)
+    elif given.what == "kills":
+        kills(given.times, given.seed)
+    else:
+        crowd(given.clients, given.seconds)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,141 @@
+"""The interface's OpenAPI document: valid, and true to what the sandbox and a class's room answer.
+
+`PYTHONPATH=src:tests python -m contract.test_openapi 1000` tries so many cases of each operation, and prints.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings, strategies
+from openapi_spec_validator import validate
+from PIL import Image
+from schemathesis import checks
+from schemathesis.core.result import Ok
+from support.kept_clips import KeptClips
+
+from reelbook import connect, wire
+from reelbook.classroom.room import app
+from reelbook.classroom.room.serving import Choices, in_thread
+from reelbook.sandbox import server
+from reelbook.web.openapi import NOT_SHOWN, OPENAPI
+
+CASES = 25  # of each operation
+KNOWN = 20  # of the clips that were ordered meanwhile, their status is asked for
+TRIED = [
+    checks.not_a_server_error,
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_schema_conformance,
+    checks.response_headers_conformance,
+]
+
+
+@contextlib.contextmanager
+def services(home: Path) -> Iterator[dict[str, tuple[str, str]]]:
+    """A sandbox and a room in front of it, which sends nothing on: the address and a key of each."""
+    with server.in_thread(home, pace=0, executor=KeptClips()) as sandbox:
+        sandbox.settings(rate_limiting=False, balance_usd=1e6)
+        session = connect("sandbox", home=home)
+        chosen = Choices(cap_usd=1e5)
+        with contextlib.closing(session), in_thread(session, "FOX-234", chosen) as running:
+            running.room.store.change(paused=1)
+            _, key = running.room.store.join("Ada")
+            yield {
+                "sandbox": (sandbox.url, sandbox.api_key.reveal()),
+                "room": (running.url, key.reveal()),
+            }
+
+
+def tried(url: str, key: str, cases: int) -> Counter[str]:
+    """So many valid and invalid requests of each operation; how often which status was answered.
+
+    Raises what a check finds.
+    """
+    answers: Counter[str] = Counter()
+    ordered: list[str] = []
+    schema = schemathesis.openapi.from_url(f"{url}{OPENAPI}")
+    headers = {"Authorization": f"Bearer {key}"}
+    for result in schema.get_all_operations():
+        assert isinstance(result, Ok)
+        operation = result.ok()
+        for mode in (schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE):
+            strategy = operation.as_strategy(generation_mode=mode)
+
+            @settings(
+                max_examples=cases,
+                deadline=None,
+                database=None,
+                phases=[Phase.generate],
+                suppress_health_check=list(HealthCheck),
+            )
+            @given(case=strategy)
+            def one(case: Any) -> None:
+                answer = case.call_and_validate(headers=headers, checks=TRIED)
+                answers[f"{case.operation.label} {answer.status_code}"] += 1
+                if case.operation.method == "post" and "request_id" in answer.json():
+                    ordered.append(answer.json()["request_id"])
+
+            one()
+    status = schema[f"{wire.STATUS}/{{request_id}}"]["GET"]
+    for request_id in ordered[:KNOWN]:
+        answer = status.Case(path_parameters={"request_id": request_id}).call_and_validate(
+            headers=headers, checks=TRIED
+        )
+        answers[f"{status.label} {answer.status_code}"] += 1
+    return answers
+
+
+def picture() -> bytes:
+    """What an `image` may be."""
+    content = io.BytesIO()
+    Image.new("RGB", (64, 36)).save(content, "PNG")
+    return content.getvalue()
+
+
+schemathesis.openapi.format("binary", strategies.sampled_from([picture(), b"", b"no picture"]))
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[str, str]]]:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(app, "REQUESTS_PER_MINUTE", 10**9)
+        with services(tmp_path_factory.mktemp("home")) as running:
+            yield running
+
+
+@pytest.mark.parametrize("service", ["sandbox", "room"])
+def test_the_document_is_valid(both: dict[str, tuple[str, str]], service: str) -> None:
+    """As OpenAPI 3.1, and it tells all that the interface leaves open, with the sandbox's switches."""
+    document = httpx.get(both[service][0] + OPENAPI, trust_env=False).json()
+    validate(document)
+
+    told = document["info"]["x-not-shown"]
+    assert [each["what"] for each in told] == [what for what, _, _ in NOT_SHOWN]
+    assert any("switch" in each for each in told) == (service == "sandbox")
+
+
+@pytest.mark.parametrize("service", ["sandbox", "room"])
+def test_every_answer_is_as_the_document_says(both: dict[str, tuple[str, str]], service: str) -> None:
+    """To valid and to invalid requests alike: status, headers and body; never a 5xx."""
+    answers = tried(*both[service], CASES)
+    assert {label.rpartition(" ")[2] for label in answers} >= {"200", "400", "404"}
+    assert answers[f"GET {wire.STATUS}/{{request_id}} 200"] > 0
+
+
+if __name__ == "__main__":
+    app.REQUESTS_PER_MINUTE = 10**9  # type: ignore[misc]  # one student asks all of it
+    with tempfile.TemporaryDirectory() as folder, services(Path(folder)) as running:
+        for name, (url, key) in running.items():
+            found = tried(url, key, int(sys.argv[1]))
+            print(f"{name}: {found.total()} cases, 0 failures", *sorted(found.items()), sep="\n  ")

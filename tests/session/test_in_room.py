@@ -1,0 +1,162 @@
+"""A student's session in a class's room: its place in the queue, taking back, and answers that are lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.requests import Request
+from support.waiting import until
+
+import reelbook as rb
+from reelbook import states
+from reelbook.classroom.room import app
+from reelbook.classroom.room.serving import RunningRoom, in_thread
+from reelbook.classroom.room.store import Student
+from reelbook.errors import JobFailed, SubmissionCancelled, SubmissionUncertain
+from reelbook.sandbox.handle import Sandbox
+from reelbook.text.card import ShownJob, job_face, job_lines
+from reelbook.web.connections import connection_of
+
+
+@pytest.fixture
+def lost(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Loses the next answers to orders, on their way from the room to the student; call it before a room."""
+    left = 0
+    real = app._text_to_video
+
+    async def losing(room: app.Room, request: Request, student: Student) -> dict[str, Any]:
+        nonlocal left
+        answer = await real(room, request, student)
+        if left > 0:
+            left -= 1
+            connection_of(request.scope).reset()
+        return answer
+
+    def lose(times: int) -> None:
+        nonlocal left
+        left = times
+
+    monkeypatch.setattr(app, "_text_to_video", losing)
+    return lose
+
+
+@pytest.fixture
+def room(sandbox: Sandbox, short_jobs: None, lost: Callable[[int], None]) -> Iterator[RunningRoom]:
+    with rb.connect("sandbox") as teacher:
+        with in_thread(teacher, "KFX-204") as room:
+            yield room
+
+
+@pytest.fixture
+def ada(room: RunningRoom, tmp_path: Path) -> Iterator[rb.Session]:
+    session = rb.join(room.url, "KFX-204", name="Ada", home=tmp_path / "laptop")
+    yield session
+    session.close()
+
+
+def test_a_lost_answer_is_sent_again_with_the_same_key(
+    room: RunningRoom, ada: rb.Session, lost: Callable[[int], None], no_pauses: None
+) -> None:
+    """Three times, and the room has one order: nothing is uncertain."""
+    lost(3)
+    job = ada.text_to_video("a red fox", duration_seconds=1)
+
+    assert job.result().request_id == job.request_id
+    assert job.view().unanswered == 0
+    assert [each.request_id for each in room.room.store.all_jobs()] == [job.request_id]
+
+
+def test_what_stays_unanswered_is_looked_up(
+    room: RunningRoom, ada: rb.Session, lost: Callable[[int], None], no_pauses: None
+) -> None:
+    """Where the room doesn't come back in time: later it says what it has, and that job goes on."""
+    lost(100)
+    job = ada.text_to_video("a red fox", duration_seconds=1)
+    with pytest.raises(SubmissionUncertain, match="bought once at most"):
+        job.result()
+    lost(0)
+
+    (verdict,) = ada.reconcile().verdicts
+    assert (verdict.job, verdict.answer) == (job, "accepted")
+    assert job.result().duration_seconds == pytest.approx(1.0, abs=0.1)
+    assert len(room.room.store.all_jobs()) == 1
+    assert ada.spending().uncertain_usd == 0.0
+
+
+def test_an_attempt_that_the_room_never_got_is_told_so(
+    room: RunningRoom, ada: rb.Session, monkeypatch: pytest.MonkeyPatch, no_pauses: None
+) -> None:
+    """By the list of one's own jobs, at once."""
+    monkeypatch.setattr(app, "order", lambda *_: (_ for _ in ()).throw(RuntimeError("broken")))
+    job = ada.text_to_video("a red fox", duration_seconds=1)
+    with pytest.raises(SubmissionUncertain):
+        job.result()
+
+    (verdict,) = ada.reconcile().verdicts
+    assert verdict.answer == "not accepted"
+    assert job.state == states.NOT_ACCEPTED
+
+
+def test_the_place_in_the_queue_is_told(room: RunningRoom, ada: rb.Session) -> None:
+    """On the card, with a button that takes it back."""
+    room.room.store.change(paused=1)
+    jobs = list(ada.submit_many(["first", "second", "third"], duration_seconds=1))
+    until(lambda: all(job.view().ahead is not None for job in jobs))
+    places = {job.view().ahead: job for job in jobs}
+    shown = ShownJob.of(places[2], ada.service)
+
+    assert set(places) == {0, 1, 2}
+    assert ["cancel", "Take back"] in job_face(shown)["actions"]
+    assert "2 clips ahead of yours" in str(job_lines(shown.view, None))
+
+
+def test_what_waits_is_taken_back(room: RunningRoom, ada: rb.Session) -> None:
+    """Nothing is paid, the next ones move up, and a later kernel doesn't take it up."""
+    room.room.store.change(paused=1)
+    jobs = list(ada.submit_many(["first", "second"], duration_seconds=1))
+    until(lambda: all(job.view().ahead is not None for job in jobs))
+
+    assert jobs[0].cancel()
+    with pytest.raises(SubmissionCancelled):
+        jobs[0].result()
+    assert (jobs[0].state, ada.spending().committed_usd) == (states.CANCELLED, 0.05)
+    assert room.room.store.money() == (0, 50_000)
+    room.room.store.change(paused=0)
+    room.room.queue.poke()
+    jobs[1].result()
+    assert ada.resume() == ()
+
+
+def test_what_was_sent_is_not_taken_back(room: RunningRoom, ada: rb.Session, sandbox: Sandbox) -> None:
+    """The room refuses it, and the clip is made."""
+    room.room.store.change(paused=1)
+    job = ada.text_to_video("a red fox", duration_seconds=1)
+    until(lambda: job.view().ahead is not None)
+    ada._thread.call(_stopped(job))
+    room.room.store.change(paused=0)
+    room.room.queue.poke()
+    until(lambda: room.room.store.counts() == {"completed": 1})
+
+    assert not job.cancel()
+    assert job.result().duration_seconds == pytest.approx(1.0, abs=0.1)
+
+
+async def _stopped(job: rb.Job) -> None:
+    job._life.stop_watching()
+
+
+def test_the_end_of_the_class_costs_nothing(room: RunningRoom, ada: rb.Session) -> None:
+    """What it took back is told as unpaid, not as perhaps billed."""
+    room.room.store.change(paused=1)
+    job = ada.text_to_video("a red fox", duration_seconds=1)
+    until(lambda: job.request_id is not None)
+    with room.room.store._transaction() as db:
+        db.execute("UPDATE jobs SET state = 'taken back', reserved_micro = 0, error = 'The class is over.'")
+
+    with pytest.raises(JobFailed, match="class is over"):
+        job.result()
+    assert job.view().cost_usd == 0.0
+    assert ada.spending().committed_usd == 0.0
