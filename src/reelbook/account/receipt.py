@@ -42,7 +42,7 @@ _BEFORE_COST: Final = {cost_is: BEFORE_AMOUNT[charge] for charge, cost_is in _CO
 class ReceiptRow:
     """One clip. `cost_is` says how sure `cost_usd` is: charged; estimated, because the clip is on its way; or
     uncertain, because the service never answered or failed at it, and `note` then says why. `seed` is None
-    for a random one. `others` has what else was asked for, by the names of a request's fields.
+    where the service chose it. `others` has what else was asked for, by the names of a request's fields.
 
     The `mode` of a clip that an agent tool bought is "agent tool", and `asked_seconds` is None.
     """

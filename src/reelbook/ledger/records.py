@@ -57,15 +57,22 @@ class SweepCell:
 class Submission:
     """A request that is about to be sent, and what the ledger keeps beside it.
 
-    `place` is None for what may be bought any number of times: a script, a button. `repeats` is the number of
-    an uncertain entry that is sent again by it.
+    `sameness` is that of what was asked for: a cell that left the seed random gets its clip back, whichever
+    was drawn. `place` is None for what may be bought any number of times: a script, a button. `repeats` is
+    the number of an uncertain entry that is sent again by it.
     """
 
     request: JobRequest
+    sameness: str
     experiment: str | None = None
     place: Place | None = None
     repeats: int | None = None
     cell: SweepCell | None = None
+
+    @classmethod
+    def of(cls, asked: JobRequest, **kept: Any) -> Submission:
+        """The submission of what was asked for. A random seed is drawn here, for every way to submit."""
+        return cls(asked.with_seed(), asked.sameness, **kept)
 
     def earlier_run(self, entry: Entry) -> EarlierRun:
         """The run that submitted `entry`, which this one gets back."""
@@ -117,6 +124,7 @@ class Entry:
     account_id: int
     state: str
     record: Mapping[str, Any]
+    sameness: str
     experiment: str | None
     place: Place | None
     kernel: str
@@ -246,7 +254,7 @@ def request_columns(request: JobRequest) -> dict[str, object]:
     """A request as rows have it."""
     record = request.record()
     asked = {name: record.pop(name, None) for name in _ASKED}
-    return {**asked, "request": json.dumps(record, ensure_ascii=False), "sameness": request.sameness}
+    return {**asked, "request": json.dumps(record, ensure_ascii=False)}
 
 
 def read(kind: Callable[..., T], row: sqlite3.Row, **others: Any) -> T:

@@ -66,7 +66,7 @@ class SweepControl:
         repeats = entry.id if entry is not None and entry.state == states.UNCERTAIN else None
         cell = SweepCell(sweep, number, entry)
         with without_spend_warnings():  # the plan has said it
-            [job] = self._submit([Submission(request, experiment, repeats=repeats, cell=cell)])
+            [job] = self._submit([Submission.of(request, experiment=experiment, repeats=repeats, cell=cell)])
         return job
 
     def refresh(self, job: Job) -> bool:

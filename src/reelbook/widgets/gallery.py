@@ -334,8 +334,8 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
             self._offer()
         self._send_if_new(job)
 
-    def _on_again(self, job: Job) -> None:
-        if not self._twice(job) and (sent := send_again(job)) is not None:
+    def _on_again(self, job: Job, *, another_seed: bool = False) -> None:
+        if not self._twice(job) and (sent := send_again(job, another_seed=another_seed)) is not None:
             self.say("Sent. The clip appears here when it is done.")
             self.on_job.tell(sent)
 

@@ -1,6 +1,6 @@
 // The card of a clip, the same in every panel: a stage in the clip's shape, prompt, state, figures, cost, actions.
 import {
-  drawProgress, filledButton, h, isNew, pictureUrl, plainButton, progressBar, refill, setText, showText,
+  drawProgress, filledButton, foldButton, h, isNew, pictureUrl, plainButton, progressBar, refill, setText, showText,
 } from "./_dom.js";
 import { codeCopies } from "./_code.js";
 import { countingLines } from "./_live.js";
@@ -19,6 +19,7 @@ import { clipPlayer } from "./_media.js";
  * @property {"" | "open" | "figure"} bar open: running, with no figure
  * @property {string} money
  * @property {Array<[string, string]>} actions name and label; "code" is done here
+ * @property {Array<[string, string]>} again what the action "again" opens, if it opens anything
  * @property {string} mark
  * @property {string} id
  * @property {number} clip 0: none yet; another number: another clip
@@ -59,10 +60,11 @@ export function clipCard(frame, model, face, onAction, onWant) {
   const acts = h("div", { class: "rb-acts" });
   const code = codeCopies(frame, model, ["cell", "script", "curl"], () => ({ key: face().key }));
   code.opener.dataset.act = "code";
+  const again = h("div", { class: "rb-acts rb-copies", hidden: true });
   const drawLines = countingLines(frame, lines);
   const head = h("div", { class: "rb-head" }, prompt, badge, state);
   frame.body.append(h("article", { class: "rb-card" }, h("div", { class: "rb-stage-wrap" }, stage),
-    h("div", { class: "rb-text" }, head, bar, note, meta, aside, acts, code.choices)));
+    h("div", { class: "rb-text" }, head, bar, note, meta, aside, acts, again, code.choices)));
   let player = null;
   let playing = 0;
   let poster = "";
@@ -94,7 +96,7 @@ export function clipCard(frame, model, face, onAction, onWant) {
     note.className = `rb-note rb-${now.tone}`;
     showText(aside, now.aside);
     setText(money, now.money);
-    drawActions(now.actions);
+    drawActions(now);
     prompt.parentElement.parentElement.hidden = !now.prompt;
   };
   const openPlayer = () => {
@@ -110,12 +112,15 @@ export function clipCard(frame, model, face, onAction, onWant) {
     if (poster) opened.video.poster = poster;
     return opened;
   };
-  const drawActions = (actions) => {
-    if (!isNew(acts, actions)) return;
-    refill(acts, actions.map(([name, label]) => {
-      if (name === "code") return code.opener;
-      const made = name === "find_out" ? filledButton : plainButton;
-      return made(label, (event) => onAction(name, event.currentTarget), { "data-act": name });
+  const action = ([name, label]) => (name === "find_out" ? filledButton : plainButton)(label,
+    (event) => onAction(name, event.currentTarget), { "data-act": name });
+  const drawActions = ({ actions, again: seeds }) => {
+    if (!isNew(acts, [actions, seeds])) return;
+    again.hidden = true;
+    again.replaceChildren(...seeds.map(action));
+    refill(acts, actions.map((each) => {
+      if (each[0] === "code") return code.opener;
+      return each[0] === "again" && seeds.length ? foldButton(each[1], again) : action(each);
     }));
     acts.hidden = !actions.length;
     if (!code.opener.isConnected && !code.choices.hidden) code.opener.click();
