@@ -219,7 +219,7 @@ class JobRequest:
 
     `duration_seconds` is a whole number from 1 to 10. A clip from text has an `aspect_ratio` (16:9, 9:16 or
     1:1) and a `seed` (-1: one is drawn when it is submitted); a clip from an image has neither, as its
-    endpoint takes none. All of it is checked here and nowhere below. Raises InvalidInput of the type that fits.
+    endpoint takes none. All of it is checked here and nowhere below. Raises the InvalidInput that fits.
     """
 
     mode: wire.Mode

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,20 @@ def test_again_takes_the_same_seed_or_another(session: rb.Session) -> None:
     requests = [job.request for job in (first, same, another) if job is not None and job.request is not None]
     assert requests[0] == requests[1] != requests[2]
     assert -1 != requests[2].seed != requests[0].seed
+
+
+def test_a_clip_of_a_sweep_tells_what_filled_its_template(session: rb.Session, home: Path) -> None:
+    """In its file, with its seed and the time, as the ledger has it for a later kernel, too."""
+    began = datetime.now(UTC).replace(microsecond=0)
+    run = rb.Sweep("a {animal} in {snow|fog}", animal=["fox"], duration_seconds=[1]).run(session)
+    clips = run.results(30)
+    told = [rb.passport(clip.save(home)) for clip in clips]
+    assert [each.template for each in told] == ["a {animal} in snow", "a {animal} in fog"]
+    assert [each.slots for each in told] == [{"animal": "fox"}] * 2
+    assert [each.request for each in told] == [clip.request for clip in clips]
+    assert all(each.made_at is not None and each.made_at >= began for each in told)
+    session.close()
+    with rb.connect("sandbox") as later:
+        found = later.jobs(text="snow")[0].clip
+        assert found is not None
+        assert found.passport() == told[0]

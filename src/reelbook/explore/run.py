@@ -449,8 +449,9 @@ class SweepRun:
         request = cell.cell.request
         if not request.complete:
             raise InvalidInput(f"The picture of cell {cell.number} isn't kept any more. Nothing was sent.")
+        made_of = cell.cell.made_of(self.sweep.template)
         job = self._control.buy(
-            request, int(self.id), cell.number, seen=cell.job, experiment=self._experiment
+            request, int(self.id), cell.number, seen=cell.job, experiment=self._experiment, **made_of
         )
         self._cells[cell.number] = replace(cell, job=job, found=False)
         self._listeners.tell(self._cells[cell.number])

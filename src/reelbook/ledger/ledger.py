@@ -266,7 +266,15 @@ class Ledger(Entries):
         """
         entry = self.get(entry_id)
         assert entry is not None
-        again = Submission(request, entry.sameness, entry.experiment, entry.place, repeats=entry.id)
+        again = Submission(
+            request,
+            entry.sameness,
+            entry.experiment,
+            entry.place,
+            repeats=entry.id,
+            template=entry.record.get("template"),
+            slots=entry.record.get("slots", {}),
+        )
         try:
             ((repeated, _),) = self.intend([again], again=True)
         except SpendLimitReached as limit:
@@ -509,8 +517,7 @@ class Ledger(Entries):
         values = {
             "account": self.account.id,
             "state": states.INTENDED,
-            **records.request_columns(new.request),
-            "sameness": new.sameness,
+            **records.request_columns(new),
             "experiment": new.experiment,
             "repeats": new.repeats,
             **place_columns(new.place),

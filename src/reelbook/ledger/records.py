@@ -10,7 +10,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
@@ -59,7 +59,8 @@ class Submission:
 
     `sameness` is that of what was asked for: a cell that left the seed random gets its clip back, whichever
     was drawn. `place` is None for what may be bought any number of times: a script, a button. `repeats` is
-    the number of an uncertain entry that is sent again by it.
+    the number of an uncertain entry that is sent again by it. `template` and `slots` are a sweep's, and what
+    filled them.
     """
 
     request: JobRequest
@@ -68,6 +69,8 @@ class Submission:
     place: Place | None = None
     repeats: int | None = None
     cell: SweepCell | None = None
+    template: str | None = None
+    slots: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, asked: JobRequest, **kept: Any) -> Submission:
@@ -115,9 +118,9 @@ _ASKED: Final = ("mode", "prompt", "duration_seconds", "aspect_ratio")
 class Entry:
     """One submission and all that became of it.
 
-    `record` is what was asked for, as `JobRequest.record` has it; `actual_seconds` is the clip's length.
-    `kernel` looks after it. `took_seconds` is from the acceptance to the end as one kernel saw it, None where
-    nobody watched.
+    `record` is what was asked for, as `JobRequest.record` has it, and a sweep's `template` and `slots`;
+    `actual_seconds` is the clip's length. `kernel` looks after it. `took_seconds` is from the acceptance to
+    the end as one kernel saw it, None where nobody watched.
     """
 
     id: int
@@ -250,11 +253,13 @@ def _record(row: sqlite3.Row) -> dict[str, Any]:
     }
 
 
-def request_columns(request: JobRequest) -> dict[str, object]:
-    """A request as rows have it."""
-    record = request.record()
+def request_columns(new: Submission) -> dict[str, object]:
+    """What is asked for, as rows have it."""
+    record = new.request.record()
     asked = {name: record.pop(name, None) for name in _ASKED}
-    return {**asked, "request": json.dumps(record, ensure_ascii=False)}
+    if new.template is not None:
+        record |= {"template": new.template, "slots": dict(new.slots)}
+    return {**asked, "request": json.dumps(record, ensure_ascii=False), "sameness": new.sameness}
 
 
 def read(kind: Callable[..., T], row: sqlite3.Row, **others: Any) -> T:
@@ -269,7 +274,7 @@ def read(kind: Callable[..., T], row: sqlite3.Row, **others: Any) -> T:
 
 @functools.cache
 def _columns(kind: Any, but: frozenset[str]) -> list[tuple[str, str]]:
-    names = (field.name for field in fields(kind))
+    names = (each.name for each in fields(kind))
     return [(name, _column(name)) for name in names if name not in but]
 
 

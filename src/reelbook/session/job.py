@@ -29,7 +29,7 @@ from ..requests import JobRequest
 from ..suggestions import SuggestsNames
 from . import display
 from .clip import Clip
-from .job_lifecycle import JobLifecycle, JobServices, JobSnapshot, clip_missing
+from .job_lifecycle import JobLifecycle, JobServices, JobSnapshot, clip_missing, origin
 
 
 @dataclass(frozen=True)
@@ -572,4 +572,5 @@ def _clip(entry: Entry, *, sandbox: bool) -> Clip | None:
         cost_usd=entry.cost_usd,
         took_seconds=entry.took_seconds,
         sandbox=sandbox,
+        **origin(entry),
     )

@@ -15,7 +15,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, Final
 from xml.etree import ElementTree
@@ -63,6 +63,11 @@ class Passport:
     slots: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def _utc(self) -> str | None:
+        """When it was made, without a word on where."""
+        return None if self.made_at is None else self.made_at.astimezone(UTC).isoformat(timespec="seconds")
+
+    @property
     def source_type(self) -> str | None:
         """`algorithmicMedia`, `trainedAlgorithmicMedia` or `compositeWithTrainedAlgorithmicMedia`."""
         if self.service is None:
@@ -78,7 +83,7 @@ class Passport:
             "request_id": self.request_id,
             "service": self.service,
             "cost_usd": self.cost_usd,
-            "made_at": None if self.made_at is None else self.made_at.isoformat(timespec="seconds"),
+            "made_at": self._utc,
             "seconds": self.seconds,
             "width": self.width,
             "height": self.height,
@@ -118,7 +123,7 @@ class Passport:
         told += [
             self.service or "",
             "" if self.cost_usd is None else formatting.dollars(self.cost_usd),
-            "" if self.made_at is None else f"{self.made_at:%Y-%m-%d %H:%M}",
+            "" if self.made_at is None else f"{self.made_at.astimezone():%Y-%m-%d %H:%M}",
         ]
         lines = [request.prompt, " · ".join(each for each in told if each)]
         if self.template is not None:
@@ -184,8 +189,8 @@ def write(source: Path, target: Path, said: Passport) -> bool:
     """
     text = json.dumps(said.record())
     tags = {boxes.TITLE: said.request.prompt[:80], boxes.COMMENT: said.parameters(), boxes.SYNOPSIS: text}
-    if said.made_at is not None:
-        tags[boxes.CREATED] = said.made_at.isoformat(timespec="seconds")
+    if said._utc is not None:
+        tags[boxes.CREATED] = said._utc
     packet = _xmp(said, text, boxes.read_notes(source).xmp.decode("utf-8", "replace"))
     return boxes.copy_with_notes(source, target, tags, packet.encode())
 
@@ -285,7 +290,7 @@ def _xmp(said: Passport, text: str, earlier: str) -> str:
     prompt = escape(_NOT_XML.sub("\ufffd", said.request.prompt))
     facts = {
         "xmp:CreatorTool": "Reelbook",
-        "xmp:CreateDate": said.made_at and said.made_at.isoformat(timespec="seconds"),
+        "xmp:CreateDate": said._utc,
         "Iptc4xmpExt:DigitalSourceType": said.source_type and _SOURCE_TYPES + said.source_type,
         "reelbook:passport": safe,
     }

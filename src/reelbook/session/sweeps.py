@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .. import states, wire
 from ..account.limits import without_spend_warnings
@@ -54,10 +54,11 @@ class SweepControl:
             held.append(HeldCell(number, job, found, left_out))
         return held
 
-    def buy(
-        self, request: JobRequest, sweep: int, number: int, *, seen: Job | None, experiment: str | None
-    ) -> Job:
-        """Submits a cell that was `seen` with that job, or gives the one it has by now."""
+    def buy(self, request: JobRequest, sweep: int, number: int, *, seen: Job | None, **kept: Any) -> Job:
+        """Submits a cell that was `seen` with that job, or gives the one it has by now.
+
+        `kept` is what else a `Submission` keeps.
+        """
         entry = None
         if seen is not None and seen.entry_id is not None:
             entry = self._ledger.get(seen.entry_id)
@@ -66,7 +67,7 @@ class SweepControl:
         repeats = entry.id if entry is not None and entry.state == states.UNCERTAIN else None
         cell = SweepCell(sweep, number, entry)
         with without_spend_warnings():  # the plan has said it
-            [job] = self._submit([Submission.of(request, experiment=experiment, repeats=repeats, cell=cell)])
+            [job] = self._submit([Submission.of(request, repeats=repeats, cell=cell, **kept)])
         return job
 
     def refresh(self, job: Job) -> bool:

@@ -53,12 +53,6 @@ class ActsOnJobs(Panel):
         job = self._job_of(key)
         return None if job is None or job.clip is None else job.clip.path
 
-    def _on_again(self, job: Job, *, another_seed: bool = False) -> None:
-        """Buys the clip once more, where the panel offers that."""
-
-    def _on_another(self, job: Job) -> None:
-        self._on_again(job, another_seed=True)
-
     def _news_of(self, job: Job) -> None:
         """Called on any thread when there may be news of the job."""
         raise NotImplementedError
@@ -176,6 +170,12 @@ class ShowsJob(ActsOnJobs):
     def _face(self, job: ShownJob) -> CardFace:
         """What the page draws of the job."""
         return job_face(job)
+
+    def _on_again(self, job: Job, *, another_seed: bool = False) -> None:
+        """Buys the clip once more, where the panel offers that."""
+
+    def _on_another(self, job: Job) -> None:
+        self._on_again(job, another_seed=True)
 
     def _draw(self, job: Job | None) -> ShownJob | None:
         """Draws the job, or an empty card, and returns what was drawn."""
