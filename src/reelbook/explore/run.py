@@ -162,7 +162,8 @@ class SweepRun:
 
     def plan(self) -> Plan:
         """What would be bought now."""
-        return plan(self.session, [each.cell.request for each in self.cells if each.missing])
+        missing = [each.cell.request for each in self.cells if each.missing]
+        return plan(self.session, missing, self.sweep.template)
 
     def start(
         self, *, confirm: bool = False, confirm_above_usd: float = CONFIRM_ABOVE_USD, again: bool = False
