@@ -85,6 +85,8 @@ class RequestField:
     @property
     def option_help(self) -> str:
         """What the option's help says."""
+        if self.random is not None:
+            return f"{self.help} {self.random}, or none: a random one."
         return self.help if self.default is None else f"{self.help} Default: {self.words(self.default)}."
 
     def is_random(self, value: Any) -> bool:

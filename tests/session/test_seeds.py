@@ -60,6 +60,17 @@ def test_what_a_kernel_left_unsent_is_sent_with_the_seed_that_was_drawn(
         assert sent.request == job.request
 
 
+def test_a_job_that_nobody_knows_yet_says_so(session: rb.Session) -> None:
+    """And a sweep in the list is a line, as it is printed."""
+    assert repr(session.job("req_zzz")).endswith(": nothing is known of it yet>")
+    rb.Sweep("a fox", duration_seconds=[1], name="foxes").run(session).results(30)
+    (kept,) = session.sweeps()
+    assert str(kept).startswith("1 “foxes”, ")
+    assert str(kept).endswith(": completed, 1 completed, $0.05")
+    assert repr(kept) == f"<SweepRecord {kept}>"
+    assert repr(session.spending()) == str(session.spending())
+
+
 def test_again_takes_the_same_seed_or_another(session: rb.Session) -> None:
     """The same request, or the same but for its seed, which is drawn anew."""
     first = session.text_to_video("a fox", duration_seconds=1)

@@ -243,6 +243,15 @@ def test_a_template_is_planned_where_somebody_listens() -> None:
     assert form.plan == ""
 
 
+@pytest.mark.parametrize(("prompt", "varies"), [("a {fox|owl}", "{fox|owl}"), ("a __beast__", "__beast__")])
+def test_what_would_vary_is_said_to_be_sent_as_it_is(prompt: str, varies: str) -> None:
+    """In Create braces are text like any other; Explore reads them."""
+    form = make(prompt=prompt)
+    assert form.hint == f"“{varies}” is sent as it is. Open it in Explore to vary it."
+    form.prompt = "a fox"
+    assert form.hint == ""
+
+
 def test_what_is_in_the_form_is_given_as_code() -> None:
     """Of each kind, with nothing sent; what is wrong is said at its field instead."""
     session = FakeSession()
@@ -330,8 +339,9 @@ def test_a_dropped_clip_fills_the_form(fox: Path, ending: str) -> None:
 def test_a_zip_of_several_clips_offers_them(fox: Path) -> None:
     """Nothing is filled in before one is chosen; another name fills nothing."""
     form = make()
-    assert dropped(form, fox.with_name("both.zip")) == {"clips": ["fox.mp4", "owl.mp4"]}
-    assert (form.prompt, form.message["text"]) == ("a fox", "both.zip tells of 2 clips. Which one?")
+    answer = dropped(form, fox.with_name("both.zip"))
+    assert answer == {"clips": ["fox.mp4", "owl.mp4"], "words": "both.zip tells of 2 clips. Which one?"}
+    assert form.prompt == "a fox"
     says(form, "passport_of", clip="hen.mp4")
     says(form, "passport_of", clip="owl.mp4")
     assert (form.prompt, form.aspect_ratio, form.message["text"]) == (

@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from ..executions import Place, is_another
-from ..formatting import local
+from ..formatting import exact_dollars, local, terminal_line
 from ..requests import JobRequest
 from ..states import CANCELLED, LEFT_OUT, PLANNED, names
 from .records import Entry, SweepCell, insert, place_columns, place_of, told_state
@@ -77,6 +77,15 @@ class SweepRecord:
     cost_usd: float
     planned_seconds: Seconds
     elapsed_seconds: float
+
+    def __str__(self) -> str:
+        """A line of a list: "12 “foxes”, 25 Nov 2026, 14:30: paused, 6 completed, 12 planned, $0.60"."""
+        counts = [f"{number} {state}" for state, number in self.counts.items()]
+        said = ", ".join([self.state, *counts, exact_dollars(self.cost_usd)])
+        return terminal_line(f"{self.id} “{self.name}”, {self.at.day} {self.at:%b %Y, %H:%M}: {said}")
+
+    def __repr__(self) -> str:
+        return f"<SweepRecord {self}>"
 
 
 class KeptCell(NamedTuple):

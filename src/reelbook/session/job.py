@@ -283,7 +283,7 @@ class Job(SuggestsNames):
         return display.panel(self)
 
     def __repr__(self) -> str:
-        words = "a job taken up by its id"
+        words = "nothing is known of it yet" if self.status is None else "a job taken up by its id"
         if (prompt := self.prompt) is not None:
             words = f"“{prompt if len(prompt) <= 40 else prompt[:39] + '…'}”"
         if self.request is not None:

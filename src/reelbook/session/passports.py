@@ -131,6 +131,8 @@ class Passport:
             lines.append(f"from {self.template}" + (f" with {slots}" if slots else ""))
         return "\n".join(lines)
 
+    __repr__ = __str__
+
 
 def passport(file: str | os.PathLike[str], clip: str | None = None) -> Passport:
     """What made a clip, by its MP4, by the JSON beside it, or by a zip of them.

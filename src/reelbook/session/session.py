@@ -326,7 +326,8 @@ class Session(Tooling, SuggestsNames):
         `once`, equal requests are one job. `experiment` groups them under a name.
 
         Raises InvalidInput, saying which request it is, and SpendLimitReached where all together would pass
-        the limit: then nothing was written down or sent.
+        the limit: then nothing was written down or sent. (Of single calls within `asyncio.gather`, those in
+        front of a wrong one are bought already.)
         """
         self._thread.refuse_closed()
         wanted = checked(requests, options)

@@ -27,6 +27,7 @@ NO_PLACE_FOR_A_KEY: Final = (
 )
 EXACT: Final = 2**53 - 1  # the largest whole number that JavaScript keeps
 _UNSEEN: Final = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_VARIES: Final = re.compile(r"\{[^{}]+\}|__\w(?:[\w/.-]*\w)?__")
 _NOTHING = Spend(0.0, 0.0, 0.0)
 
 
@@ -132,6 +133,12 @@ def too_much(request: JobRequest) -> str:
 def shown_text(prompt: str) -> str:
     """A prompt of a file without what nobody sees: control characters, and what turns the text around."""
     return _UNSEEN.sub("", prompt)
+
+
+def braces_hint(prompt: str) -> str:
+    """What stands below a prompt with what would vary in a template: "“{a|b}” is sent as it is. …"."""
+    found = _VARIES.search(prompt)
+    return f"“{found[0][:40]}” is sent as it is. Open it in Explore to vary it." if found else ""
 
 
 def history_note(found: int, *, searched: bool, most: int) -> str:

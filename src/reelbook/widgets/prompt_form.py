@@ -23,6 +23,7 @@ from reelbook.session.session import without_waiting
 
 from ..text.form import (
     NO_PLACE_FOR_A_KEY,
+    braces_hint,
     filled_from,
     form_fields,
     form_words,
@@ -116,6 +117,7 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
     fields = traitlets.List(form_fields(), help="What a request has, and its limits.").tag(sync=True)
     job = traitlets.Instance(Job, allow_none=True, help="The last job sent.")
     plan = traitlets.Unicode(help="The button that plans a template as a sweep; empty: none.").tag(sync=True)
+    hint = traitlets.Unicode(help="What is said of braces in the prompt.").tag(sync=True)
     words = traitlets.Dict(help="Costs, and why the button is off.").tag(sync=True)
     problems = traitlets.Dict(help="What is wrong, by field.").tag(sync=True)
     mark = traitlets.Unicode(help="“sandbox” on a sandbox.").tag(sync=True)
@@ -219,7 +221,7 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
             self.say("")
         if change["name"] in self.problems:
             self.problems = {name: text for name, text in self.problems.items() if name != change["name"]}
-        self.plan = self._plan()
+        self.plan, self.hint = self._plan(), braces_hint(self.prompt)
 
     def _on_plan(self, prompt: str) -> None:
         self.prompt = prompt
@@ -248,8 +250,8 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
         if not self._told:
             raise NoPassport(no_passport(name))
         if len(self._told) > 1:
-            self.say(several_clips(name, len(self._told), OFFERED))
-            return {"clips": list(self._told)[:OFFERED]}
+            words = several_clips(name, len(self._told), OFFERED)
+            return {"clips": list(self._told)[:OFFERED], "words": words}
         self._on_passport_of(*self._told)
         return {}
 

@@ -32,7 +32,7 @@ export function passportDrop(frame, model) {
   const button = plainButton("From a clip…", () => input.click(), {
     title: "Fills the form from an exported clip, its JSON or a zip. It can be dropped here, too.",
   });
-  const node = h("div", { class: "rb-acts rb-copies", role: "group", "aria-label": "Which clip", hidden: true });
+  const node = h("div", { class: "rb-acts rb-clips", role: "group", "aria-label": "Which clip", hidden: true });
   const question = async (content, buffers) => {
     const slow = setTimeout(() => frame.showMessage({ text: BUSY, tone: "info" }), 5000);
     const answer = await ask(frame, model, content, buffers);
@@ -50,14 +50,20 @@ export function passportDrop(frame, model) {
     for (let index = 0; index < total; index += 1) {
       const piece = await body.slice(index * PIECE, (index + 1) * PIECE).arrayBuffer();
       const answer = await question({ ...about, index, total }, [piece]);
-      if (answer?.clips) offer(answer.clips);
+      if (answer?.clips) offer(answer);
       if (!answer?.more) return;
     }
   };
-  const offer = (clips) => {
-    node.replaceChildren(...clips.map((clip) => plainButton(clip, () => question({ name: "passport_of", clip }))));
+  const offer = ({ clips, words }) => {
+    const choose = (clip) => {
+      node.hidden = true;
+      question({ name: "passport_of", clip });
+    };
+    node.replaceChildren(h("span", { class: "rb-quiet" }, words),
+      ...clips.map((clip) => plainButton(clip, () => choose(clip))));
     node.hidden = false;
-    node.firstElementChild.focus();
+    node.querySelector("button").focus();
+    frame.say(words);
   };
   const over = (event) => {
     const items = Array.from(event.dataTransfer?.items ?? []);

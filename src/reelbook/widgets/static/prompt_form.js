@@ -160,7 +160,8 @@ function render({ model, el }) {
     setText(plan, planned);
     plan.hidden = !planned;
     go.className = planned ? "rb-plain" : "rb-primary";
-    setText(hint, model.get("words")[!fromText() ? "image_hint" : planned ? "plan_hint" : "hint"]);
+    const usual = model.get("words")[!fromText() ? "image_hint" : planned ? "plan_hint" : "hint"];
+    setText(hint, !planned && model.get("hint") || usual);
   };
   const planIt = () => {
     flush();
@@ -202,7 +203,7 @@ function render({ model, el }) {
     drawGo();
   });
   for (const { name, draw } of options) frame.draw([name], () => draw(model.get(name)));
-  frame.draw(["words", "image_words", "plan"], drawGo);
+  frame.draw(["words", "image_words", "plan", "hint"], drawGo);
   keepAsking(frame, model);
   return () => frame.close();
 }
