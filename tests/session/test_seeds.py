@@ -18,8 +18,8 @@ def test_a_random_seed_is_drawn_and_makes_the_clip_again(session: rb.Session, ho
     clip = session.text_to_video("a fox", duration_seconds=1).result(30)
     request = clip.request
     assert request is not None
-    assert request.seed != -1
-    again = session.submit(rb.JobRequest.from_text("a fox", duration_seconds=1, seed=request.seed)).result(30)
+    assert request.seed not in (None, -1)
+    again = session.text_to_video("a fox", duration_seconds=1, seed=request.seed or 0).result(30)
     assert again.path.read_bytes() == clip.path.read_bytes()
     assert f"seed={request.seed}" in clip.as_code()
     assert f"-{request.seed}.mp4" in clip.save(home).name
@@ -69,6 +69,17 @@ def test_a_job_that_nobody_knows_yet_says_so(session: rb.Session) -> None:
     assert str(kept).endswith(": completed, 1 completed, $0.05")
     assert repr(kept) == f"<SweepRecord {kept}>"
     assert repr(session.spending()) == str(session.spending())
+
+
+def test_a_sweeps_random_seeds_are_each_drawn_and_told(session: rb.Session) -> None:
+    """In its table, and in what is found by it later."""
+    run = rb.Sweep("a fox", seed=[-1, -1], duration_seconds=[1]).run(session)
+    clips = run.results(30)
+    drawn = [clip.request.seed for clip in clips if clip.request]
+    assert [cell.request.seed for cell in run.cells] == drawn
+    assert len({*drawn, -1}) == 3
+    assert list(run.to_pandas()["seed"]) == drawn
+    assert rb.Sweep("a fox", seed=drawn, duration_seconds=[1]).plan(session).found == 2
 
 
 def test_again_takes_the_same_seed_or_another(session: rb.Session) -> None:

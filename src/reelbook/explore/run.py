@@ -23,7 +23,7 @@ from ..event_thread import Future, until_done
 from ..formatting import count, dollars, spreadsheet_cell
 from ..ledger.sweeps import PAUSED, RUNNING, STOPPED, sweep_state
 from ..listeners import Listeners
-from ..requests import options
+from ..requests import JobRequest, options
 from ..session.batch import stop_error, stop_reason
 from ..session.session import current_experiment
 from ..states import LEFT_OUT, PLANNED
@@ -69,6 +69,12 @@ class RunCell:
     def number(self) -> int:
         """Its number in the sweep, from 1 in the order of buying."""
         return self.cell.number
+
+    @property
+    def request(self) -> JobRequest:
+        """What is asked for; once it was sent, with the seed that was drawn for it."""
+        sent = None if self.job is None or self.state in (PLANNED, LEFT_OUT) else self.job.request
+        return sent or self.cell.request
 
     @property
     def state(self) -> str:
@@ -483,7 +489,7 @@ def _row(cell: RunCell) -> dict[str, object]:
     """A line of the table."""
     job = cell.job
     view = None if job is None else job.view()
-    asked = {name: getattr(cell.cell.request, name) for name in ("prompt", *options())}
+    asked = {name: getattr(cell.request, name) for name in ("prompt", *options())}
     return {
         "number": cell.number,
         **{name: value for name, value in cell.cell.values.items() if name not in asked},

@@ -83,7 +83,7 @@ def face(
     """A cell as it is now. `job` is None for a cell that wasn't sent."""
     made = CellFace(
         word="Planned", tone="wait", bar=None, note="", money=f"about {dollars(request.estimated_cost_usd)}",
-        about=_about((job and job.request) or request), clip=0, seconds=0.0, fps=24.0, acts=[],
+        about=_about(request), clip=0, seconds=0.0, fps=24.0, acts=[],
         star=False, pick=picked, remark="", id="",
     )  # fmt: skip
     if state == LEFT_OUT:
