@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -72,7 +73,7 @@ def test_a_wrong_article_is_said_before_it_is_bought(
     session: rb.Session, template: str, values: list[str], note: str
 ) -> None:
     """Where it stands before what varies; what is written out is the person's own."""
-    given = {"animal": values} if "{animal}" in template else {}
+    given: Any = {"animal": values} if "{animal}" in template else {}
     planned = rb.Sweep(template, **given, seed=[1]).plan(session)
     assert " ".join(planned.notes) == note
     assert repr(planned) == str(planned)
