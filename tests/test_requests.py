@@ -180,6 +180,6 @@ def test_a_random_seed_can_be_drawn() -> None:
     drawn = {fox.with_seed().seed for _ in range(20)}
     assert len(drawn) == 20
     assert -1 not in drawn
-    assert replace(fox.with_seed(), seed=-1) == fox
-    chosen, still = replace(fox, seed=7), JobRequest("image-to-video", "zoom in")
+    assert dataclasses.replace(fox.with_seed(), seed=-1) == fox
+    chosen, still = dataclasses.replace(fox, seed=7), JobRequest("image-to-video", "zoom in")
     assert (chosen.with_seed(), still.with_seed()) == (chosen, still)

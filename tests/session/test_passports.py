@@ -288,3 +288,14 @@ def test_a_file_that_isnt_there_is_told(tmp_path: Path) -> None:
     """By its name."""
     with pytest.raises(ReelbookError, match=r"fox\.mp4 could not be read: No such file"):
         rb.passport(tmp_path / "fox.mp4")
+
+
+@pytest.mark.parametrize("made_at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59", "0001-01-01"])
+def test_what_a_stranger_wrote_is_shown_as_text(made_at: str, tmp_path: Path) -> None:
+    """A time that some zone doesn't have is none, and no order of a terminal comes through."""
+    record = Passport(FOX).record() | {"made_at": made_at, "service": "\x1b[31mlive"}
+    (tmp_path / "fox.json").write_text(json.dumps(record), "utf-8")
+    found = rb.passport(tmp_path / "fox.json")
+    assert (found.made_at, found.request) == (None, FOX)
+    assert str(found).endswith("5 s · 16:9 · seed 7 · [31mlive")
+    assert repr(found) == str(found)

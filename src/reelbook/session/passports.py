@@ -129,7 +129,7 @@ class Passport:
         if self.template is not None:
             slots = ", ".join(f"{name} = {value}" for name, value in self.slots.items())
             lines.append(f"from {self.template}" + (f" with {slots}" if slots else ""))
-        return "\n".join(lines)
+        return formatting.terminal_text("\n".join(lines))
 
     __repr__ = __str__
 
@@ -231,13 +231,13 @@ def _of_text(text: str) -> Passport | None:
         record = json.loads(text)
         if record[_FORM] != 1:
             return None
-        made_at, slots = record.get("made_at"), record.get("slots", {})
+        slots = record.get("slots", {})
         return Passport(
             request=_request(record["request"]),
             request_id=_kind(str, record.get("request_id")),
             service=_kind(str, record.get("service")),
             cost_usd=_kind(float, record.get("cost_usd")),
-            made_at=None if made_at is None else datetime.fromisoformat(made_at),
+            made_at=_moment(record.get("made_at")),
             seconds=_kind(float, record.get("seconds")),
             width=_kind(int, record.get("width")),
             height=_kind(int, record.get("height")),
@@ -252,6 +252,12 @@ def _request(record: Mapping[str, Any]) -> JobRequest:
     """The request of a record that anybody may have changed, checked as a typed one. Raises InvalidInput."""
     named = {name: record[name] for name in ("prompt", *options(record["mode"])) if name in record}
     return JobRequest(record["mode"], **named)
+
+
+def _moment(text: str | None) -> datetime | None:
+    """A time that every zone has; None for none, and for one at the ends of the calendar."""
+    found = None if text is None else datetime.fromisoformat(text)
+    return found if found is not None and 1970 <= found.year <= 9000 else None
 
 
 def _kind(kind: type[Any], value: Any) -> Any:

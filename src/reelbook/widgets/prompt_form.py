@@ -103,7 +103,8 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
     ("text-to-video", "image-to-video"), `prompt`, `duration_seconds` (1 to 10), `aspect_ratio` (16:9, 9:16,
     1:1), `seed` (-1: random), and `image` and `crop` as in ImagePicker. `generate()` does what the button
     does. `job` is the last job sent, and every job goes to `on_job(callback)`; a template that is typed as
-    prompt goes to `on_plan(callback)`, if there is one.
+    prompt goes to `on_plan(callback)`, if there is one. A saved clip that is dropped on the form, its JSON or
+    a zip, fills it with what made the clip.
 
         form = rb.PromptForm(session, prompt="a red fox in snow")
         form.on_job(lambda job: job.mark(tags=["workshop"]))
