@@ -284,6 +284,17 @@ def test_a_zip_of_several_asks_which(clip: Clip, tmp_path: Path) -> None:
         rb.passport(archive)
 
 
+def test_a_zip_that_grows_immense_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So much is unpacked, and no more."""
+    monkeypatch.setattr("reelbook.session.passports._MOST_UNPACKED", 2_500)
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as writing:
+        for number in range(9):
+            said = json.dumps(Passport(replace(FOX, seed=number)).record())
+            writing.writestr(f"{number}.json", said.ljust(1_000))
+    with pytest.raises(InvalidInput, match="holds 2 clips"):
+        rb.passport(tmp_path / "bomb.zip")
+
+
 def test_a_file_that_isnt_there_is_told(tmp_path: Path) -> None:
     """By its name."""
     with pytest.raises(ReelbookError, match=r"fox\.mp4 could not be read: No such file"):

@@ -33,6 +33,7 @@ _SOURCE_TYPES: Final = "http://cv.iptc.org/newscodes/digitalsourcetype/"
 _LARGEST_TEXT: Final = 2 << 20
 _LARGEST_CLIP: Final = 256 << 20
 _MOST_FILES: Final = 1_000
+_MOST_UNPACKED: Final = 1 << 30
 # Characters that no XML may hold, whatever they are written as.
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # One of the settings in A1111's last line: a name, and a value that is quoted where it has a comma.
@@ -201,14 +202,15 @@ def _of_zip(file: BinaryIO, name: str) -> Iterator[tuple[str, Passport]]:
     try:
         with zipfile.ZipFile(file) as archive:
             inside = [each for each in archive.infolist() if not each.is_dir()][:_MOST_FILES]
-            told = set()
+            told, left = set[str](), _MOST_UNPACKED
             # The small files first: a clip whose JSON says it all isn't unpacked.
             for each in sorted(inside, key=lambda each: not each.filename.endswith(".json")):
                 clip = PurePosixPath(each.filename)
                 if clip.stem in told or clip.suffix not in (".json", ".mp4"):
                     continue
-                if each.file_size > (_LARGEST_TEXT if clip.suffix == ".json" else _LARGEST_CLIP):
+                if each.file_size > min(left, _LARGEST_TEXT if clip.suffix == ".json" else _LARGEST_CLIP):
                     continue
+                left -= each.file_size
                 for _, found in passports(io.BytesIO(archive.read(each)), clip.name):
                     told.add(clip.stem)
                     yield clip.name, found
