@@ -295,7 +295,7 @@ def _shown(row: ReceiptRow) -> tuple[str, ...]:
 def _table_row(cells: Sequence[str], tag: str) -> str:
     inner = ""
     for place, cell in enumerate(cells):
-        style = "text-align:left;" + ("min-width:24em" if place == _WIDE else "white-space:nowrap")
+        style = "text-align:left;" + ("min-width:16em" if place == _WIDE else "white-space:nowrap")
         inner += f'<{tag} style="{style}">{html.escape(cell)}</{tag}>'
     return f"<tr>{inner}</tr>"
 
