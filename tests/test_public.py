@@ -15,7 +15,7 @@ def test_all_is_sorted_and_every_name_is_there() -> None:
     """`__all__` is the list of what can be used."""
     assert sorted(rb.__all__) == rb.__all__
     assert all(hasattr(rb, name) for name in rb.__all__)
-    assert set(rb.__all__) <= set(dir(rb))
+    assert dir(rb) == rb.__all__
 
 
 def test_help_is_a_map_of_all_names() -> None:

@@ -172,3 +172,14 @@ def test_help_lists_the_options_of_a_request() -> None:
         name: about.default for name, about in options().items()
     }
     assert "seed" not in inspect.signature(rb.Session.image_to_video).parameters
+
+
+def test_a_random_seed_can_be_drawn() -> None:
+    """The request is then the same but for its seed; a chosen one stays, and an image takes none."""
+    fox = JobRequest.from_text("a fox", duration_seconds=2)
+    drawn = {fox.with_seed().seed for _ in range(20)}
+    assert len(drawn) == 20
+    assert -1 not in drawn
+    assert dataclasses.replace(fox.with_seed(), seed=-1) == fox
+    chosen, still = dataclasses.replace(fox, seed=7), JobRequest("image-to-video", "zoom in")
+    assert (chosen.with_seed(), still.with_seed()) == (chosen, still)

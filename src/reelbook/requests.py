@@ -10,6 +10,7 @@ import hashlib
 import inspect
 import json
 import operator
+import secrets
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
@@ -34,6 +35,7 @@ Control = Literal["text", "slider", "choices", "seed", "image"]
 
 MODES: Final[tuple[wire.Mode, ...]] = get_args(wire.Mode)
 TEXT_ONLY: Final[tuple[wire.Mode, ...]] = ("text-to-video",)
+SEEDS: Final = 10_000_000  # so many can be drawn: short enough for a tile, enough for any batch
 LONGEST_TEXT: Final = 20_000  # characters that a form takes; how many the service takes isn't stated
 
 
@@ -83,6 +85,8 @@ class RequestField:
     @property
     def option_help(self) -> str:
         """What the option's help says."""
+        if self.random is not None:
+            return f"{self.help} {self.random}, or none: a random one."
         return self.help if self.default is None else f"{self.help} Default: {self.words(self.default)}."
 
     def is_random(self, value: Any) -> bool:
@@ -216,8 +220,8 @@ class JobRequest:
         job = session.submit(request)
 
     `duration_seconds` is a whole number from 1 to 10. A clip from text has an `aspect_ratio` (16:9, 9:16 or
-    1:1) and a `seed` (-1: a random one); a clip from an image has neither, as its endpoint takes none. All of
-    it is checked here and nowhere below. Raises InvalidInput, in the type that fits.
+    1:1) and a `seed` (-1: one is drawn when it is submitted); a clip from an image has neither, as its
+    endpoint takes none. All of it is checked here and nowhere below. Raises the InvalidInput that fits.
     """
 
     mode: wire.Mode
@@ -295,6 +299,10 @@ class JobRequest:
     def estimated_cost_usd(self) -> float:
         """0.05 USD a second of the length asked for (interface, Limits)."""
         return wire.cost_usd(self.duration_seconds)
+
+    def with_seed(self) -> JobRequest:
+        """The same, with a seed that is drawn now where it was left random: so it can be had again."""
+        return replace(self, seed=secrets.randbelow(SEEDS)) if self.seed == wire.RANDOM_SEED else self
 
     @property
     def image_digest(self) -> str | None:

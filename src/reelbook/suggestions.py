@@ -19,7 +19,7 @@ ALIKE = 0.65  # "duration" and "duration_seconds" are, "poster" and "note" aren'
 def missing(owner: str, name: str, offered: Iterable[str]) -> AttributeError:
     """The error for an attribute that `owner` ("module 'x'") doesn't have, with the nearest one offered."""
     # Tools ask for names with underscores, and many of them.
-    near = [] if name.startswith("_") else _near(name, [each for each in offered if each[0] != "_"])
+    near = [] if name.startswith("_") else nearest(name, [each for each in offered if each[0] != "_"])
     meant = f". Did you mean {near[0]!r}?" if near else ""
     # Without an object to look at, Python doesn't add a guess of its own.
     return AttributeError(f"{owner} has no attribute {name!r}{meant}", name=name, obj=None)
@@ -50,7 +50,7 @@ def by_name(call: Callable[P, R]) -> Callable[P, R]:
         __tracebackhide__ = True
         listed = f"It takes: {', '.join(offered)}."
         if unknown := [name for name in kwargs if name not in offered]:
-            near = dict.fromkeys(near for name in unknown for near in _near(name, offered))
+            near = dict.fromkeys(near for name in unknown for near in nearest(name, offered))
             meant = f" Did you mean {' and '.join(near)}?" if near else ""
             raise TypeError(f"{called} doesn't take {', '.join(unknown)}.{meant} {listed}")
         if len(args) > len(placed):
@@ -60,8 +60,8 @@ def by_name(call: Callable[P, R]) -> Callable[P, R]:
     return checked
 
 
-def _near(name: str, offered: Iterable[str]) -> list[str]:
-    """The offered name that is most like `name`, or that it is a part of; nothing where none is."""
+def nearest(name: str, offered: Iterable[str]) -> list[str]:
+    """The offered name that is most like `name`, or that it is a part of; none where none is."""
     from difflib import get_close_matches
 
     known = list(offered)

@@ -50,7 +50,7 @@ with LedgerFile.open(home) as file:
     lock = sqlite3.connect(home / "ledger.db", isolation_level=None, timeout=20)
     written = 0
     while not ended.is_set():
-        theirs = Submission(JobRequest.from_text("theirs", duration_seconds=1))
+        theirs = Submission.of(JobRequest.from_text("theirs", duration_seconds=1))
         ((entry, _),) = ledger.intend([theirs])
         ledger.cancelled(entry.id)
         written += 1

@@ -38,7 +38,7 @@ def assert_clean(said: str) -> None:
 def planted(home: Path) -> Path:
     """A home whose ledger has orders in every text that came from outside."""
     with ledger_in(home, f"https://host.example/{HOSTILE}", Secret("sk-planted-output")) as ledger:
-        planted = Submission(JobRequest.from_text("planted", seed=7), experiment=HOSTILE)
+        planted = Submission.of(JobRequest.from_text("planted", seed=7), experiment=HOSTILE)
         for number, state in enumerate((HOSTILE, "failed", "completed")):
             ((entry, _),) = ledger.intend([planted])
             ledger.sending(entry.id)

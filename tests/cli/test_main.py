@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from cli.conftest import Run
 from cli.doubles import command, environment
+from typer.testing import CliRunner
 
 import reelbook
 from reelbook import cli
@@ -81,6 +82,13 @@ def test_the_beginning_of_a_name_stands_for_the_command(run: Run) -> None:
     """Where there is one such command only."""
     assert run("gen", "--help").stdout == run("generate", "--help").stdout
     assert run("s", "--help").exit_code == 2
+
+
+def test_a_shell_completes_the_commands() -> None:
+    """Once it is installed: what it is asked is answered."""
+    asked = {"_REELBOOK_COMPLETE": "complete_bash", "COMP_WORDS": "reelbook cl", "COMP_CWORD": "1"}
+    answer = CliRunner().invoke(cli.app, [], prog_name="reelbook", env=asked)
+    assert answer.stdout.split() == ["classroom"]
 
 
 def test_help_shows_no_types_of_python_s(run: Run) -> None:

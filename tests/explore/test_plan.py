@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -56,6 +57,27 @@ def test_the_time_follows_what_such_clips_took(session: rb.Session, sandbox: San
 def test_a_time_is_said_as_it_is_known(seconds: tuple[float, float, float], said: str) -> None:
     """In seconds or minutes, and as a range where it is one."""
     assert duration(seconds) == said
+
+
+@pytest.mark.parametrize(
+    ("template", "values", "note"),
+    [
+        ("a {animal} in {snow|fog}", ["fox", "owl"], "“a owl” in 2 prompts: write {a animal}."),
+        ("an {animal}", ["owl", "unicorn", "hen"], "“an unicorn”, “an hen” in 2 prompts: write {a animal}."),
+        ("a {fox|owl}", [], "“a owl” in 1 prompt: write {a {…}}."),
+        ("{a animal} and a {animal}", ["fox", "hen"], ""),
+        ("vitamin a owl, {animal}", ["fox"], ""),
+    ],
+)
+def test_a_wrong_article_is_said_before_it_is_bought(
+    session: rb.Session, template: str, values: list[str], note: str
+) -> None:
+    """Where it stands before what varies; what is written out is the person's own."""
+    given: Any = {"animal": values} if "{animal}" in template else {}
+    planned = rb.Sweep(template, **given, seed=[1]).plan(session)
+    assert " ".join(planned.notes) == note
+    assert repr(planned) == str(planned)
+    assert str(planned).endswith(note)
 
 
 def test_a_plan_is_one_sentence_and_its_problems() -> None:

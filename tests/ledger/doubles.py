@@ -60,7 +60,8 @@ def fox(
         given |= {"mode": "text-to-video", "aspect_ratio": "16:9", "seed": 7}
     else:
         given |= {"mode": "image-to-video", "image": PreparedImage(image, "PNG", 1, 1)}
-    return Submission(JobRequest(**{**given, **asked}), experiment, place, repeats)
+    asked_for = JobRequest(**{**given, **asked})
+    return Submission.of(asked_for, experiment=experiment, place=place, repeats=repeats)
 
 
 def opened(folder: Path, **options: Any) -> contextlib.AbstractContextManager[Ledger]:

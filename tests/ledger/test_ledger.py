@@ -49,6 +49,7 @@ def test_a_submission_is_kept_from_its_intent_to_its_clip(ledger: Ledger, clock:
         account_id=ledger.account.id,
         state="completed",
         record=wanted.request.record(),
+        sameness=wanted.sameness,
         experiment="winter",
         place=None,
         kernel=entry.kernel,

@@ -148,7 +148,7 @@ from reelbook.secret import Secret
 ledger = LedgerFile.open(pathlib.Path({str(sandbox.home)!r})).ledger(
     "sandbox", Secret({sandbox.api_key.reveal()!r})
 )
-fox = Submission(JobRequest("text-to-video", "a fox", 1, "1:1", 7), place=Place.once("fox"))
+fox = Submission.of(JobRequest("text-to-video", "a fox", 1, "1:1", 7), place=Place.once("fox"))
 ledger.intend([fox])
 os._exit(0)
 """

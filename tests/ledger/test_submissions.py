@@ -26,7 +26,7 @@ def in_cell(
 ) -> Submission:
     """The submission at its place in one execution of a cell, or of no cell."""
     execution = None if cell is None else Execution(cell, str(run), cell_id)
-    return replace(submission, place=places.place(submission.request.sameness, execution, once=once))
+    return replace(submission, place=places.place(submission.sameness, execution, once=once))
 
 
 def run_cell(

@@ -114,7 +114,10 @@ def test_it_says_all_that_is_known(clip: Clip, tmp_path: Path) -> None:
     assert saved == clip.passport()
     assert (saved.request_id, saved.cost_usd, saved.made_at, saved.service) == ("req-1", 0.25, AT, "sandbox")
     assert (saved.seconds, saved.width, saved.height) == (1.0, 96, 64)
-    assert str(saved).splitlines()[-1] == "5 s · 16:9 · seed 7 · sandbox · $0.25 · 2026-11-25 09:30"
+    assert (
+        str(saved).splitlines()[-1]
+        == f"5 s · 16:9 · seed 7 · sandbox · $0.25 · {AT.astimezone():%Y-%m-%d %H:%M}"
+    )
     assert json.loads((tmp_path / "fox.json").read_text("utf-8")) == saved.record()
 
 
@@ -281,7 +284,29 @@ def test_a_zip_of_several_asks_which(clip: Clip, tmp_path: Path) -> None:
         rb.passport(archive)
 
 
+def test_a_zip_that_grows_immense_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So much is unpacked, and no more."""
+    monkeypatch.setattr("reelbook.session.passports._MOST_UNPACKED", 2_500)
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as writing:
+        for number in range(9):
+            said = json.dumps(Passport(replace(FOX, seed=number)).record())
+            writing.writestr(f"{number}.json", said.ljust(1_000))
+    with pytest.raises(InvalidInput, match="holds 2 clips"):
+        rb.passport(tmp_path / "bomb.zip")
+
+
 def test_a_file_that_isnt_there_is_told(tmp_path: Path) -> None:
     """By its name."""
     with pytest.raises(ReelbookError, match=r"fox\.mp4 could not be read: No such file"):
         rb.passport(tmp_path / "fox.mp4")
+
+
+@pytest.mark.parametrize("made_at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59", "0001-01-01"])
+def test_what_a_stranger_wrote_is_shown_as_text(made_at: str, tmp_path: Path) -> None:
+    """A time that some zone doesn't have is none, and no order of a terminal comes through."""
+    record = Passport(FOX).record() | {"made_at": made_at, "service": "\x1b[31mlive"}
+    (tmp_path / "fox.json").write_text(json.dumps(record), "utf-8")
+    found = rb.passport(tmp_path / "fox.json")
+    assert (found.made_at, found.request) == (None, FOX)
+    assert str(found).endswith("5 s · 16:9 · seed 7 · [31mlive")
+    assert repr(found) == str(found)

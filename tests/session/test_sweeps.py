@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -60,10 +61,14 @@ def test_sweeps_are_plain_records(session: rb.Session, control: SweepControl) ->
 
 
 def test_a_clip_is_found_while_its_file_is_there(session: rb.Session, control: SweepControl) -> None:
-    """Only with a fixed seed: a random one, or a picture, makes another clip each time."""
+    """Only by its seed, chosen or drawn: a random one, or a picture, makes another clip each time."""
     random = rb.JobRequest.from_text("a fox", duration_seconds=1)
     clips = [session.submit(each).result(30) for each in (FOX, random)]
     assert list(control.found([FOX, random])) == [FOX.sameness]
+    drawn = clips[1].request
+    assert drawn is not None
+    assert drawn.seed is not None
+    assert list(control.found([drawn, replace(drawn, seed=drawn.seed + 1)])) == [drawn.sameness]
     clips[0].path.unlink()
     assert control.found([FOX, random]) == {}
 

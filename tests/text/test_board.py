@@ -57,7 +57,7 @@ def test_a_finished_row_says_how_long_it_took(tmp_path: Path) -> None:
         (JobRequest("text-to-video", "x", 2, "1:1", -1), "random seed · 2 s · 1:1"),
         (
             JobRequest("image-to-video", "x", 3, image=prepare(Image.new("RGB", (300, 300)))),
-            "from an image · 3 s",
+            "from an image, no seed · 3 s",
         ),
         (None, ""),
     ],

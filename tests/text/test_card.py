@@ -95,7 +95,11 @@ def test_what_can_be_done_follows_the_state() -> None:
     assert names() == ["stop", "copy"]
     assert names(watched=False) == ["watch", "copy"]
     assert names(state="failed") == ["again", "copy"]
-    assert ["again", "Again · $0.25"] in face(view(state="failed"))["actions"]
+    failed = face(view(state="failed"))
+    assert ["again", "Again…"] in failed["actions"]
+    assert failed["again"] == [["again", "Same seed · $0.25"], ["another", "Another seed · $0.25"]]
+    seedless = face(view(state="failed"), request=replace(FOX, seed=-1))
+    assert (["again", "Again · $0.25"] in seedless["actions"], seedless["again"]) == (True, [])
 
 
 def test_an_unwatched_job_says_that_it_goes_on_and_is_billed() -> None:

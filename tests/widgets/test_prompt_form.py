@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import sys
 import threading
+import zipfile
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from media.test_clips import make as make_clip
 from PIL import Image
 from widgets.doubles import FakeSession, asks, says
 
@@ -17,6 +19,7 @@ from reelbook.account import Facts
 from reelbook.errors import InvalidImage, InvalidPrompt, SessionClosed
 from reelbook.requests import JobRequest
 from reelbook.sandbox.handle import Sandbox
+from reelbook.session import Clip, Passport
 from reelbook.session.request_code import CodeKind, request_code
 from reelbook.widgets.prompt_form import EARLIER, PromptForm
 
@@ -240,6 +243,15 @@ def test_a_template_is_planned_where_somebody_listens() -> None:
     assert form.plan == ""
 
 
+@pytest.mark.parametrize(("prompt", "varies"), [("a {fox|owl}", "{fox|owl}"), ("a __beast__", "__beast__")])
+def test_what_would_vary_is_said_to_be_sent_as_it_is(prompt: str, varies: str) -> None:
+    """In Create braces are text like any other; Explore reads them."""
+    form = make(prompt=prompt)
+    assert form.hint == f"“{varies}” is sent as it is. Open it in Explore to vary it."
+    form.prompt = "a fox"
+    assert form.hint == ""
+
+
 def test_what_is_in_the_form_is_given_as_code() -> None:
     """Of each kind, with nothing sent; what is wrong is said at its field instead."""
     session = FakeSession()
@@ -287,3 +299,93 @@ def test_styles_are_kept_and_removed_from_the_page(remembering: Any) -> None:
     assert form.plan == "Plan 2 clips · $0.50"
     assert asks(form, "keep_style", text="#") == {}
     assert "Nothing was kept" in form.message["text"]
+
+
+@pytest.fixture(scope="module")
+def fox(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An exported clip, its JSON and a zip with another clip beside it."""
+    folder = tmp_path_factory.mktemp("exported")
+    file = make_clip(folder / "req.mp4", frames=12)
+    asked = {"fox": JobRequest.from_text("a fox\x00 in \u202esnow", duration_seconds=3, seed=7)}
+    asked["owl"] = JobRequest.from_text("an owl", aspect_ratio="9:16", seed=8)
+    with zipfile.ZipFile(folder / "both.zip", "w") as archive:
+        for name, request in asked.items():
+            saved = Clip(file, name, request=request).save(folder / f"{name}.mp4")
+            archive.write(saved, saved.name)
+    return folder / "fox.mp4"
+
+
+def dropped(form: PromptForm, file: Path, data: bytes | None = None, piece: int = 500) -> dict[str, Any]:
+    """What the form answers to the last piece of the file."""
+    data = file.read_bytes() if data is None else data
+    total = -(-len(data) // piece)
+    about = {"file": file.name, "id": "a", "size": len(data), "total": total}
+    for index in range(total):
+        part = data[index * piece : (index + 1) * piece]
+        answer = asks(form, "passport", part, index=index, **about)
+    return answer
+
+
+@pytest.mark.parametrize("ending", [".mp4", ".json"])
+def test_a_dropped_clip_fills_the_form(fox: Path, ending: str) -> None:
+    """All that made it but what nobody sees; it says from which file, and sends nothing."""
+    session = FakeSession()
+    form = make(session, seed=3)
+    assert dropped(form, fox.with_suffix(ending)) == {}
+    assert (form.prompt, form.duration_seconds, form.seed) == ("a fox in snow", 3, 7)
+    assert (form.message["text"], session.submitted) == (f"Filled from fox{ending}.", [])
+
+
+def test_a_zip_of_several_clips_offers_them(fox: Path) -> None:
+    """Nothing is filled in before one is chosen; another name fills nothing."""
+    form = make()
+    answer = dropped(form, fox.with_name("both.zip"))
+    assert answer == {"clips": ["fox.mp4", "owl.mp4"], "words": "both.zip tells of 2 clips. Which one?"}
+    assert form.prompt == "a fox"
+    says(form, "passport_of", clip="hen.mp4")
+    says(form, "passport_of", clip="owl.mp4")
+    assert (form.prompt, form.aspect_ratio, form.message["text"]) == (
+        "an owl",
+        "9:16",
+        "Filled from owl.mp4.",
+    )
+
+
+def test_a_clip_from_an_image_wants_its_image(tmp_path: Path) -> None:
+    """The file doesn't hold it, and the form says so."""
+    request = JobRequest.from_image(Image.new("RGB", (8, 8)), "zoom in", duration_seconds=2)
+    form = make()
+    dropped(form, tmp_path / "zoom.json", json.dumps(Passport(request).record()).encode())
+    assert (form.mode, form.prompt, form.duration_seconds) == ("image-to-video", "zoom in", 2)
+    assert form.message["text"] == "Filled from zoom.json. Choose its image again: the file doesn't hold it."
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("plain.json", b"{}", "plain.json doesn't say what made it"),
+        ("cut.mp4", b"\0\0\0\x18ftypisom" + bytes(12), "cut.mp4 is no MP4, or is cut off."),
+        ("bad.zip", b"PK\x03\x04 not a zip", "bad.zip is no zip that can be read"),
+        ("long.json", b'"prompt": "' + b"x" * 20_001, "The prompt has more than 20,000 characters"),
+        ("seed.json", b'"seed": 9007199254740993, "prompt": "x', "The seed 9007199254740993 is larger than"),
+    ],
+    ids=lambda value: value if isinstance(value, str) and "." in value and " " not in value else "",
+)
+def test_a_file_that_fills_nothing_says_why(name: str, data: bytes, said: str) -> None:
+    """What no passport, no MP4, no zip and no request of a form is; the form stays as it was."""
+    if b"prompt" in data:
+        data = b'{"reelbook_passport": 1, "request": {"mode": "text-to-video", ' + data + b'"}}'
+    form = make()
+    dropped(form, Path(name), data, piece=1 << 20)
+    assert said in form.message["text"]
+    assert (form.message["tone"], form.prompt, form.seed) == ("problem", "a fox", -1)
+
+
+def test_a_file_that_is_too_large_is_refused_with_its_first_piece() -> None:
+    """Nor is one taken of which a piece is missing."""
+    form = make()
+    head = {"file": "fox.zip", "id": "a", "index": 0, "total": 60, "size": 60 << 20}
+    assert "more" not in asks(form, "passport", b"PK", **head)
+    assert "larger than 50 MB" in form.message["text"]
+    asks(form, "passport", b"PK", **{**head, "index": 1})
+    assert form.message["text"] == "The file didn't arrive whole. Choose it again."

@@ -71,6 +71,8 @@ class Spending(Spend):
         left, limit = exact_dollars(self.left_usd), exact_dollars(self.limit_usd)
         return f"{said}; {left} of the limit of {limit} is left{counted}."
 
+    __repr__ = __str__
+
 
 @dataclass(frozen=True)
 class SpendNotice:

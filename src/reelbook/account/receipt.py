@@ -42,7 +42,7 @@ _BEFORE_COST: Final = {cost_is: BEFORE_AMOUNT[charge] for charge, cost_is in _CO
 class ReceiptRow:
     """One clip. `cost_is` says how sure `cost_usd` is: charged; estimated, because the clip is on its way; or
     uncertain, because the service never answered or failed at it, and `note` then says why. `seed` is None
-    for a random one. `others` has what else was asked for, by the names of a request's fields.
+    where the service chose it. `others` has what else was asked for, by the names of a request's fields.
 
     The `mode` of a clip that an agent tool bought is "agent tool", and `asked_seconds` is None.
     """
@@ -301,7 +301,7 @@ def _shown(row: ReceiptRow) -> tuple[str, ...]:
 def _table_row(cells: Sequence[str], tag: str) -> str:
     inner = ""
     for place, cell in enumerate(cells):
-        style = "text-align:left" + ("" if place == _WIDE else ";white-space:nowrap")
+        style = "text-align:left;" + ("min-width:16em" if place == _WIDE else "white-space:nowrap")
         inner += f'<{tag} style="{style}">{html.escape(cell)}</{tag}>'
     return f"<tr>{inner}</tr>"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from rich import box
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -15,6 +15,8 @@ from rich.text import Text
 
 from ..formatting import terminal_line, terminal_text
 
+UNSEEN_WIDTH: Final = 80  # in a file or a pipe: the same wherever it is written
+
 
 class Screen(Console):
     """A console of rich that cleans all text: rich itself would let escape sequences through."""
@@ -23,6 +25,8 @@ class Screen(Console):
         # In a notebook's cell (`!reelbook …`) moving bars would be written over each other, and stay.
         moving = False if "JPY_PARENT_PID" in os.environ else None
         super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False, force_interactive=moving)
+        if not self.is_terminal:
+            self.width = UNSEEN_WIDTH
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """As rich's, with all text cleaned; rich keeps its own control codes apart from text."""

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final
 
 from ..errors import InvalidInput
 from ..formatting import count as counted
-from ..requests import JobRequest
+from ..requests import FIELDS, JobRequest
 from ..secret import quotable
 
 MAX_VALUES: Final = 10_000
@@ -43,6 +43,12 @@ class Cell:
     place: tuple[int, ...]
     values: Mapping[str, object]
     request: JobRequest
+
+    def made_of(self, template: str) -> dict[str, Any]:
+        """The template that its prompt is from, a variant of it, and what filled its slots; else nothing."""
+        template = str(self.values.get("prompt", template))
+        slots = {name: str(value) for name, value in self.values.items() if name not in FIELDS}
+        return {"template": template, "slots": slots} if template != self.request.prompt else {}
 
 
 def parsed(text: str) -> tuple[str | int | float, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ..formatting import count, dollars, exact_dollars
+from .articles import article_notes
 
 if TYPE_CHECKING:
     from ..requests import JobRequest
@@ -25,6 +26,7 @@ class Plan:
     `clips` are wanted in all; `found` of them are in the ledger already and cost nothing. `balance_left_usd`
     and `limit_left_usd` are what the rest leaves, None where that isn't known or there is no limit. `seconds`
     is when all will be here: early, likely and late. `problems` say why it can't be bought; empty: it can.
+    `notes` are about its prompts: what somebody would rather know before paying.
     """
 
     clips: int
@@ -34,6 +36,7 @@ class Plan:
     limit_left_usd: float | None
     seconds: tuple[float, float, float]
     problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def bought(self) -> int:
@@ -53,11 +56,16 @@ class Plan:
             for what, amount in (("balance", self.balance_left_usd), ("limit", self.limit_left_usd))
             if amount is not None and amount >= 0
         ]
-        return ", ".join([*said, *left]) + "." + "".join(f" {each}" for each in self.problems)
+        return " ".join([", ".join([*said, *left]) + ".", *self.problems, *self.notes])
+
+    __repr__ = __str__
 
 
-def plan(session: Session, requests: Sequence[JobRequest]) -> Plan:
-    """The plan for these requests. Asks for the balance where it isn't known; buys and writes nothing."""
+def plan(session: Session, requests: Sequence[JobRequest], template: str = "") -> Plan:
+    """The plan for these requests, made from the `template`.
+
+    Asks for the balance where it isn't known; buys and writes nothing.
+    """
     control = session._sweeps
     there = control.found(requests)
     missing = [each for each in requests if each.sameness not in there]
@@ -85,6 +93,7 @@ def plan(session: Session, requests: Sequence[JobRequest]) -> Plan:
         limit_left_usd=limit_left,
         seconds=control.forecast(missing),
         problems=tuple(problems),
+        notes=article_notes(template, [each.prompt for each in missing]),
     )
 
 

@@ -23,7 +23,7 @@ from ..event_thread import Future, until_done
 from ..formatting import count, dollars, spreadsheet_cell
 from ..ledger.sweeps import PAUSED, RUNNING, STOPPED, sweep_state
 from ..listeners import Listeners
-from ..requests import options
+from ..requests import JobRequest, options
 from ..session.batch import stop_error, stop_reason
 from ..session.session import current_experiment
 from ..states import LEFT_OUT, PLANNED
@@ -69,6 +69,12 @@ class RunCell:
     def number(self) -> int:
         """Its number in the sweep, from 1 in the order of buying."""
         return self.cell.number
+
+    @property
+    def request(self) -> JobRequest:
+        """What is asked for; once it was sent, with the seed that was drawn for it."""
+        sent = None if self.job is None or self.state in (PLANNED, LEFT_OUT) else self.job.request
+        return sent or self.cell.request
 
     @property
     def state(self) -> str:
@@ -162,7 +168,8 @@ class SweepRun:
 
     def plan(self) -> Plan:
         """What would be bought now."""
-        return plan(self.session, [each.cell.request for each in self.cells if each.missing])
+        missing = [each.cell.request for each in self.cells if each.missing]
+        return plan(self.session, missing, self.sweep.template)
 
     def start(
         self, *, confirm: bool = False, confirm_above_usd: float = CONFIRM_ABOVE_USD, again: bool = False
@@ -449,8 +456,9 @@ class SweepRun:
         request = cell.cell.request
         if not request.complete:
             raise InvalidInput(f"The picture of cell {cell.number} isn't kept any more. Nothing was sent.")
+        made_of = cell.cell.made_of(self.sweep.template)
         job = self._control.buy(
-            request, int(self.id), cell.number, seen=cell.job, experiment=self._experiment
+            request, int(self.id), cell.number, seen=cell.job, experiment=self._experiment, **made_of
         )
         self._cells[cell.number] = replace(cell, job=job, found=False)
         self._listeners.tell(self._cells[cell.number])
@@ -481,7 +489,7 @@ def _row(cell: RunCell) -> dict[str, object]:
     """A line of the table."""
     job = cell.job
     view = None if job is None else job.view()
-    asked = {name: getattr(cell.cell.request, name) for name in ("prompt", *options())}
+    asked = {name: getattr(cell.request, name) for name in ("prompt", *options())}
     return {
         "number": cell.number,
         **{name: value for name, value in cell.cell.values.items() if name not in asked},

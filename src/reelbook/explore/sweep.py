@@ -17,6 +17,7 @@ from ..media.images import PreparedImage, prepare
 from ..requests import FIELDS, JobRequest
 from ..secret import quotable, veiled
 from ..session.request_code import script
+from ..suggestions import nearest
 from . import designs
 from .axes import Axis, Cell, parsed
 from .designs import DESIGNS, Design, Place
@@ -109,7 +110,7 @@ class Sweep:
 
     def plan(self, session: Session) -> Plan:
         """What it would buy, what that costs and how long it takes. Buys nothing and writes nothing."""
-        return plan(session, [each.request for each in self.cells])
+        return plan(session, [each.request for each in self.cells], self.template)
 
     def run(
         self,
@@ -361,7 +362,9 @@ def _check(template: Template, given: Mapping[str, Axis]) -> None:
     for name in given:
         if name not in template.slots and name not in template.wildcards and name not in VARIED:
             slots = ", ".join(template.slots) or "none"
-            raise InvalidInput(f"Nothing in the template is called {name}. Its slots: {slots}.")
+            near = nearest(name, [*template.slots, *VARIED])
+            meant = f" Did you mean {near[0]}?" if near else ""
+            raise InvalidInput(f"Nothing in the template is called {name}.{meant} Its slots: {slots}.")
     template.refuse_open(given)
     unwanted = [name for name in given if name in VARIED and "image-to-video" not in VARIED[name].modes]
     if "image" in given and unwanted:

@@ -5,6 +5,8 @@
     __animal__            one of a wildcard's values; {2$$__animal__}: two of them
     ${x=!{a|b}} … ${x}    chosen once, the same at each place; without "!" chosen anew at each place
     {animal}              a slot that is filled from outside
+    {a animal}            the same behind its article, "a fox", "an owl"; {A animal} begins a sentence, and
+                          {a {grey|old} owl} or {a __animal__} follow their first word, too
     # …                   a comment, on a line of its own or between spaces, up to the end of the line
     \\{ \\} \\| \\# \\$ \\_ \\: and \\\\ stand for the character itself
 
@@ -25,6 +27,7 @@ from typing import Final
 from ..errors import InvalidInput, InvalidTemplate
 from ..formatting import count as counted
 from ..secret import quotable
+from .articles import article
 from .wildcards import Wildcards, by_name, lines
 
 MAX_CHARACTERS: Final = 100_000
@@ -42,6 +45,7 @@ _SEPARATOR: Final = re.compile(r"((?:\\.|[^\\{}|$]|\$(?!\$))*?)\$\$", re.DOTALL)
 _WEIGHT: Final = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})::")
 _LIKE_A_WEIGHT: Final = re.compile(r"\s*[+-]?(?:[\d.,][\w.,+-]*|nan|inf(?:inity)?)\s*::", re.IGNORECASE)
 _VARIABLE: Final = re.compile(r"\$\{\s*([^\W\d]\w*)\s*(=!?|\})")
+_ARTICLE: Final = re.compile(r"([aA])n?\s+")
 _ONE_OF: Final = (1, 1, ", ")
 
 
@@ -187,6 +191,15 @@ class _Sequence(_Part):
             parts[-1] = _Text(parts[-1].text.rstrip())
         return _Sequence(tuple(part for part in parts if part != _Text("")))
 
+    def without_article(self) -> tuple[str | None, _Sequence]:
+        """The article that it begins with, and what stands behind it; None and itself without one."""
+        found = (
+            _ARTICLE.match(self.parts[0].text) if self.parts and isinstance(self.parts[0], _Text) else None
+        )
+        if found is None:
+            return None, self
+        return found[1], _Sequence((_Text(found.string[found.end() :]), *self.parts[1:])).stripped()
+
     def expand(self, number: int, chosen: dict[str, str]) -> str:
         numbers = []
         for part in reversed(self.parts):
@@ -316,6 +329,32 @@ class _Assignment(_Part):
 
 
 @dataclass(frozen=True)
+class _WithArticle(_Part):
+    """A text behind the article that it takes; nothing where it is empty."""
+
+    value: _Sequence
+    written: str  # "A" begins a sentence
+
+    @property
+    def count(self) -> int:
+        return self.value.count
+
+    @property
+    def weighted(self) -> bool:
+        return self.value.weighted
+
+    def expand(self, number: int, chosen: dict[str, str]) -> str:
+        text = self.value.expand(number, chosen).strip()
+        first = self.value.parts[0]
+        if isinstance(first, _Chosen) and chosen[first.name] == f"{{{first.name}}}":
+            return f"{{{self.written} {text}}}"  # the slot stays open
+        return f"{self.written}{article(text)[1:]} {text}" if text else ""
+
+    def draw_by_weight(self, rng: random.Random) -> int:
+        return self.value.draw(rng)
+
+
+@dataclass(frozen=True)
 class _Names:
     """What the names in a template stand for, and what was found of them while it is read.
 
@@ -400,9 +439,19 @@ class _TemplateReader:
             self.at += 1
             options.append(self.option())
         self.close(start)
-        name = options[0].value.literal
-        if picks or len(options) > 1 or options[0].weight is not None or name is None:
+        alone = options[0].value
+        if picks or len(options) > 1 or options[0].weight is not None:
             return self.choice(options, least, most, separator, start)
+        before, rest = alone.without_article()
+        if rest.literal is not None:
+            named = self.slot(rest.literal, start)
+            return named if before is None else _WithArticle(_Sequence((named,)), before)
+        if before is None:
+            return self.choice(options, least, most, separator, start)
+        return _WithArticle(rest, before)
+
+    def slot(self, name: str, start: int) -> _Chosen:
+        """The slot of that name."""
         if not name:
             raise self.wrong(start, "These braces are empty. Write \\{ \\} for the braces themselves.")
         if not name.isidentifier():

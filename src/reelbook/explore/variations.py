@@ -33,7 +33,7 @@ class Variations:
 def variations(request: JobRequest, made: SweptCell | None = None) -> Variations:
     """What can be varied of a clip from text; `made` is the sweep and the cell that it was made for.
 
-    Without one its prompt has no slots yet. A random seed isn't known: the clip's variations begin at 1.
+    Without one its prompt has no slots yet. Where the service chose the seed, the variations begin at 1.
     """
     template, slots = _template(request, made)
     own = {name: typed([value]) for name, (value, _) in slots.items()}

@@ -180,7 +180,11 @@ class Ledger(Entries):
         """The requests as they are written down, each at its place in the cell that runs on this thread."""
         execution = current_execution()
         return [
-            Submission(request, experiment, self._places.place(request.sameness, execution, once=once))
+            Submission.of(
+                request,
+                experiment=experiment,
+                place=self._places.place(request.sameness, execution, once=once),
+            )
             for request in requests
         ]
 
@@ -262,7 +266,15 @@ class Ledger(Entries):
         """
         entry = self.get(entry_id)
         assert entry is not None
-        again = Submission(request, entry.experiment, entry.place, repeats=entry.id)
+        again = Submission(
+            request,
+            entry.sameness,
+            entry.experiment,
+            entry.place,
+            repeats=entry.id,
+            template=entry.record.get("template"),
+            slots=entry.record.get("slots", {}),
+        )
         try:
             ((repeated, _),) = self.intend([again], again=True)
         except SpendLimitReached as limit:
@@ -505,12 +517,12 @@ class Ledger(Entries):
         db.execute(
             "UPDATE entries SET left_unsent = 0 WHERE id = (SELECT min(id) FROM entries "
             "WHERE account = ? AND sameness = ? AND left_unsent = 1)",
-            (self.account.id, new.request.sameness),
+            (self.account.id, new.sameness),
         )
         values = {
             "account": self.account.id,
             "state": states.INTENDED,
-            **records.request_columns(new.request),
+            **records.request_columns(new),
             "experiment": new.experiment,
             "repeats": new.repeats,
             **place_columns(new.place),
@@ -547,8 +559,8 @@ class Ledger(Entries):
             db,
             f"id IN ({one.format('cell')} UNION ALL {one.format('cell_id')}) "
             f"AND state NOT IN ({marks(_NOT_MADE)}) ORDER BY id DESC",
-            *(self.account.id, place.cell, place.nth, new.request.sameness),
-            *(self.account.id, cell_id, place.nth, new.request.sameness),
+            *(self.account.id, place.cell, place.nth, new.sameness),
+            *(self.account.id, cell_id, place.nth, new.sameness),
             *_NOT_MADE,
         )
 

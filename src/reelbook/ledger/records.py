@@ -10,7 +10,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
@@ -57,15 +57,25 @@ class SweepCell:
 class Submission:
     """A request that is about to be sent, and what the ledger keeps beside it.
 
-    `place` is None for what may be bought any number of times: a script, a button. `repeats` is the number of
-    an uncertain entry that is sent again by it.
+    `sameness` is that of what was asked for: a cell that left the seed random gets its clip back, whichever
+    was drawn. `place` is None for what may be bought any number of times: a script, a button. `repeats` is
+    the number of an uncertain entry that is sent again by it. `template` and `slots` are a sweep's, and what
+    filled them.
     """
 
     request: JobRequest
+    sameness: str
     experiment: str | None = None
     place: Place | None = None
     repeats: int | None = None
     cell: SweepCell | None = None
+    template: str | None = None
+    slots: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, asked: JobRequest, **kept: Any) -> Submission:
+        """The submission of what was asked for. A random seed is drawn here, for every way to submit."""
+        return cls(asked.with_seed(), asked.sameness, **kept)
 
     def earlier_run(self, entry: Entry) -> EarlierRun:
         """The run that submitted `entry`, which this one gets back."""
@@ -113,15 +123,16 @@ _ASKED: Final = ("mode", "prompt", "duration_seconds", "aspect_ratio")
 class Entry:
     """One submission and all that became of it.
 
-    `record` is what was asked for, as `JobRequest.record` has it; `actual_seconds` is the clip's length.
-    `kernel` looks after it. `took_seconds` is from the acceptance to the end as one kernel saw it, None where
-    nobody watched.
+    `record` is what was asked for, as `JobRequest.record` has it, and a sweep's `template` and `slots`;
+    `actual_seconds` is the clip's length. `kernel` looks after it. `took_seconds` is from the acceptance to
+    the end as one kernel saw it, None where nobody watched.
     """
 
     id: int
     account_id: int
     state: str
     record: Mapping[str, Any]
+    sameness: str
     experiment: str | None
     place: Place | None
     kernel: str
@@ -244,11 +255,13 @@ def _record(row: sqlite3.Row) -> dict[str, Any]:
     }
 
 
-def request_columns(request: JobRequest) -> dict[str, object]:
-    """A request as rows have it."""
-    record = request.record()
+def request_columns(new: Submission) -> dict[str, object]:
+    """What is asked for, as rows have it."""
+    record = new.request.record()
     asked = {name: record.pop(name, None) for name in _ASKED}
-    return {**asked, "request": json.dumps(record, ensure_ascii=False), "sameness": request.sameness}
+    if new.template is not None:
+        record |= {"template": new.template, "slots": dict(new.slots)}
+    return {**asked, "request": json.dumps(record, ensure_ascii=False), "sameness": new.sameness}
 
 
 def read(kind: Callable[..., T], row: sqlite3.Row, **others: Any) -> T:
@@ -263,7 +276,7 @@ def read(kind: Callable[..., T], row: sqlite3.Row, **others: Any) -> T:
 
 @functools.cache
 def _columns(kind: Any, but: frozenset[str]) -> list[tuple[str, str]]:
-    names = (field.name for field in fields(kind))
+    names = (each.name for each in fields(kind))
     return [(name, _column(name)) for name in names if name not in but]
 
 

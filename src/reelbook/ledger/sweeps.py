@@ -11,13 +11,13 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Final, NamedTuple
 
 from ..executions import Place, is_another
-from ..formatting import local
+from ..formatting import exact_dollars, local, terminal_line
 from ..requests import JobRequest
 from ..states import CANCELLED, LEFT_OUT, PLANNED, names
 from .records import Entry, SweepCell, insert, place_columns, place_of, told_state
@@ -77,6 +77,15 @@ class SweepRecord:
     cost_usd: float
     planned_seconds: Seconds
     elapsed_seconds: float
+
+    def __str__(self) -> str:
+        """A line of a list: "12 “foxes”, 25 Nov 2026, 14:30: paused, 6 completed, 12 planned, $0.60"."""
+        counts = [f"{number} {state}" for state, number in self.counts.items()]
+        said = ", ".join([self.state, *counts, exact_dollars(self.cost_usd)])
+        return terminal_line(f"{self.id} “{self.name}”, {self.at.day} {self.at:%b %Y, %H:%M}: {said}")
+
+    def __repr__(self) -> str:
+        return f"<SweepRecord {self}>"
 
 
 class KeptCell(NamedTuple):
@@ -185,14 +194,23 @@ class Sweeps(Part):
         self._store.keep(lambda db: db.executemany(change, chosen))
 
     def completed(self, requests: Iterable[JobRequest]) -> dict[str, Entry]:
-        """By its sameness the newest completed entry of each request that has one."""
-        asked = {each.sameness for each in requests}
+        """By its sameness the newest completed entry of each request that has one, also by a drawn seed."""
+        asked = {each.sameness: each for each in requests}
         newest = (
-            "account = ? AND sameness = ? AND state = 'completed' ORDER BY clip_path IS NULL, id DESC LIMIT 1"
+            "account = ? AND sameness IN (?, ?) AND state = 'completed' ORDER BY clip_path IS NULL, id DESC"
         )
-        return self._store.read(
-            lambda db: {each: entry for each in asked for entry in matching(db, newest, self._account, each)}
-        )
+
+        def work(db: sqlite3.Connection) -> dict[str, Entry]:
+            found = {}
+            for sameness, request in asked.items():
+                left_random = replace(request, seed=None).sameness
+                for entry in matching(db, newest, self._account, sameness, left_random):
+                    if entry.record.get("seed") == request.seed:
+                        found[sameness] = entry
+                        break
+            return found
+
+        return self._store.read(work)
 
     def take(self, sweep: int, found: Mapping[int, int]) -> None:
         """Gives cells for which nothing was bought an entry that was there before: by the cells' numbers."""

@@ -12,8 +12,8 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -44,7 +44,8 @@ class Clip(SuggestsNames):
 
     `request` is what was asked for (None for a job taken up by its id) and `made_at` when, `cost_usd` what
     the service says it cost, `took_seconds` the time from submission to completion, `sandbox` whether it was
-    drawn by the local sandbox and not made by a model. Length and size are read from the file itself.
+    drawn by the local sandbox and not made by a model. A clip of a sweep has the `template` and what filled
+    its `slots`. Length and size are read from the file itself.
     """
 
     path: Path
@@ -54,6 +55,8 @@ class Clip(SuggestsNames):
     took_seconds: float | None = None
     sandbox: bool = False
     made_at: datetime | None = None
+    template: str | None = None
+    slots: Mapping[str, str] = field(default_factory=dict)
 
     @functools.cached_property
     def info(self) -> ClipInfo:
@@ -131,6 +134,8 @@ class Clip(SuggestsNames):
             seconds=None if info is None else round(info.duration_seconds, 3),
             width=None if info is None else info.width,
             height=None if info is None else info.height,
+            template=self.template,
+            slots=self.slots,
         )
 
     def save(

@@ -29,7 +29,7 @@ from ..requests import JobRequest
 from ..suggestions import SuggestsNames
 from . import display
 from .clip import Clip
-from .job_lifecycle import JobLifecycle, JobServices, JobSnapshot, clip_missing
+from .job_lifecycle import JobLifecycle, JobServices, JobSnapshot, clip_missing, origin
 
 
 @dataclass(frozen=True)
@@ -294,7 +294,7 @@ class Job(SuggestsNames):
         return display.panel(self)
 
     def __repr__(self) -> str:
-        words = "a job taken up by its id"
+        words = "nothing is known of it yet" if self.status is None else "a job taken up by its id"
         if (prompt := self.prompt) is not None:
             words = f"“{prompt if len(prompt) <= 40 else prompt[:39] + '…'}”"
         if self.request is not None:
@@ -583,4 +583,5 @@ def clip_of(entry: Entry, *, sandbox: bool) -> Clip | None:
         cost_usd=entry.cost_usd,
         took_seconds=entry.took_seconds,
         sandbox=sandbox,
+        **origin(entry),
     )

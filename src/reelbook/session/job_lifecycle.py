@@ -25,8 +25,8 @@ from ..client.downloads import LONGEST_SECONDS, SUFFIX_BYTES, limit_bytes
 from ..client.scheduling.estimates import Belief, Pace, Took
 from ..client.scheduling.watch import PATIENCE_SECONDS, Observation, job_failed
 from ..event_thread import EventThread, Future
-from ..formatting import dollars, file_name
-from ..ledger import Ledger, Marks
+from ..formatting import dollars, file_name, local
+from ..ledger import Entry, Ledger, Marks
 from ..models import Accepted, Completed, Failed, JobStatus, Pending
 from ..requests import JobRequest
 from .clip import Clip
@@ -653,6 +653,7 @@ class JobLifecycle(SubmissionRecord):
             cost_usd=status.cost_usd,
             took_seconds=took if self.request is not None else None,
             sandbox=self.services.connection.service == "sandbox",
+            **origin(None if self.entry_id is None else self.services.ledger.get(self.entry_id)),
         )
         if self.entry_id is not None:
             self.services.ledger.downloaded(self.entry_id, path)
@@ -662,6 +663,14 @@ class JobLifecycle(SubmissionRecord):
 def state_of(status: JobStatus) -> str:
     """The state that the service names; set apart where its word means something else here."""
     return f"{status.status} by the service" if status.status in states.OWN else status.status
+
+
+def origin(entry: Entry | None) -> dict[str, Any]:
+    """What a clip has from its entry alone: when it was asked for, and the sweep's template."""
+    if entry is None:
+        return {}
+    kept = {name: entry.record[name] for name in ("template", "slots") if name in entry.record}
+    return {"made_at": local(entry.intended_at).replace(microsecond=0), **kept}
 
 
 def clip_missing(path: Path | str | None) -> errors.DownloadFailed:

@@ -15,7 +15,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, Final
 from xml.etree import ElementTree
@@ -33,6 +33,7 @@ _SOURCE_TYPES: Final = "http://cv.iptc.org/newscodes/digitalsourcetype/"
 _LARGEST_TEXT: Final = 2 << 20
 _LARGEST_CLIP: Final = 256 << 20
 _MOST_FILES: Final = 1_000
+_MOST_UNPACKED: Final = 1 << 30
 # Characters that no XML may hold, whatever they are written as.
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # One of the settings in A1111's last line: a name, and a value that is quoted where it has a comma.
@@ -63,6 +64,11 @@ class Passport:
     slots: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def _utc(self) -> str | None:
+        """When it was made, without a word on where."""
+        return None if self.made_at is None else self.made_at.astimezone(UTC).isoformat(timespec="seconds")
+
+    @property
     def source_type(self) -> str | None:
         """`algorithmicMedia`, `trainedAlgorithmicMedia` or `compositeWithTrainedAlgorithmicMedia`."""
         if self.service is None:
@@ -78,7 +84,7 @@ class Passport:
             "request_id": self.request_id,
             "service": self.service,
             "cost_usd": self.cost_usd,
-            "made_at": None if self.made_at is None else self.made_at.isoformat(timespec="seconds"),
+            "made_at": self._utc,
             "seconds": self.seconds,
             "width": self.width,
             "height": self.height,
@@ -118,13 +124,15 @@ class Passport:
         told += [
             self.service or "",
             "" if self.cost_usd is None else formatting.dollars(self.cost_usd),
-            "" if self.made_at is None else f"{self.made_at:%Y-%m-%d %H:%M}",
+            "" if self.made_at is None else f"{self.made_at.astimezone():%Y-%m-%d %H:%M}",
         ]
         lines = [request.prompt, " · ".join(each for each in told if each)]
         if self.template is not None:
             slots = ", ".join(f"{name} = {value}" for name, value in self.slots.items())
             lines.append(f"from {self.template}" + (f" with {slots}" if slots else ""))
-        return "\n".join(lines)
+        return formatting.terminal_text("\n".join(lines))
+
+    __repr__ = __str__
 
 
 def passport(file: str | os.PathLike[str], clip: str | None = None) -> Passport:
@@ -184,8 +192,8 @@ def write(source: Path, target: Path, said: Passport) -> bool:
     """
     text = json.dumps(said.record())
     tags = {boxes.TITLE: said.request.prompt[:80], boxes.COMMENT: said.parameters(), boxes.SYNOPSIS: text}
-    if said.made_at is not None:
-        tags[boxes.CREATED] = said.made_at.isoformat(timespec="seconds")
+    if said._utc is not None:
+        tags[boxes.CREATED] = said._utc
     packet = _xmp(said, text, boxes.read_notes(source).xmp.decode("utf-8", "replace"))
     return boxes.copy_with_notes(source, target, tags, packet.encode())
 
@@ -194,14 +202,15 @@ def _of_zip(file: BinaryIO, name: str) -> Iterator[tuple[str, Passport]]:
     try:
         with zipfile.ZipFile(file) as archive:
             inside = [each for each in archive.infolist() if not each.is_dir()][:_MOST_FILES]
-            told = set()
+            told, left = set[str](), _MOST_UNPACKED
             # The small files first: a clip whose JSON says it all isn't unpacked.
             for each in sorted(inside, key=lambda each: not each.filename.endswith(".json")):
                 clip = PurePosixPath(each.filename)
                 if clip.stem in told or clip.suffix not in (".json", ".mp4"):
                     continue
-                if each.file_size > (_LARGEST_TEXT if clip.suffix == ".json" else _LARGEST_CLIP):
+                if each.file_size > min(left, _LARGEST_TEXT if clip.suffix == ".json" else _LARGEST_CLIP):
                     continue
+                left -= each.file_size
                 for _, found in passports(io.BytesIO(archive.read(each)), clip.name):
                     told.add(clip.stem)
                     yield clip.name, found
@@ -224,13 +233,13 @@ def _of_text(text: str) -> Passport | None:
         record = json.loads(text)
         if record[_FORM] != 1:
             return None
-        made_at, slots = record.get("made_at"), record.get("slots", {})
+        slots = record.get("slots", {})
         return Passport(
             request=_request(record["request"]),
             request_id=_kind(str, record.get("request_id")),
             service=_kind(str, record.get("service")),
             cost_usd=_kind(float, record.get("cost_usd")),
-            made_at=None if made_at is None else datetime.fromisoformat(made_at),
+            made_at=_moment(record.get("made_at")),
             seconds=_kind(float, record.get("seconds")),
             width=_kind(int, record.get("width")),
             height=_kind(int, record.get("height")),
@@ -245,6 +254,12 @@ def _request(record: Mapping[str, Any]) -> JobRequest:
     """The request of a record that anybody may have changed, checked as a typed one. Raises InvalidInput."""
     named = {name: record[name] for name in ("prompt", *options(record["mode"])) if name in record}
     return JobRequest(record["mode"], **named)
+
+
+def _moment(text: str | None) -> datetime | None:
+    """A time that every zone has; None for none, and for one at the ends of the calendar."""
+    found = None if text is None else datetime.fromisoformat(text)
+    return found if found is not None and 1970 <= found.year <= 9000 else None
 
 
 def _kind(kind: type[Any], value: Any) -> Any:
@@ -285,7 +300,7 @@ def _xmp(said: Passport, text: str, earlier: str) -> str:
     prompt = escape(_NOT_XML.sub("\ufffd", said.request.prompt))
     facts = {
         "xmp:CreatorTool": "Reelbook",
-        "xmp:CreateDate": said.made_at and said.made_at.isoformat(timespec="seconds"),
+        "xmp:CreateDate": said._utc,
         "Iptc4xmpExt:DigitalSourceType": said.source_type and _SOURCE_TYPES + said.source_type,
         "reelbook:passport": safe,
     }

@@ -37,6 +37,8 @@ class Verdict:
     def __str__(self) -> str:
         return " ".join([_MARK[self.answer], *self.reasons, self.advice])
 
+    __repr__ = __str__
+
 
 @dataclass(frozen=True)
 class Reconciliation:

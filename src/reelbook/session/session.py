@@ -259,7 +259,8 @@ class Session(Tooling, SuggestsNames):
             clip = await job
 
         Costs 0.05 USD a second. `duration_seconds` is 1 to 10, `aspect_ratio` 16:9, 9:16 or 1:1; a fixed
-        `seed` gives reproducible results, -1 a random one. What the service says to it is in the job.
+        `seed` gives reproducible results, and for -1 one is drawn, which `job.request.seed` says. What the
+        service says to it is in the job.
 
         A cell that is run again and asks for the same gets the job of its earlier run back and pays nothing;
         `again=True` buys a new clip. Tasks and threads that a cell starts are a part of it; what it hands to
@@ -326,17 +327,18 @@ class Session(Tooling, SuggestsNames):
         `once`, equal requests are one job. `experiment` groups them under a name.
 
         Raises InvalidInput, saying which request it is, and SpendLimitReached where all together would pass
-        the limit: then nothing was written down or sent.
+        the limit: then nothing was written down or sent. (Of single calls within `asyncio.gather`, those in
+        front of a wrong one are bought already.)
         """
         self._thread.refuse_closed()
         wanted = checked(requests, options)
         with contextlib.nullcontext() if experiment is None else self.experiment(experiment):
             batch = self._submissions(wanted, once)
         if once is not None and not again:  # equal requests are one job
-            batch = list({each.request.sameness: each for each in batch}.values())
+            batch = list({each.sameness: each for each in batch}.values())
         jobs = self._submit(batch, again=again, retry_uncertain=retry_uncertain)
         if len(jobs) < len(wanted):
-            made = {each.request.sameness: job for each, job in zip(batch, jobs, strict=True)}
+            made = {each.sameness: job for each, job in zip(batch, jobs, strict=True)}
             jobs = [made[each.sameness] for each in wanted]
         return Batch(jobs, self._thread)
 

@@ -86,10 +86,11 @@ class SweepControl:
             held.append(HeldCell(number, job, found, left_out))
         return held
 
-    def buy(
-        self, request: JobRequest, sweep: int, number: int, *, seen: Job | None, experiment: str | None
-    ) -> Job:
-        """Submits a cell that was `seen` with that job, or gives the one it has by now."""
+    def buy(self, request: JobRequest, sweep: int, number: int, *, seen: Job | None, **kept: Any) -> Job:
+        """Submits a cell that was `seen` with that job, or gives the one it has by now.
+
+        `kept` is what else a `Submission` keeps.
+        """
         entry = None
         if seen is not None and seen.entry_id is not None:
             entry = self._ledger.get(seen.entry_id)
@@ -98,7 +99,7 @@ class SweepControl:
         repeats = entry.id if entry is not None and entry.state == states.UNCERTAIN else None
         cell = SweepCell(sweep, number, entry)
         with without_spend_warnings():  # the plan has said it
-            [job] = self._submit([Submission(request, experiment, repeats=repeats, cell=cell)])
+            [job] = self._submit([Submission.of(request, repeats=repeats, cell=cell, **kept)])
         return job
 
     def refresh(self, job: Job) -> bool:

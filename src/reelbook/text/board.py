@@ -148,8 +148,9 @@ def empty_words(*, whole_session: bool, can_create: bool) -> str:
 def _about(request: JobRequest | None) -> str:
     if request is None:
         return ""
-    start = "from an image" if request.mode == "image-to-video" else seed_words(request) or "random seed"
-    return " · ".join(filter(None, [start, f"{request.duration_seconds} s", request.aspect_ratio]))
+    return " · ".join(
+        filter(None, [seed_words(request), f"{request.duration_seconds} s", request.aspect_ratio])
+    )
 
 
 def _time(view: JobView, clip: Clip | None) -> Line:

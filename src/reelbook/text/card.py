@@ -73,6 +73,7 @@ class CardFace(TypedDict):
     actions: list[list[str]]  # name, label
     picked: bool | None  # None: nobody could keep it
     remark: str | None  # the person's note; None: there is no place for one
+    again: list[list[str]]  # what the action "again" opens, as the actions; empty: it is done at once
     mark: str
     id: str
     clip: int  # 0: none; another number: another clip
@@ -86,8 +87,8 @@ def empty_face() -> CardFace:
     """A card without a job."""
     return CardFace(
         prompt="", word="", tone="wait", shape=_SIZES["16:9"], stage=RUNNING_STAGE, note="", aside="", bar="",
-        money="", actions=[], picked=None, remark=None, mark="", id="", clip=0, file="", codec="", fps=24.0,
-        seconds=0.0,
+        money="", actions=[], again=[], picked=None, remark=None, mark="", id="", clip=0, file="", codec="",
+        fps=24.0, seconds=0.0,
     )  # fmt: skip
 
 
@@ -108,7 +109,7 @@ def job_face(job: ShownJob) -> CardFace:
     if fetching or not row.final:
         face["bar"] = "figure" if fetching or view.progress is not None else "open"
     face["money"] = price(view.price_usd, view.charge)
-    face["actions"] = _actions(job)
+    face["actions"], face["again"] = _actions(job), _again(job)
     if view.state == UNCERTAIN and job.finding_out:
         face["aside"] = "Asking for balance and usage."
     face["mark"] = "sandbox" if job.service == "sandbox" or (job.clip and job.clip.sandbox) else ""
@@ -159,9 +160,11 @@ def clip_lines(clip: Clip) -> list[Line]:
 
 
 def seed_words(request: JobRequest | None) -> str:
-    """The seed: "seed 7", "random seed", or nothing where none was asked for."""
-    if request is None or request.seed is None:
+    """The seed: "seed 7", "random seed" where the service chose it, or that a clip from an image has none."""
+    if request is None:
         return ""
+    if request.seed is None:
+        return "from an image, no seed"
     return "random seed" if request.seed == wire.RANDOM_SEED else f"seed {request.seed}"
 
 
@@ -309,10 +312,20 @@ def _actions(job: ShownJob) -> list[list[str]]:
         actions.append(["watch", "Fetch again"])
     if row.final and request is not None and request.complete:
         verb = "Send again" if row.group == "uncertain" or view.state == REFUSED else "Again"
-        actions.append(["again", f"{verb} · {dollars(request.estimated_cost_usd)}"])
+        label = f"{verb} · {dollars(request.estimated_cost_usd)}"
+        actions.append(["again", "Again…" if _again(job) else label])
     if job.request_id:
         actions.append(["copy", "Copy id"])
     return actions
+
+
+def _again(job: ShownJob) -> list[list[str]]:
+    """The choice between the seeds, where a clip was made of one that is known."""
+    request, made = job.request, job.view.state in (wire.COMPLETED, wire.FAILED)
+    if request is None or request.seed in (None, wire.RANDOM_SEED) or not made:
+        return []
+    cost = dollars(request.estimated_cost_usd)
+    return [["again", f"Same seed · {cost}"], ["another", f"Another seed · {cost}"]]
 
 
 def clip_actions(job: ShownJob, *, compares: bool, varies: bool) -> list[list[str]]:

@@ -182,7 +182,6 @@ def _figures(shown: ComparedClip) -> dict[str, str]:
         "length": "" if length is None else f"{length:.1f} s",
         "shape": shape or "",
         "seed": seed_words(request),
-        "from": "from an image" if request and request.mode == "image-to-video" else "",
         "money": money,
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ from reelbook import wire
 from reelbook.account.limits import spend_notices
 from reelbook.errors import InvalidInput
 from reelbook.ledger import Spend
-from reelbook.requests import FIELDS
+from reelbook.requests import FIELDS, LONGEST_TEXT, JobRequest
 
 from ..formatting import count, dollars, file_size, short_path
 from .status_line import KEY_REFUSED, REPLACE_KEY
@@ -24,6 +25,9 @@ NO_PLACE_FOR_A_KEY: Final = (
     "Run rb.ConnectionPanel() in a cell and type in another key there, or connect with one: "
     'rb.connect("live", api_key=…).'
 )
+EXACT: Final = 2**53 - 1  # the largest whole number that JavaScript keeps
+_UNSEEN: Final = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_VARIES: Final = re.compile(r"\{[^{}]+\}|__\w(?:[\w/.-]*\w)?__")
 _NOTHING = Spend(0.0, 0.0, 0.0)
 
 
@@ -99,6 +103,42 @@ def plan_words(prompt: str, duration_seconds: int, styles: Iterable[str] = ()) -
     if read.slots:
         return "Plan a sweep"  # how many clips it makes isn't known before its slots have values
     return f"Plan {count(read.count, 'clip')} · {dollars(read.count * wire.cost_usd(duration_seconds))}"
+
+
+def filled_from(name: str, *, image: bool) -> str:
+    """What the form says once a file has filled it."""
+    return f"Filled from {name}." + (" Choose its image again: the file doesn't hold it." if image else "")
+
+
+def no_passport(name: str) -> str:
+    """What it says of a file that doesn't tell."""
+    return f"{name} doesn't say what made it, so the form is as it was. Clips that Reelbook saved say it."
+
+
+def several_clips(name: str, clips: int, offered: int) -> str:
+    """What it says of a zip with several clips, of which so many are offered."""
+    first = f", the first {offered} of which are here" if clips > offered else ""
+    return f"{name} tells of {clips} clips{first}. Which one?"
+
+
+def too_much(request: JobRequest) -> str:
+    """Why a file's request doesn't fit into the form; empty if it does."""
+    if len(request.prompt) > LONGEST_TEXT:
+        return f"The prompt has more than {LONGEST_TEXT:,} characters, so the form is as it was."
+    if abs(request.seed or 0) > EXACT:
+        return f"The seed {request.seed} is larger than a page can count, so the form is as it was."
+    return ""
+
+
+def shown_text(prompt: str) -> str:
+    """A prompt of a file without what nobody sees: control characters, and what turns the text around."""
+    return _UNSEEN.sub("", prompt)
+
+
+def braces_hint(prompt: str) -> str:
+    """What stands below a prompt with what would vary in a template: "“{a|b}” is sent as it is. …"."""
+    found = _VARIES.search(prompt)
+    return f"“{found[0][:40]}” is sent as it is. Open it in Explore to vary it." if found else ""
 
 
 def history_note(found: int, *, searched: bool, most: int) -> str:

@@ -79,8 +79,7 @@ def tile(job: ShownJob, key: str) -> GalleryTile:
     """A job's tile: the board's row with parts left out."""
     # Without the clip: a tile needs nothing from its file, which would have to be read.
     row = board_row(replace(job, clip=None, picked=False))
-    about = row["about"].removeprefix("random seed · ")  # a tile is narrow, and that says little
-    shown = GalleryTile(key=key, prompt=row["prompt"], about=about, money=row["money"])
+    shown = GalleryTile(key=key, prompt=row["prompt"], about=row["about"], money=row["money"])
     if job.request_id:
         shown["id"] = job.request_id
     if job.view.state != wire.COMPLETED:

@@ -41,7 +41,6 @@ class CellPlace(TypedDict):
     n: int
     at: list[int]  # its index on each axis
     prompt: list[Run]
-    about: str
 
 
 class CellFace(TypedDict):
@@ -52,6 +51,7 @@ class CellFace(TypedDict):
     bar: float | None  # 0 to 1; -1: running with no figure; None: no bar
     note: str
     money: str
+    about: str
     clip: int  # 0: none; another number: another clip
     seconds: float
     fps: float
@@ -65,7 +65,7 @@ def places(sweep: Sweep) -> list[CellPlace]:
     """The cells of a sweep, with the words that differ between them marked."""
     prompts = differing([cell.request.prompt for cell in sweep.cells])
     return [
-        CellPlace(n=cell.number, at=list(cell.place), prompt=prompt, about=_about(cell.request))
+        CellPlace(n=cell.number, at=list(cell.place), prompt=prompt)
         for cell, prompt in zip(sweep.cells, prompts, strict=True)
     ]
 
@@ -81,7 +81,7 @@ def face(
     """A cell as it is now. `job` is None for a cell that wasn't sent."""
     made = CellFace(
         word="Planned", tone="wait", bar=None, note="", money=f"about {dollars(request.estimated_cost_usd)}",
-        clip=0, seconds=0.0, fps=24.0, acts=[], picked=False, remark="", id="",
+        about=_about(request), clip=0, seconds=0.0, fps=24.0, acts=[], picked=False, remark="", id="",
     )  # fmt: skip
     if state == LEFT_OUT:
         made["word"], made["money"], made["acts"] = "Left out", "", [["take_in", "Take in"]]

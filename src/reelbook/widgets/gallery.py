@@ -433,8 +433,8 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         if tags is not None:
             self._offer()
 
-    def _on_again(self, job: Job) -> None:
-        if not self._twice(job) and (sent := send_again(job)) is not None:
+    def _on_again(self, job: Job, *, another_seed: bool = False) -> None:
+        if not self._twice(job) and (sent := send_again(job, another_seed=another_seed)) is not None:
             self.say("Sent. The clip appears here when it is done.")
             self.on_job.tell(sent)
 

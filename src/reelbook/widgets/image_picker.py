@@ -10,7 +10,7 @@ import contextlib
 import html
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import traitlets
 
@@ -23,52 +23,34 @@ from .base import Panel
 from .bundle import added_style, module, packed, style
 from .clip_serving import PIECE_BYTES
 from .static_html import figure_html, picture_html
+from .uploads import MAX_BYTES, Upload
 
 if TYPE_CHECKING:
     from reelbook.media.images import Crop, PreparedImage
     from reelbook.media.recent_images import RecentImages
 
 PREVIEW_SIDE = 256
-MAX_PIECE_BYTES: Final = 1 << 20
-MAX_BYTES: Final = 50 << 20
-NOT_WHOLE: Final = "The image didn't arrive whole. Choose it again."
 
 
-class ImageUpload:
-    """One file in pieces, begun with the message of the first piece, which goes to `take` like all others.
+class ImageUpload(Upload):
+    """One image in pieces. Raises InvalidImage if its first bytes show that it isn't a picture, too."""
 
-    Raises InvalidImage if the file is too large, or if its first bytes show that it isn't a picture.
-    """
+    error = InvalidImage
+    what = "image"
 
     def __init__(self, content: dict[str, Any], buffers: Sequence[Any]) -> None:
         from reelbook.media.image_files import never_a_picture
 
-        self._id = content["id"]
-        self._total, self._size = int(content["total"]), int(content["size"])
-        if self._size > MAX_BYTES or not 1 <= self._total <= MAX_BYTES // 1024:
-            raise InvalidImage("The image is larger than 50 MB. Nothing was sent to the service.")
+        super().__init__(content)
         if reason := never_a_picture(bytes(buffers[0][:2048])):
             raise InvalidImage(reason)
         # What the page did to the file, None if nothing; then what else was in the file, by name.
         self._made: dict[str, Any] | None = content.get("made")
         names = self._made["segments"] if self._made else []
         self._segments = list(zip(names, map(bytes, buffers[1:]), strict=True))
-        self._pieces: list[bytes] = []
 
-    def take(self, content: dict[str, Any], buffers: Sequence[Any]) -> PreparedImage | None:
-        """Takes one piece, and returns the image with the last one. Raises InvalidImage."""
-        piece = bytes(buffers[0])
-        if (content["id"], content["index"]) != (self._id, len(self._pieces)) or len(piece) > MAX_PIECE_BYTES:
-            raise InvalidImage(NOT_WHOLE)
-        self._pieces.append(piece)
-        if len(self._pieces) < self._total:
-            return None
-        whole = b"".join(self._pieces)
-        if len(whole) != self._size:
-            raise InvalidImage(NOT_WHOLE)
-        return self._prepared(whole)
-
-    def _prepared(self, data: bytes) -> PreparedImage:
+    def prepared(self, data: bytes) -> PreparedImage:
+        """The image of the whole file. Raises InvalidImage."""
         from reelbook.media.image_files import removed_by_the_page
         from reelbook.media.images import prepare
 
@@ -165,8 +147,9 @@ class TakesImage(Panel):
             if content.get("index") == 0:
                 self._upload = ImageUpload(content, buffers)
             if self._upload is None:
-                raise InvalidImage(NOT_WHOLE)
-            image = self._upload.take(content, buffers)
+                raise ImageUpload.not_whole()
+            data = self._upload.take(content, buffers)
+            image = None if data is None else self._upload.prepared(data)
         except InvalidImage as error:
             self._upload = None
             return {"problem": str(error)}

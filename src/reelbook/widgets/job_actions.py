@@ -17,6 +17,7 @@ from reelbook.event_thread import Future
 from reelbook.session import Job, Reconciliation, Session
 from reelbook.session.request_code import request_code
 from reelbook.session.session import without_waiting
+from reelbook.wire import RANDOM_SEED
 
 from ..text.card import CardFace, ShownJob, empty_face, job_face, job_lines, share_done
 from .base import Callbacks, Panel
@@ -187,6 +188,12 @@ class ShowsJob(ActsOnJobs):
         """What the page draws of the job."""
         return job_face(job)
 
+    def _on_again(self, job: Job, *, another_seed: bool = False) -> None:
+        """Buys the clip once more, where the panel offers that."""
+
+    def _on_another(self, job: Job) -> None:
+        self._on_again(job, another_seed=True)
+
     def _draw(self, job: Job | None) -> ShownJob | None:
         """Draws the job, or an empty card, and returns what was drawn."""
         if job is None:
@@ -199,8 +206,10 @@ class ShowsJob(ActsOnJobs):
         return shown
 
 
-def send_again(job: Job) -> Job | None:
+def send_again(job: Job, *, another_seed: bool = False) -> Job | None:
     """Asks once more for the same clip, in the same experiment, and returns the new job.
+
+    `another_seed`: for the same but for its seed.
 
     None where the request isn't known in full: the ledger keeps no image of an earlier kernel's request.
     Raises SpendLimitReached before anything is sent.
@@ -208,6 +217,8 @@ def send_again(job: Job) -> Job | None:
     asked, session = job.request, Session.of(job)
     if asked is None or not asked.complete:
         return None
+    if another_seed:
+        asked = replace(asked, seed=RANDOM_SEED)
     experiment = session.experiment(job.experiment) if job.experiment else contextlib.nullcontext()
     with experiment, without_waiting():
         return session.submit(asked)

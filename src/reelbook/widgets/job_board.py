@@ -313,8 +313,8 @@ class JobBoard(ShowsJob, ServesClips):
             chosen = [each for each in self.selected if each != job.request_id]
             self.selected = chosen if len(chosen) < len(self.selected) else [*chosen, job.request_id]
 
-    def _on_again(self, job: Job) -> None:
-        if not self._twice(job) and (sent := send_again(job)) is not None:
+    def _on_again(self, job: Job, *, another_seed: bool = False) -> None:
+        if not self._twice(job) and (sent := send_again(job, another_seed=another_seed)) is not None:
             with self._sending, self.hold_sync():
                 self.opened = self._add(sent).key
 

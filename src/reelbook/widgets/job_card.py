@@ -115,7 +115,7 @@ class JobCard(LeadsOn, ShowsJob, ServesClip):
             return ()
         return job, before
 
-    def _on_again(self, job: Job) -> None:
+    def _on_again(self, job: Job, *, another_seed: bool = False) -> None:
         # Only a finished job is repeated. A second press finds the new job, which isn't finished.
         if job.request is not None and job.request.complete and not self.live:
-            self.job = send_again(job)
+            self.job = send_again(job, another_seed=another_seed)

@@ -211,7 +211,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
         shown = None if job is None else self._shown(job).on_disk()
         face = words.face(
             cell.state,
-            cell.cell.request,
+            cell.request,
             shown,
             found=cell.found,
             can_leave_out=cell.missing,
@@ -404,7 +404,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
         """The code of a cell, or of the whole sweep where none is named."""
         if "n" not in content:
             return {"text": self.sweep.as_code(kind)}
-        return {"text": request_code(self.run.cells[content["n"] - 1].cell.request, kind)}
+        return {"text": request_code(self.run.cells[content["n"] - 1].request, kind)}
 
     def _on_judge(self) -> None:
         self.on_judge.tell(Study(self.chosen if len(self.chosen) > 1 else self.run))
@@ -440,7 +440,7 @@ def _shape(cells: Iterable[RunCell]) -> float:
     """The shape of the cells; where there are several, one that suits all."""
     ratios = set()
     for each in cells:
-        request = each.cell.request
+        request = each.request
         image = request.image
         ratios.add(image.width / image.height if image else SHAPES[request.aspect_ratio or "16:9"])
     return ratios.pop() if len(ratios) == 1 else max(1.0, min(4 / 3, *ratios))

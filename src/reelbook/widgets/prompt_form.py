@@ -5,34 +5,45 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
+from io import BytesIO
 from time import monotonic
 from typing import Any
 
 import traitlets
 
 from reelbook.account.limits import without_spend_warnings
-from reelbook.errors import InvalidImage, InvalidInput
+from reelbook.errors import InvalidImage, InvalidInput, NoPassport
 from reelbook.requests import MODES, JobRequest, RequestField, options
 from reelbook.session import Job, Session
+from reelbook.session.passports import Passport, passports
 from reelbook.session.request_code import request_code
 from reelbook.session.session import without_waiting
 
 from ..text.form import (
     NO_PLACE_FOR_A_KEY,
+    braces_hint,
+    filled_from,
     form_fields,
     form_words,
     history_note,
+    no_passport,
     plan_words,
     sent_alone,
+    several_clips,
+    shown_text,
     styles_note,
+    too_much,
 )
 from .base import Callbacks, Panel, name_of, session_of
 from .bundle import packed, style
 from .image_picker import TakesImage
 from .job_actions import TWICE_SECONDS
+from .uploads import Upload
 
 EARLIER = 20  # prompts that are offered at a time
+OFFERED = 24  # clips of a zip
 
 
 class OffersPrompts(Panel):
@@ -92,7 +103,8 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
     ("text-to-video", "image-to-video"), `prompt`, `duration_seconds` (1 to 10), `aspect_ratio` (16:9, 9:16,
     1:1), `seed` (-1: random), and `image` and `crop` as in ImagePicker. `generate()` does what the button
     does. `job` is the last job sent, and every job goes to `on_job(callback)`; a template that is typed as
-    prompt goes to `on_plan(callback)`, if there is one.
+    prompt goes to `on_plan(callback)`, if there is one. A saved clip that is dropped on the form, its JSON or
+    a zip, fills it with what made the clip.
 
         form = rb.PromptForm(session, prompt="a red fox in snow")
         form.on_job(lambda job: job.mark(tags=["workshop"]))
@@ -106,6 +118,7 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
     fields = traitlets.List(form_fields(), help="What a request has, and its limits.").tag(sync=True)
     job = traitlets.Instance(Job, allow_none=True, help="The last job sent.")
     plan = traitlets.Unicode(help="The button that plans a template as a sweep; empty: none.").tag(sync=True)
+    hint = traitlets.Unicode(help="What is said of braces in the prompt.").tag(sync=True)
     words = traitlets.Dict(help="Costs, and why the button is off.").tag(sync=True)
     problems = traitlets.Dict(help="What is wrong, by field.").tag(sync=True)
     mark = traitlets.Unicode(help="“sandbox” on a sandbox.").tag(sync=True)
@@ -125,6 +138,8 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
         self._sent_at = float("-inf")
         self._last: Job | None = None
         self._presses: set[str] = set()  # by the ids that the page gave them
+        self._file: Upload | None = None
+        self._told: dict[str, Passport] = {}  # what the last file said, by its clips
         mark = "sandbox" if session.service == "sandbox" else ""
         super().__init__(mark=mark, words=self._costs(), **traits)
         self._endings += (session.subscribe(self._session_changed),)
@@ -207,7 +222,7 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
             self.say("")
         if change["name"] in self.problems:
             self.problems = {name: text for name, text in self.problems.items() if name != change["name"]}
-        self.plan = self._plan()
+        self.plan, self.hint = self._plan(), braces_hint(self.prompt)
 
     def _on_plan(self, prompt: str) -> None:
         self.prompt = prompt
@@ -220,6 +235,34 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
         with self._problems_at_fields():
             self._take(values)
             self.generate()
+
+    def _on_passport(self, file: Any, content: dict[str, Any], buffers: Sequence[Any]) -> dict[str, Any]:
+        """A piece of a file that may say what made a clip."""
+        if content.get("index") == 0:
+            self._file = Upload(content)
+        if self._file is None:
+            raise Upload.not_whole()
+        data = self._file.take(content, buffers)
+        if data is None:
+            return {"more": True}
+        self._file = None
+        name = str(file)[-80:]
+        self._told = dict(passports(BytesIO(data), name))
+        if not self._told:
+            raise NoPassport(no_passport(name))
+        if len(self._told) > 1:
+            words = several_clips(name, len(self._told), OFFERED)
+            return {"clips": list(self._told)[:OFFERED], "words": words}
+        self._on_passport_of(*self._told)
+        return {}
+
+    def _on_passport_of(self, clip: Any) -> None:
+        if (told := self._told.get(clip)) is None:
+            return
+        if reason := too_much(told.request):
+            raise InvalidInput(reason)
+        self.fill(replace(told.request, prompt=shown_text(told.request.prompt)))
+        self.say(filled_from(clip, image=told.request.mode == "image-to-video"))
 
     def _on_replace_key(self) -> None:
         if not self.on_replace_key:

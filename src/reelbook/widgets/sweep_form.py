@@ -155,7 +155,8 @@ class SweepForm(OffersPrompts):
             limit = self.session.facts.requests_limit
             lines = words.plan_lines(plan, requests_limit=limit)
             varied = [axis.name for axis in sweep.axes if len(axis.values) > 1]
-            note, off = words.first_words(sweep.cells, varied), " ".join(plan.problems)
+            note = " ".join([*plan.notes, words.first_words(sweep.cells, varied)])
+            off = " ".join(plan.problems)
             buttons = matrix_words.buy_buttons(plan, "begin", asked=self._asked_twice)
             if self._begun:
                 lines, buttons, note, off = [], [], words.BEGUN, ""

@@ -1,7 +1,7 @@
 // The card of a clip, the same in every panel: a stage in the clip's shape, prompt, state, figures, cost, actions.
 import {
-  drawProgress, filledButton, h, isNew, pictureUrl, plainButton, progressBar, refill, setText, showText, starButton,
-  tell,
+  drawProgress, filledButton, foldButton, h, isNew, pictureUrl, plainButton, progressBar, refill, setText, showText,
+  starButton, tell,
 } from "./_dom.js";
 import { codeCopies } from "./_code.js";
 import { countingLines } from "./_live.js";
@@ -23,6 +23,7 @@ import { savedField } from "./_typed.js";
  * @property {Array<[string, string]>} actions name and label; "code" is done here
  * @property {boolean | null} picked null: nobody could keep it
  * @property {string | null} remark the person's note; null: no place for one
+ * @property {Array<[string, string]>} again what the action "again" opens, if it opens anything
  * @property {string} mark
  * @property {string} id
  * @property {number} clip 0: none yet; another number: another clip
@@ -66,10 +67,11 @@ export function clipCard(frame, model, face, onAction, onWant) {
   const acts = h("div", { class: "rb-acts" });
   const code = codeCopies(frame, model, ["cell", "script", "curl"], () => ({ key: face().key }));
   code.opener.dataset.act = "code";
+  const again = h("div", { class: "rb-acts rb-copies", hidden: true });
   const drawLines = countingLines(frame, lines);
   const head = h("div", { class: "rb-head" }, prompt, badge, state);
   frame.body.append(h("article", { class: "rb-card" }, h("div", { class: "rb-stage-wrap" }, stage),
-    h("div", { class: "rb-text" }, head, bar, note, meta, aside, remark, acts, code.choices)));
+    h("div", { class: "rb-text" }, head, bar, note, meta, aside, remark, acts, again, code.choices)));
   // For the clip that was shown as it was typed: another may be shown by now.
   const told = (request_id, value) => tell(model, { name: "mark", key: face().key, request_id, note: value });
   const showRemark = savedField(frame, remark, () => face().id, told);
@@ -105,7 +107,7 @@ export function clipCard(frame, model, face, onAction, onWant) {
     note.className = `rb-note rb-${now.tone}`;
     showText(aside, now.aside);
     setText(money, now.money);
-    drawActions(now.actions);
+    drawActions(now);
     star.hidden = now.picked === null || !now.clip;
     star.setAttribute("aria-pressed", String(now.picked));
     stage.classList.toggle("rb-picked", Boolean(now.picked));
@@ -127,12 +129,15 @@ export function clipCard(frame, model, face, onAction, onWant) {
     if (poster) opened.video.poster = poster;
     return opened;
   };
-  const drawActions = (actions) => {
-    if (!isNew(acts, actions)) return;
-    refill(acts, actions.map(([name, label]) => {
-      if (name === "code") return code.opener;
-      const made = name === "find_out" ? filledButton : plainButton;
-      return made(label, (event) => onAction(name, event.currentTarget), { "data-act": name });
+  const action = ([name, label]) => (name === "find_out" ? filledButton : plainButton)(label,
+    (event) => onAction(name, event.currentTarget), { "data-act": name });
+  const drawActions = ({ actions, again: seeds }) => {
+    if (!isNew(acts, [actions, seeds])) return;
+    again.hidden = true;
+    again.replaceChildren(...seeds.map(action));
+    refill(acts, actions.map((each) => {
+      if (each[0] === "code") return code.opener;
+      return each[0] === "again" && seeds.length ? foldButton(each[1], again) : action(each);
     }));
     acts.hidden = !actions.length;
     if (!code.opener.isConnected && !code.choices.hidden) code.opener.click();

@@ -59,7 +59,7 @@ export function matrixAbout(frame, model, { drawActs, blobOf, menu, close }) {
     if (!one) return;
     const { now } = one;
     prompt.replaceChildren(...one.prompt.map(([text, differs]) => differs ? h("mark", {}, text) : text));
-    setText(facts, [one.about, now.clip ? "" : now.word].filter(Boolean).join(" · "));
+    setText(facts, [now.about, now.clip ? "" : now.word].filter(Boolean).join(" · "));
     drawCounts(now.clip ? [] : [now.line]);
     setText(money, now.money);
     showText(why, now.note);

@@ -6,17 +6,17 @@ import {
 
 /**
  * As reelbook.text.matrix composes them.
- * @typedef {{n: number, at: number[], prompt: Array<[string, boolean]>, about: string}} Place
- * @typedef {{word: string, tone: string, bar: number | null, note: string, money: string, clip: number,
- *   seconds: number, fps: number, acts: Array<[string, string]>, picked: boolean, remark: string,
- *   id: string, line: any[]}} Face
+ * @typedef {{n: number, at: number[], prompt: Array<[string, boolean]>}} Place
+ * @typedef {{word: string, tone: string, bar: number | null, note: string, money: string, about: string,
+ *   clip: number, seconds: number, fps: number, acts: Array<[string, string]>, picked: boolean,
+ *   remark: string, id: string, line: any[]}} Face
  * @typedef {Place & {now: Face, heard: number, timed: null | import("./_clock.js").Timed, failed: string,
  *   node: HTMLElement, parts: Record<string, HTMLElement>}} Cell `heard`: when its news came
  */
 
 const EMPTY = {
-  word: "", tone: "wait", bar: null, note: "", money: "", clip: 0, seconds: 0, fps: 24, acts: [], picked: false,
-  remark: "", id: "", line: [],
+  word: "", tone: "wait", bar: null, note: "", money: "", about: "", clip: 0, seconds: 0, fps: 24, acts: [],
+  picked: false, remark: "", id: "", line: [],
 };
 
 /** What leads on from a cell. `choose(choice, title)`: "vary" or a kind of code; the title says that it was copied. */

@@ -49,7 +49,7 @@ function render({ model, el }) {
   const card = clipCard({ ...frame, body: box }, model, face, (name, button) => {
     if (name === "save") return void card.player()?.save(face().file);
     if (name === "copy") return void copyText(frame, face().id, button);
-    pressed = name === "again";
+    pressed = name === "again" || name === "another";
     restButton(button, name === "select" ? 200 : undefined);
     tell(model, { name, key: model.get("opened") });
   });

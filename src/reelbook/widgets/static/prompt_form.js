@@ -2,6 +2,7 @@
 import { codeCopies } from "./_code.js";
 import { ask, freshId, h, openPanel, setText, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
+import { passportDrop } from "./_passport.js";
 import { imagePicker } from "./_picker.js";
 import { fieldProblem } from "./_problem.js";
 import { promptTools } from "./_prompt_tools.js";
@@ -113,12 +114,14 @@ function render({ model, el }) {
     ...Object.fromEntries(options.map(({ name, value }) => [name, value()])),
   } });
   const code = codeCopies(frame, model, ["cell", "script", "curl"], values);
+  const clip = passportDrop(frame, model); // first: it leaves pictures to the picker
+  openers.append(clip.button);
   const picker = imagePicker(frame, model);
   const serviceShape = h("div", { class: "rb-field rb-quiet" }, "Shape and seed are the service's choice.");
   const short = ({ control }) => control === "slider" || control === "choices";
   frame.body.append(h("div", { class: "rb-form rb-frame" },
     h("div", { class: "rb-go" }, modes.node, badge), picker, problemFor("image"),
-    labelled(promptField, prompt, [prompt, offers, hint], openers),
+    labelled(promptField, prompt, [prompt, offers, clip.node, hint], openers),
     h("div", { class: "rb-row" }, ...options.filter(short).map(({ node }) => node), serviceShape),
     ...options.filter((option) => !short(option)).map(({ node }) => node),
     h("div", { class: "rb-go" },
@@ -157,7 +160,8 @@ function render({ model, el }) {
     setText(plan, planned);
     plan.hidden = !planned;
     go.className = planned ? "rb-plain" : "rb-primary";
-    setText(hint, model.get("words")[!fromText() ? "image_hint" : planned ? "plan_hint" : "hint"]);
+    const usual = model.get("words")[!fromText() ? "image_hint" : planned ? "plan_hint" : "hint"];
+    setText(hint, !planned && model.get("hint") || usual);
   };
   const planIt = () => {
     flush();
@@ -199,7 +203,7 @@ function render({ model, el }) {
     drawGo();
   });
   for (const { name, draw } of options) frame.draw([name], () => draw(model.get(name)));
-  frame.draw(["words", "image_words", "plan"], drawGo);
+  frame.draw(["words", "image_words", "plan", "hint"], drawGo);
   keepAsking(frame, model);
   return () => frame.close();
 }

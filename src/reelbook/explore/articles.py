@@ -1,0 +1,48 @@
+"""English articles: "a" or "an" before the word that fills a slot, by how that word is said."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import Final
+
+from ..formatting import count as counted
+
+# By sound, not by letter: a unicorn, a European, a one-eyed cat, but an uninvited guest; an hour, an X-ray.
+_AN: Final = re.compile(
+    r"(?!eu|ewe|one\b|once\b|uni(?![dmn])|us[aeiu]|ut[aeio]|ur[aeiou]|uk)[aeiou]"
+    r"|h(?:our|onest|ono|eir)|8|1[18]\b|[fhlmnrsx]\b"
+)
+_ARTICLE: Final = re.compile(r"\b([Aa]n?)\s+(?=([\w'-]+))")
+_BEFORE_A_SLOT: Final = re.compile(r"\b[Aa]n?\s+(?:\{(\w+)\}|\$?\{|__)")
+
+
+def article(words: str) -> str:
+    """ "a" or "an", as it stands before these words."""
+    plain = unicodedata.normalize("NFD", words).casefold()
+    return "an" if _AN.match(re.sub(r"^\W+", "", plain)) else "a"
+
+
+def article_notes(template: str, prompts: Iterable[str]) -> tuple[str, ...]:
+    """What there is to say where a template's article doesn't fit what fills its slot.
+
+    “a owl” in 6 prompts: write {a animal}.
+    """
+    places = list(_BEFORE_A_SLOT.finditer(template))
+    found: dict[str, None] = {}
+    in_prompts = 0
+    for prompt in prompts if places else ():
+        wrong = [
+            f"{said[1]} {said[2]}"
+            for said in _ARTICLE.finditer(prompt)
+            if said[1].lower() != article(said[2]) and not said[2].isupper()  # letters are said one by one
+        ]
+        wrong = [each for each in wrong if each not in template]
+        found.update(dict.fromkeys(wrong))
+        in_prompts += bool(wrong)
+    if not found:
+        return ()
+    slot = next((place[1] for place in places if place[1]), "{…}")
+    listed = ", ".join(f"“{each}”" for each in list(found)[:3])
+    return (f"{listed} in {counted(in_prompts, 'prompt')}: write {{a {slot}}}.",)

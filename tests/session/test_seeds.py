@@ -1,0 +1,108 @@
+"""The seed of every clip: drawn where it was left random, sent, kept, and told."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+import reelbook as rb
+from reelbook.executions import Execution
+from reelbook.sandbox.handle import Sandbox
+from reelbook.widgets.job_actions import send_again
+
+
+def test_a_random_seed_is_drawn_and_makes_the_clip_again(session: rb.Session, home: Path) -> None:
+    """What was drawn was sent: asked for by name it makes the same pictures. Every clip has its own."""
+    clip = session.text_to_video("a fox", duration_seconds=1).result(30)
+    request = clip.request
+    assert request is not None
+    assert request.seed not in (None, -1)
+    again = session.text_to_video("a fox", duration_seconds=1, seed=request.seed or 0).result(30)
+    assert again.path.read_bytes() == clip.path.read_bytes()
+    assert f"seed={request.seed}" in clip.as_code()
+    assert f"-{request.seed}.mp4" in clip.save(home).name
+    assert session.receipt().rows[0].seed == request.seed
+    batch = session.submit_many(["a fox"] * 4, duration_seconds=1)
+    assert len({job.request.seed for job in batch if job.request} | {request.seed}) == 5
+
+
+def test_a_cell_that_is_run_again_gets_its_clip_back_with_its_seed(
+    session: rb.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever was drawn, it asks for the same; the seed by name is another wish. So says a label, too."""
+
+    def run(number: int, seed: int = -1) -> rb.Job:
+        execution = Execution("cell", f"run {number}")
+        monkeypatch.setattr("reelbook.ledger.ledger.current_execution", lambda: execution)
+        return session.text_to_video("a fox", duration_seconds=1, seed=seed)
+
+    first = run(1)
+    assert first.request is not None
+    assert first.request.seed is not None
+    assert run(2) is first
+    assert run(3, seed=first.request.seed) is not first
+    labelled = session.submit_many(["a hen", "a hen"], once="hens", duration_seconds=1)
+    assert len(set(labelled)) == 1
+    assert session.text_to_video("a hen", duration_seconds=1, once="hens") is labelled[0]
+
+
+def test_what_a_kernel_left_unsent_is_sent_with_the_seed_that_was_drawn(
+    session: rb.Session, sandbox: Sandbox
+) -> None:
+    """It is written down before anything goes out."""
+    sandbox.fault("429", endpoint="generate", reset_seconds=60)
+    job = session.text_to_video("a fox", duration_seconds=1)
+    session.close()
+    with rb.connect("sandbox") as later:
+        (sent,) = later.resume(unsent=True)
+        assert sent.request == job.request
+
+
+def test_a_job_that_nobody_knows_yet_says_so(session: rb.Session) -> None:
+    """And a sweep in the list is a line, as it is printed."""
+    assert repr(session.job("req_zzz")).endswith(": nothing is known of it yet>")
+    rb.Sweep("a fox", duration_seconds=[1], name="foxes").run(session).results(30)
+    (kept,) = session.sweeps()
+    assert str(kept).startswith("1 “foxes”, ")
+    assert str(kept).endswith(": completed, 1 completed, $0.05")
+    assert repr(kept) == f"<SweepRecord {kept}>"
+    assert repr(session.spending()) == str(session.spending())
+
+
+def test_a_sweeps_random_seeds_are_each_drawn_and_told(session: rb.Session) -> None:
+    """In its table, and in what is found by it later."""
+    run = rb.Sweep("a fox", seed=[-1, -1], duration_seconds=[1]).run(session)
+    clips = run.results(30)
+    drawn = [clip.request.seed for clip in clips if clip.request]
+    assert [cell.request.seed for cell in run.cells] == drawn
+    assert len({*drawn, -1}) == 3
+    assert list(run.to_pandas()["seed"]) == drawn
+    assert rb.Sweep("a fox", seed=drawn, duration_seconds=[1]).plan(session).found == 2
+
+
+def test_again_takes_the_same_seed_or_another(session: rb.Session) -> None:
+    """The same request, or the same but for its seed, which is drawn anew."""
+    first = session.text_to_video("a fox", duration_seconds=1)
+    same, another = send_again(first), send_again(first, another_seed=True)
+    requests = [job.request for job in (first, same, another) if job is not None and job.request is not None]
+    assert requests[0] == requests[1] != requests[2]
+    assert -1 != requests[2].seed != requests[0].seed
+
+
+def test_a_clip_of_a_sweep_tells_what_filled_its_template(session: rb.Session, home: Path) -> None:
+    """In its file, with its seed and the time, as the ledger has it for a later kernel, too."""
+    began = datetime.now(UTC).replace(microsecond=0)
+    run = rb.Sweep("a {animal} in {snow|fog}", animal=["fox"], duration_seconds=[1]).run(session)
+    clips = run.results(30)
+    told = [rb.passport(clip.save(home)) for clip in clips]
+    assert [each.template for each in told] == ["a {animal} in snow", "a {animal} in fog"]
+    assert [each.slots for each in told] == [{"animal": "fox"}] * 2
+    assert [each.request for each in told] == [clip.request for clip in clips]
+    assert all(each.made_at is not None and each.made_at >= began for each in told)
+    session.close()
+    with rb.connect("sandbox") as later:
+        found = later.jobs(text="snow")[0].clip
+        assert found is not None
+        assert found.passport() == told[0]
