@@ -23,6 +23,8 @@ from .options import Home, option
 
 JUPYTER = "jupyter"
 FIRST_LESSON = "01-first-video.ipynb"  # the one before it is for teachers
+# JupyterLab looks whether a kernel still lives every 3 s; its panels are to know within a second.
+LOOK_AT_KERNELS = "--KernelRestarter.time_to_dead=0.5"
 EXTENSIONS = Path(__file__).resolve().parents[1] / "labextensions"
 ANNOUNCEMENTS = "@jupyterlab/apputils-extension:announcements"
 
@@ -115,6 +117,7 @@ def _command(lesson: Path, *, port: int | None, browser: bool) -> list[str]:
         f"--LabApp.default_url=/lab/tree/{lesson.name}",
         # No second question at Ctrl-C, and no page of log.
         "--ServerApp.answer_yes=True",
+        LOOK_AT_KERNELS,
         # Shows the panels' still forms where their kernel is gone; a clone hasn't installed it.
         f"--LabServerApp.extra_labextensions_path={EXTENSIONS}",
         "--Application.log_level=WARN",

@@ -11,6 +11,7 @@ import difflib
 import inspect
 import logging
 import re
+import secrets
 import sys
 import threading
 import traceback
@@ -39,6 +40,8 @@ _log = logging.getLogger("reelbook.widgets")
 P = ParamSpec("P")
 Tone: TypeAlias = Literal["info", "problem"]
 Step: TypeAlias = Callable[[], str | None]
+# A kernel that is restarted is another one, and knows nothing of the panels on the page.
+_KERNEL = secrets.token_hex(4)
 
 
 class Callbacks(Generic[P]):
@@ -142,6 +145,7 @@ class Panel(anywidget.AnyWidget):
     ).tag(sync=True)
     live = traitlets.Bool(help="Whether something in it changes by itself.").tag(sync=True)
     asks = traitlets.Bool(help="Whether the page has to ask for news.").tag(sync=True)
+    kernel = traitlets.Unicode(_KERNEL, help="The name of its kernel, to the page.").tag(sync=True)
 
     _esm: Any
     _endings: tuple[Callable[[], object], ...] = ()

@@ -1,4 +1,6 @@
-// The frame of every panel: real elements, keys that stay inside, one polite live region, a message under the panel.
+// The frame of every panel: real elements, keys that stay inside, one polite live region, a message under the panel,
+// and what it says when its kernel is gone.
+import { hasEnded, watchKernel } from "./_kernel.js";
 
 /**
  * Makes an element. `attributes`: on… are listeners, true sets an empty attribute, null or false leaves it out.
@@ -109,6 +111,7 @@ export function refill(box, nodes, instead) {
  * @param {ArrayBuffer[]} [buffers]
  */
 export function tell(model, content, buffers) {
+  if (hasEnded(model)) return false;
   try {
     model.send(content, undefined, buffers);
     return true;
@@ -134,7 +137,9 @@ export function ask(frame, model, content, buffers) {
   });
 }
 
+const ACTS = ["click", "dblclick", "keydown", "input", "change", "paste", "dragover", "drop"];
 export const GONE = "The kernel is gone. Run the cell again.";
+const ENDED = "Clips on their way are made all the same. Run the cell again: they appear, and nothing is bought twice.";
 export const BUSY = "The kernel is busy. This goes on when it is free.";
 
 let focusLostAt = -1000;
@@ -187,7 +192,9 @@ export function leaveToStills(manager) {
 export function openPanel(model, host, stem, label) {
   leaveToStills(model.widget_manager);
   const cleanups = new Set();
-  const body = h("div", { class: "rb-body" });
+  // As a fieldset it disables every control in it at once, whatever a panel sets them to.
+  const body = h("fieldset", { class: "rb-body", role: "presentation" });
+  const ended = h("div", { class: "rb-note rb-ended", role: "status", tabindex: -1, hidden: true });
   const region = h("div", { class: "rb-hidden", "aria-live": "polite" });
   const messageText = h("span");
   const dismiss = plainButton("Dismiss", () => {
@@ -195,13 +202,34 @@ export function openPanel(model, host, stem, label) {
     tell(model, { name: "dismiss" });
   });
   const message = h("div", { class: "rb-note rb-message", hidden: true }, messageText, dismiss);
-  const root = h("section", { class: "rb", "aria-label": label }, body, message, region);
+  const root = h("section", { class: "rb", "aria-label": label }, ended, body, message, region);
   // The notebook acts on keys that reach it: Ctrl+Enter would run the cell again, "a" would insert one.
   for (const kind of ["keydown", "keyup", "keypress"]) {
     root.addEventListener(kind, (event) => event.stopPropagation());
   }
   host.classList.add("rb-host", `rb-of-${stem}`);
   host.append(root);
+  // What isn't a control, such as a tile, pretends nothing either; a file that is dropped doesn't replace the page.
+  for (const kind of ACTS) {
+    body.addEventListener(kind, (event) => {
+      if (!body.disabled) return;
+      event.stopPropagation();
+      if (kind.startsWith("dr")) event.preventDefault();
+    }, true);
+  }
+  const showLost = (lost) => {
+    const typing = root.contains(document.activeElement);
+    body.disabled = Boolean(lost);
+    root.classList.toggle("rb-gone", body.disabled);
+    ended.hidden = !lost;
+    if (!lost) return;
+    const at = lost.at.toTimeString().slice(0, 5);
+    root.style.setProperty("--rb-at", `" at ${at}"`);
+    ended.replaceChildren(h("b", {}, "No kernel answers."), ` This is how it stood at ${at}. ${
+      lost.ended ? ENDED : "It goes on when the connection is back."}`);
+    // The keyboard's focus stays in the panel: what is typed on would be the notebook's commands.
+    if (typing) ended.focus();
+  };
 
   const frame = {
     root,
@@ -210,6 +238,11 @@ export function openPanel(model, host, stem, label) {
     message,
     /** Runs when the view goes. */
     onClose: (cleanup) => cleanups.add(cleanup),
+    /** Calls it again and again until the view goes; not while the kernel is gone. */
+    every(milliseconds, callback) {
+      const timer = setInterval(() => body.disabled || callback(), milliseconds);
+      cleanups.add(() => clearInterval(timer));
+    },
     /** Listens to the model until the view goes, or what it returns is called. */
     listen(event, callback) {
       const end = () => {
@@ -245,6 +278,7 @@ export function openPanel(model, host, stem, label) {
     },
   };
   frame.draw(["message"], () => frame.showMessage(model.get("message")));
+  frame.onClose(watchKernel(model, showLost));
   // The notebook may replace a view by a new one of the same panel: the keyboard's focus stays where it was.
   if (performance.now() - focusLostAt < 500) {
     setTimeout(() => body.querySelector("button, video, input, textarea")?.focus());

@@ -64,8 +64,7 @@ function render({ model, el }) {
     setText(left, lineText(requests.line, passed(requests.since)));
     for (const shown of rows.values()) if (shown.row.wait || shown.row.time.length > 1) drawTime(shown);
   };
-  const timer = setInterval(tick, 500);
-  frame.onClose(() => clearInterval(timer));
+  frame.every(500, tick);
 
   const build = (key) => {
     const parts = {
