@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import sqlite3
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.lab import Notebook, shown, until
+from browser.lab import Notebook, shown, tells, until
 from browser.pages import AGAIN, OpenNotebook
+from reelbook.cli import lab
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,3 +101,55 @@ def _stands_still(*cells: Locator) -> None:
         cell.evaluate("(cell) => cell.querySelectorAll('.rb-body *').forEach((one) => one.click())")
     cells[0].page.wait_for_timeout(1200)
     assert [cell.inner_text() for cell in cells] == texts
+
+
+# Saves and closes what is open, whose kernel goes on.
+OPEN = """async (path) => {
+  await jupyterapp.commands.execute('docmanager:save');
+  jupyterapp.shell.currentWidget.dispose();
+  await jupyterapp.commands.execute('docmanager:open', { path });
+}"""
+
+
+def test_a_lesson_that_is_opened_again_has_its_live_panel(
+    own: Notebook, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Signed as `reelbook lab` signs it: the tab is closed, opened again, and Generate works."""
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(folder / "data"))
+    lesson = lab.shipped_lessons()[1]
+    lab.copy_lessons([lesson], folder / "work")
+    lab.trust([folder / "work" / lesson.name])
+    _open(own, lesson.name)
+    own.run(IMPORTS)
+    studio = own.run("studio = rb.Studio(session)\nstudio")
+    shown(studio, ".rb-form")
+    _open(own, lesson.name)
+    studio = own.page.locator(own.CELLS).last
+    studio.get_by_role("textbox", name="Prompt").fill("a fox that came back")
+    own.comes_to("studio.form.prompt", "a fox that came back")
+
+
+def test_an_untrusted_notebook_says_how_its_panels_return(own: Notebook, folder: Path) -> None:
+    """A panel's still form says it, also over a picture, and its button brings the live panel back."""
+    _open(own, own.file.name)
+    own.clear()
+    own.run("done = session.text_to_video('a boat', duration_seconds=1, once='finished')\ndone.result()")
+    card = own.run("rb.JobCard(done)")
+    shown(card, ".rb-card")
+    own.save()
+    signatures = folder / "data" / "nbsignatures.db"
+    with contextlib.closing(sqlite3.connect(signatures)) as db, db:
+        db.execute("DELETE FROM nbsignatures")
+    own.reload()
+    card = own.page.locator(own.CELLS).last
+    tells(card, "jupyter trust ends.ipynb")
+    assert card.locator("img").count() == 1
+    card.get_by_role("button", name="Trust Notebook").click()
+    own.page.get_by_role("dialog").get_by_role("button", name="Trust").click()
+    shown(own.page.locator(own.CELLS).last, ".rb-card")
+
+
+def _open(own: Notebook, path: str) -> None:
+    own.page.evaluate(OPEN, path)
+    for script in own.IS_READY:
+        own.page.wait_for_function(script, polling=AGAIN)

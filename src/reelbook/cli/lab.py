@@ -9,17 +9,21 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from .. import settings
 from ..errors import ReelbookError
+from ..lazy_module import LazyModule
 from ..lessons import shipped_lessons
 from .console import say
 from .options import Home, option
+
+nbformat: Any = LazyModule("nbformat")
+sign: Any = LazyModule("nbformat.sign")
 
 JUPYTER = "jupyter"
 FIRST_LESSON = "01-first-video.ipynb"  # the one before it is for teachers
@@ -52,6 +56,7 @@ def lab(
     folder = folder.absolute()
     lessons = shipped_lessons()
     kept = copy_lessons(lessons, folder)
+    trust(folder / lesson.name for lesson in lessons if folder / lesson.name not in kept)
     home = settings.home(home)
     of_class = configured_sandbox()
     address = of_class or server.ensure(home).url
@@ -85,6 +90,16 @@ def copy_lessons(lessons: list[Path], folder: Path) -> list[Path]:
             f"The lessons can't be copied to {folder}: {error.strerror or error}. Choose another folder."
         ) from error
     return kept
+
+
+def trust(lessons: Iterable[Path]) -> None:
+    """Signs our own lessons, as `jupyter trust` does.
+
+    In a notebook that isn't trusted a panel doesn't return when its tab is opened again.
+    """
+    notary = sign.NotebookNotary()
+    for lesson in lessons:
+        notary.sign(nbformat.read(lesson, as_version=4))
 
 
 def environment(base: Mapping[str, str], home: Path, *, in_class: bool = False) -> dict[str, str]:

@@ -29,7 +29,7 @@ from reelbook.errors import InvalidInput, LedgerUnavailable, ReelbookError, Sess
 from reelbook.secret import without_keys
 
 from .live import Live
-from .static_html import text_still
+from .static_html import RETURNS, text_still
 
 if TYPE_CHECKING:
     from reelbook.session import Session
@@ -207,7 +207,7 @@ class Panel(anywidget.AnyWidget):
 
     def still(self) -> tuple[str, str]:
         """This panel as HTML and as one line of text, for a page without a kernel."""
-        return text_still(f"{type(self).__name__} of Reelbook. Run the cell again to use it.")
+        return text_still(f"{type(self).__name__} of Reelbook. {RETURNS}")
 
     def still_of(self) -> object:
         """A value that changes whenever the still form does."""
