@@ -411,6 +411,12 @@ class Panel(anywidget.AnyWidget):
             self._unsent_traits.add("live")
 
 
+def open_panels() -> list[Panel]:
+    """The panels that aren't closed."""
+    with _panels_lock:
+        return [panel for panel in _panels if panel.comm is not None]
+
+
 def name_of(value: object) -> str | None:
     """The name by which a person's cells have it; None where they have none."""
     names = list(vars(sys.modules["__main__"]).items())  # of IPython's cells and marimo's

@@ -19,6 +19,7 @@ from .bundle import packed, style
 from .clip_serving import ServesClips
 from .job_actions import ShowsJob, send_again
 from .live import PageState
+from .notices import follow
 from .static_html import board_html
 
 RECENT = 50
@@ -129,6 +130,7 @@ class JobBoard(ShowsJob, ServesClips):
         with self._sending:
             self._look_up()
         self.refresh()
+        follow(session)
 
     @property
     def jobs(self) -> tuple[Job, ...]:

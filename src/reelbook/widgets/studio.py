@@ -20,6 +20,7 @@ from .host import Hint, Host
 from .job_board import JobBoard
 from .job_card import JobCard
 from .key_manager import KeyManager
+from .notices import follow
 from .prompt_form import PromptForm
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class StatusLine(Panel):
     def __init__(self, session: Session, **traits: Any) -> None:
         self.session = session
         super().__init__(facts=self._facts(), **traits)
+        follow(session)
         self._endings += (session.subscribe(self._live.changed),)
         self._live.changed()
 
