@@ -22,7 +22,7 @@ from ..event_thread import Future, until_done
 from ..formatting import terminal_line
 from ..ledger import EarlierRun, Entry, Funds, Submission
 from ..ledger.search import EVERYTHING, Filter, Sort
-from ..listeners import Listeners
+from ..listeners import Listeners, call_beside
 from ..media.recent_images import RecentImages
 from ..models import JobStatus
 from ..requests import JobRequest
@@ -275,6 +275,21 @@ class Job(SuggestsNames):
     def subscribe(self, callback: Callable[[Job], None]) -> Callable[[], None]:
         """`callback(job)` is called on the session's thread at every change. Returns what ends that."""
         return self._listeners.subscribe(callback)
+
+    def on_done(self, callback: Callable[[Job], object]) -> None:
+        """Calls `callback(job)` once: when the clip is here or won't come, at once if that is so already.
+
+            job.on_done(lambda job: print(job.prompt, job.clip or job.error))
+
+        It is called on a thread of its own, where it may wait for anything. Its errors are logged with their
+        traceback, which a notebook shows. A job that a closed session leaves behind isn't done.
+        """
+
+        def tell(outcome: Future[Clip]) -> None:
+            if not isinstance(outcome.exception(), errors.SessionClosed):
+                call_beside(callback, self)
+
+        self._life.outcome.add_done_callback(tell)
 
     def _ipython_display_(self) -> None:
         display.show(self)
