@@ -136,6 +136,11 @@ class Sweeps(Part):
         """The account's sweeps, newest first."""
         return self._records("account = ? ORDER BY id DESC", self._account)
 
+    def interrupted(self) -> list[SweepRecord]:
+        """Those that nobody paused or stopped, whose kernel ended before all was sent."""
+        paused = (each for each in self.all() if each.state == PAUSED and each.counts.get(PLANNED))
+        return [each for each in paused if self.wish(int(each.id)) == RUNNING]
+
     def get(self, sweep: int) -> SweepRecord | None:
         """The account's sweep of that number."""
         return next(iter(self._records("account = ? AND id = ?", self._account, sweep)), None)

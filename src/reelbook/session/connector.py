@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from .. import errors, settings
+from .. import errors, settings, states
 from ..account.connection import Service
 from ..account.limits import caller
 from ..client.transport import Transport
 from ..event_thread import EventThread, uninterrupted
 from ..executions import follow
 from ..formatting import count, dollars
-from ..ledger import Entry, LedgerFile
+from ..ledger import Entry, LedgerFile, SweepRecord
 from ..secret import Secret, quotable, veiled
 from . import display
 from .session import Session
@@ -233,6 +233,8 @@ def _opened(name: _Name, reach: Callable[[], _Reached]) -> Session:
         if uncertain := session._ledger.uncertain_entries():
             # A script's own output may be read by a program.
             print(_unanswered(uncertain, in_notebook), file=sys.stdout if in_notebook else sys.stderr)
+        for sweep in session._ledger.sweeps.interrupted():
+            print(_interrupted(sweep), file=sys.stdout if in_notebook else sys.stderr)
     for said in filter(None, (notice, session.facts.trouble)):
         warnings.warn_explicit(said, errors.LedgerTrouble, **caller()._asdict())
     return session
@@ -244,6 +246,16 @@ def _unanswered(entries: Sequence[Entry], in_notebook: bool) -> str:
     return (
         f"{count(len(entries), 'submission')} {'was' if one else 'were'} never answered (up to {cost}): "
         f"{how} finds out {'whether it was' if one else 'which were'} bought."
+    )
+
+
+def _interrupted(sweep: SweepRecord) -> str:
+    unsent, name = sweep.counts[states.PLANNED], sweep.name if len(sweep.name) <= 40 else f"{sweep.name[:39]}…"
+    return (
+        f"The kernel ended before {count(unsent, 'clip')} of {sum(sweep.counts.values())} in the sweep “{name}” "
+        f"{'was' if unsent == 1 else 'were'} sent: rb.Sweep.open(session, {sweep.id!r}).plan() says what "
+        f"{'it costs' if unsent == 1 else 'they cost'}, and .resume() in place of .plan() sends "
+        f"{'it' if unsent == 1 else 'them'}."
     )
 
 

@@ -41,7 +41,7 @@ class JobView:
 
     `state` is `sending` (not answered yet), `pending`, `processing`, `completed`, `failed`, `refused` (the
     service said no at the submission), `uncertain` (sent, never answered), `lost` (it was accepted, its id
-    never arrived), `not accepted` (it turned out not to be), `cancelled` (taken back before it was sent), or
+    never arrived), `not accepted` (it turned out not to be), `cancelled` (never sent), or
     a word of the service's own. `progress` and `download` go from 0 to 1; a completed clip whose `download`
     is None waits for its turn to be fetched. `remaining_seconds` is about how long until the job is known to
     have ended, never less than until the key may ask again; None also where it takes longer than it looked.
