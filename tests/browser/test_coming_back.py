@@ -149,6 +149,34 @@ def test_an_untrusted_notebook_says_how_its_panels_return(own: Notebook, folder:
     shown(own.page.locator(own.CELLS).last, ".rb-card")
 
 
+def test_a_studio_opens_in_a_tab_of_its_own(own: Notebook) -> None:
+    """By its menu: a grid of 24 fills the tab, its panels live, and there it isn't offered again."""
+    _open(own, own.file.name)
+    own.clear()
+    own.run("session.sandbox.settings(pace=0, rate_limiting=False)")
+    axes = "animal=['fox', 'owl', 'bear', 'heron'], place=['snow', 'rain', 'fog', 'city', 'sea', 'wood']"
+    own.run(
+        f"run = rb.Sweep('a {{animal}} in {{place}}', {axes}, duration_seconds=1).run(session, confirm=True)"
+    )
+    own.run("run.results()\nstudio = rb.Studio(session, view='explore')\nstudio.sweep_form.on_run.tell(run)")
+    studio = own.run("studio")
+    shown(studio, ".rb-matrix img:not([hidden])")
+    shown(studio, ".rb-line").get_by_role("button", name="More").click()
+    studio.get_by_role("button", name="Open in a tab").click()
+    tab = own.page.locator(".jp-LinkedOutputView")
+    tab.locator(".rb-matrix").evaluate("(grid) => grid.scrollIntoView()")
+    until(tab, "(tab) => tab.querySelectorAll('.rb-matrix img:not([hidden])').length > 5")
+    share = """(tab) => {
+      const [grid, space] = [tab.querySelector('.rb-scroll table'), tab].map((one) => one.clientWidth);
+      return grid / space > 0.9 && tab.scrollWidth <= tab.clientWidth && tab.clientHeight > innerHeight / 2;
+    }"""
+    until(tab, share)
+    tab.get_by_role("button", name="More").click()
+    assert not tab.get_by_role("button", name="Open in a tab").is_visible()
+    tab.get_by_role("button", name="API keys").click()
+    shown(tab, ".rb-keys")
+
+
 def _open(own: Notebook, path: str) -> None:
     own.page.evaluate(OPEN, path)
     for script in own.IS_READY:

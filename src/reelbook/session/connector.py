@@ -250,7 +250,10 @@ def _unanswered(entries: Sequence[Entry], in_notebook: bool) -> str:
 
 
 def _interrupted(sweep: SweepRecord) -> str:
-    unsent, name = sweep.counts[states.PLANNED], sweep.name if len(sweep.name) <= 40 else f"{sweep.name[:39]}…"
+    unsent, name = (
+        sweep.counts[states.PLANNED],
+        sweep.name if len(sweep.name) <= 40 else f"{sweep.name[:39]}…",
+    )
     return (
         f"The kernel ended before {count(unsent, 'clip')} of {sum(sweep.counts.values())} in the sweep “{name}” "
         f"{'was' if unsent == 1 else 'were'} sent: rb.Sweep.open(session, {sweep.id!r}).plan() says what "

@@ -174,7 +174,8 @@ function render({ model, el }) {
       const more = resume ? [button(resume, () => press("resume", { run: id }), { "data-resume": id })] : [];
       const open = button("Open", () => press("open", { run: id }), { "data-open": id, "aria-label": `Open ${name}` });
       const item = h("li", {}, h("span", { class: "rb-thumb" }, picture),
-        h("span", { class: "rb-name" }, name), h("span", { class: "rb-quiet" }, said), ...more, open);
+        h("span", { class: "rb-name" }, name), h("span", { class: "rb-quiet" }, said),
+        h("span", { class: "rb-acts" }, ...more, open));
       pictures.show(picture, id);
       return item;
     }));

@@ -1,5 +1,5 @@
 // An extension of JupyterLab in one file, without a build: where a panel's kernel is gone, its still form is shown,
-// and where the notebook isn't trusted, what brings the panel back is said over that form.
+// and where the notebook isn't trusted, what brings the panel back is said over that form. It opens a Studio in a tab.
 // JupyterLab draws a widget whose model it doesn't find as this text, although the output has HTML beside it.
 const LOST = "Error displaying widget: model not found";
 const VIEW = "application/vnd.jupyter.widget-view+json";
@@ -46,11 +46,35 @@ function offerTrust(app, node) {
   node.prepend(line);
 }
 
+/** Opens the cell that `node` is in as a tab beside its notebook, as large as the window. */
+async function openInTab(app, node) {
+  const shell = app.shell;
+  const main = [...shell.widgets("main")].find((each) => each.node.contains(node));
+  const place = main?.content?.widgets?.findIndex((cell) => cell.node.contains(node)) ?? -1;
+  if (place < 0) return;
+  shell.activateById(main.id);
+  main.content.activeCellIndex = place;
+  const views = () => ["main", "down"].flatMap((area) => [...shell.widgets(area)]);
+  const before = new Set(views());
+  app.commands.execute("notebook:create-output-view");
+  // It is there a little later, in the lower half of the window.
+  for (let looks = 0; looks < 40; looks += 1) {
+    const opened = views().find((each) => !before.has(each));
+    if (opened) {
+      opened.title.label = "Reelbook";
+      shell.add(opened, "main", { mode: "tab-after", ref: main.id });
+      return shell.activateById(opened.id);
+    }
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}
+
 const plugin = {
   id: "reelbook:stills",
   description: "Shows a panel's still form where its kernel is gone, and how it returns to an untrusted notebook.",
   autoStart: true,
   activate(app) {
+    globalThis.reelbookOpenInTab = (node) => openInTab(app, node);
     new MutationObserver((records) => {
       for (const { target, addedNodes } of records) {
         for (const added of addedNodes) {
