@@ -1,4 +1,4 @@
-"""Clips that end while nobody looks at the page: the tab's title and one notification, and none while it is seen."""
+"""Clips that end while nobody looks at the page: one title and one notification; none while it is seen."""
 
 from __future__ import annotations
 

@@ -294,12 +294,12 @@ class SweepRun:
         return end
 
     def on_done(self, callback: Callable[[SweepRun], object]) -> None:
-        """Calls `callback(run)` once, when nothing more comes of what was bought; at once if that is so already.
+        """Calls `callback(run)` once, when nothing more comes of what was bought; at once if that is so.
 
             run.on_done(lambda run: print(run.state, run.counts))
 
-        It is also called where the sweep was paused or stopped, and on a thread of its own; see `Job.on_done`.
-        Raises InvalidInput before the sweep is begun.
+        Also where the sweep was paused or stopped; on a thread of its own, as `Job.on_done`. Raises InvalidInput
+        before the sweep is begun.
         """
         if self.id is None:
             raise InvalidInput(NOT_BEGUN)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 LONGEST_PROMPT: Final = 80
 
 
-class Notice(TypedDict):
+class DoneNotice(TypedDict):
     """A notification's head and body, and what the tab's title begins with: "2 done"."""
 
     head: str
@@ -22,7 +22,7 @@ class Notice(TypedDict):
     word: str
 
 
-def notice(jobs: Sequence[Job], *, service: str) -> Notice:
+def notice(jobs: Sequence[Job], *, service: str) -> DoneNotice:
     """The notice of jobs that ran together and have ended, in the order in which they ended."""
     done = [job for job in jobs if job.clip is not None]
     shown = (done or jobs)[0].prompt or ""
