@@ -1,4 +1,4 @@
-"""What becomes of the panels of a kernel that ends, and of a notebook whose tab is closed and opened again."""
+"""What becomes of the panels of a kernel that ends, and of a notebook that is closed and opened again."""
 
 from __future__ import annotations
 

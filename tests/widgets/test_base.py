@@ -160,7 +160,7 @@ def test_a_panel_has_a_still_form_beside_the_live_one() -> None:
     """Where there is no kernel, the text and the HTML are what is left."""
     bundle = ImagePicker()._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/html", "application/vnd.jupyter.widget-view+json"}
-    assert "Run the cell again" in bundle["text/html"]
+    assert "run the cell again" in bundle["text/html"]
 
 
 def test_panels_of_a_closed_session_freeze_quietly(home: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -17,7 +17,7 @@ from ..account.limits import caller
 from ..client.transport import Transport
 from ..event_thread import EventThread, uninterrupted
 from ..executions import follow
-from ..formatting import count, dollars
+from ..formatting import count, dollars, terminal_line
 from ..ledger import Entry, LedgerFile, SweepRecord
 from ..secret import Secret, quotable, veiled
 from . import display
@@ -250,15 +250,12 @@ def _unanswered(entries: Sequence[Entry], in_notebook: bool) -> str:
 
 
 def _interrupted(sweep: SweepRecord) -> str:
-    unsent, name = (
-        sweep.counts[states.PLANNED],
-        sweep.name if len(sweep.name) <= 40 else f"{sweep.name[:39]}…",
-    )
+    unsent, opens = sweep.counts[states.PLANNED], f"rb.Sweep.open(session, {sweep.id!r})"
+    were, they, them = ("was", "it costs", "it") if unsent == 1 else ("were", "they cost", "them")
     return (
-        f"The kernel ended before {count(unsent, 'clip')} of {sum(sweep.counts.values())} in the sweep “{name}” "
-        f"{'was' if unsent == 1 else 'were'} sent: rb.Sweep.open(session, {sweep.id!r}).plan() says what "
-        f"{'it costs' if unsent == 1 else 'they cost'}, and .resume() in place of .plan() sends "
-        f"{'it' if unsent == 1 else 'them'}."
+        f"The kernel ended before {count(unsent, 'clip')} of {sum(sweep.counts.values())} in the sweep "
+        f"“{terminal_line(sweep.name, 40)}” {were} sent: {opens}.plan() says what {they}, "
+        f"and {opens}.resume() sends {them}."
     )
 
 

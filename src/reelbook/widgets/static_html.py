@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 POSTER_BYTES = 6_000
 # A notebook that isn't trusted shows the still form although its kernel lives.
 RETURNS = (
-    "If its kernel still runs, it returns once the notebook is trusted (Trust Notebook in JupyterLab's command "
-    "palette, or jupyter trust on a terminal). Otherwise run the cell again."
+    "If its kernel still runs, it returns once the notebook is trusted (Trust Notebook in JupyterLab's "
+    "command palette, or jupyter trust on a terminal). Otherwise run the cell again."
 )
 BLOCK = 'style="max-width:100%;display:block"'
 
