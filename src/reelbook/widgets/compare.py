@@ -15,7 +15,7 @@ from reelbook.session import Clip, Job, Session
 
 from ..text import compare as words
 from .base import session_of
-from .bundle import packed, style
+from .bundle import packed
 from .clip_serving import Plays, ServesClips
 from .static_html import figure_html, picture_html
 
@@ -52,8 +52,7 @@ class Compare(Plays, ServesClips):
         ipywidgets.VBox([gallery, button, place])
     """
 
-    _esm = packed("compare")
-    _css = style("compare")
+    _esm = packed("compare", styled=True)
 
     view = traitlets.Enum(["grid", "wipe", "difference"], "grid", help="How they are seen.").tag(sync=True)
     winner = traitlets.Unicode(help="Request id of the clip that was picked; empty: none.").tag(sync=True)

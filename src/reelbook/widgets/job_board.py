@@ -15,7 +15,7 @@ from reelbook.session import Batch, Job, Session
 from ..text import board as words
 from ..text.card import CardFace, ShownJob
 from .base import Callbacks, session_of
-from .bundle import packed, style
+from .bundle import packed
 from .clip_serving import ServesClips
 from .job_actions import ShowsJob, send_again
 from .live import PageState
@@ -92,8 +92,7 @@ class JobBoard(ShowsJob, ServesClips):
         ipywidgets.VBox([board, player])
     """
 
-    _esm = packed("job_board")
-    _css = style("job_board")
+    _esm = packed("job_board", styled=True)
 
     selected = traitlets.List(traitlets.Unicode(), help="Request ids of the chosen rows.").tag(sync=True)
     opened = traitlets.Unicode(help="The open row, by the page's key; empty: none.").tag(sync=True)
@@ -130,7 +129,7 @@ class JobBoard(ShowsJob, ServesClips):
         with self._sending:
             self._look_up()
         self.refresh()
-        follow(session)
+        self._endings += (follow(session),)
 
     @property
     def jobs(self) -> tuple[Job, ...]:

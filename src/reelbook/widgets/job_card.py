@@ -59,7 +59,7 @@ class JobCard(LeadsOn, ShowsJob, ServesClip):
         if (job := change["new"]) is not None:
             subscriptions.callback(job.subscribe(self._live.changed))
             subscriptions.callback(Session.of(job).subscribe(self._session_changed))
-            follow(Session.of(job))
+            subscriptions.callback(follow(Session.of(job)))
         self._unsubscribe = subscriptions.close
         self.refresh()
 

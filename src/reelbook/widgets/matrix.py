@@ -121,7 +121,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
         super().__init__(rows=rows, columns=columns, shape=_shape(self.run.cells), **traits)
         self._endings += (session.subscribe(self._session_changed), self.run.subscribe(self._told))
         self.refresh()
-        follow(session)
+        self._endings += (follow(session),)
 
     @property
     def chosen(self) -> tuple[Job, ...]:

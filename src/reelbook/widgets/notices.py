@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import traitlets
@@ -22,7 +23,7 @@ class Notices(Panel):
     It is never shown: its module works as soon as the page knows of it.
     """
 
-    _esm = module("notices")
+    _esm = module("_away")
 
     notice = traitlets.Dict(help="The last one, with a number of its own.").tag(sync=True)
 
@@ -33,6 +34,7 @@ class Notices(Panel):
         self._running = set(session.running)
         self._ended: dict[Job, None] = {}
         self._number = 0
+        self.wanted = 0
         super().__init__()
         self._endings += (session.subscribe(self._job_changed),)
 
@@ -55,7 +57,15 @@ class Notices(Panel):
             self._live.changed_in(QUIET_SECONDS)
 
 
-def follow(session: Session) -> None:
-    """Lets the page tell of the session's clips; once, however many panels show them."""
-    if not any(isinstance(each, Notices) and each.session is session for each in open_panels()):
-        Notices(session)
+def follow(session: Session) -> Callable[[], None]:
+    """Lets the page tell of the session's clips, once for all panels that ask. Returns what ends that."""
+    found = (each for each in open_panels() if isinstance(each, Notices) and each.session is session)
+    notices = next(found, None) or Notices(session)
+    notices.wanted += 1
+
+    def end() -> None:
+        notices.wanted -= 1
+        if not notices.wanted:
+            notices.close()
+
+    return end

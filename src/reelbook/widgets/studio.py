@@ -67,8 +67,7 @@ class StatusLine(Panel):
     def __init__(self, session: Session, **traits: Any) -> None:
         self.session = session
         super().__init__(facts=self._facts(), **traits)
-        follow(session)
-        self._endings += (session.subscribe(self._live.changed),)
+        self._endings += (session.subscribe(self._live.changed), follow(session))
         self._live.changed()
 
     def update(self) -> None:

@@ -1,6 +1,4 @@
-// The frame of every panel: real elements, keys that stay inside, one polite live region, a message under the panel,
-// and what it says when its kernel is gone.
-import { hasEnded, watchKernel } from "./_kernel.js";
+// The frame of every panel: real elements, keys that stay inside, one polite live region, a message under the panel.
 
 /**
  * Makes an element. `attributes`: on… are listeners, true sets an empty attribute, null or false leaves it out.
@@ -111,7 +109,7 @@ export function refill(box, nodes, instead) {
  * @param {ArrayBuffer[]} [buffers]
  */
 export function tell(model, content, buffers) {
-  if (hasEnded(model)) return false;
+  if (globalThis.reelbookLost?.get(model.get("kernel"))?.ended) return false;
   try {
     model.send(content, undefined, buffers);
     return true;
@@ -137,9 +135,7 @@ export function ask(frame, model, content, buffers) {
   });
 }
 
-const ACTS = ["click", "dblclick", "keydown", "input", "change", "paste", "dragover", "drop"];
 export const GONE = "The kernel is gone. Run the cell again.";
-const ENDED = "Clips on their way are made all the same. Run the cell again: they appear, and nothing is bought twice.";
 export const BUSY = "The kernel is busy. This goes on when it is free.";
 
 let focusLostAt = -1000;
@@ -194,7 +190,6 @@ export function openPanel(model, host, stem, label) {
   const cleanups = new Set();
   // As a fieldset it disables every control in it at once, whatever a panel sets them to.
   const body = h("fieldset", { class: "rb-body", role: "presentation" });
-  const ended = h("div", { class: "rb-note rb-ended", role: "status", tabindex: -1, hidden: true });
   const region = h("div", { class: "rb-hidden", "aria-live": "polite" });
   const messageText = h("span");
   const dismiss = plainButton("Dismiss", () => {
@@ -202,34 +197,17 @@ export function openPanel(model, host, stem, label) {
     tell(model, { name: "dismiss" });
   });
   const message = h("div", { class: "rb-note rb-message", hidden: true }, messageText, dismiss);
-  const root = h("section", { class: "rb", "aria-label": label }, ended, body, message, region);
+  const root = h("section", { class: "rb", "aria-label": label }, body, message, region);
   // The notebook acts on keys that reach it: Ctrl+Enter would run the cell again, "a" would insert one.
   for (const kind of ["keydown", "keyup", "keypress"]) {
     root.addEventListener(kind, (event) => event.stopPropagation());
   }
   host.classList.add("rb-host", `rb-of-${stem}`);
   host.append(root);
-  // What isn't a control, such as a tile, pretends nothing either; a file that is dropped doesn't replace the page.
-  for (const kind of ACTS) {
-    body.addEventListener(kind, (event) => {
-      if (!body.disabled) return;
-      event.stopPropagation();
-      if (kind.startsWith("dr")) event.preventDefault();
-    }, true);
-  }
-  const showLost = (lost) => {
-    const typing = root.contains(document.activeElement);
-    body.disabled = Boolean(lost);
-    root.classList.toggle("rb-gone", body.disabled);
-    ended.hidden = !lost;
-    if (!lost) return;
-    const at = lost.at.toTimeString().slice(0, 5);
-    root.style.setProperty("--rb-at", `" at ${at}"`);
-    ended.replaceChildren(h("b", {}, "No kernel answers."), ` This is how it stood at ${at}. ${
-      lost.ended ? ENDED : "It goes on when the connection is back."}`);
-    // The keyboard's focus stays in the panel: what is typed on would be the notebook's commands.
-    if (typing) ended.focus();
-  };
+  // The page's own model (_page.js) tells it when its kernel is gone.
+  const panel = { root, body, model };
+  (globalThis.reelbookPanels ??= new Set()).add(panel);
+  globalThis.reelbookDraw?.(panel);
 
   const frame = {
     root,
@@ -278,7 +256,7 @@ export function openPanel(model, host, stem, label) {
     },
   };
   frame.draw(["message"], () => frame.showMessage(model.get("message")));
-  frame.onClose(watchKernel(model, showLost));
+  frame.onClose(() => reelbookPanels.delete(panel));
   // The notebook may replace a view by a new one of the same panel: the keyboard's focus stays where it was.
   if (performance.now() - focusLostAt < 500) {
     setTimeout(() => body.querySelector("button, video, input, textarea")?.focus());

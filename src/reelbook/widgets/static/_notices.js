@@ -23,7 +23,8 @@ export function noticeSwitch(frame) {
     if (Notification.permission !== "granted") await Notification.requestPermission();
     keepChoice("on");
   };
-  const button = h("button", { type: "button", class: "rb-switch", role: "switch", "aria-label": words, onclick: turn });
+  const is = { type: "button", class: "rb-switch", role: "switch", "aria-label": words };
+  const button = h("button", { ...is, onclick: turn });
   const option = (text, kept) =>
     h("button", { type: "button", onclick: () => keepChoice(kept), "data-kept": kept }, text);
   const sound = h("span", { class: "rb-seg", role: "group", "aria-label": "Sound" },
