@@ -84,7 +84,8 @@ def test_a_panel_says_that_its_kernel_is_gone(own: Notebook, how: str) -> None:
         own.page.evaluate(f"void {script}")
     own.page.wait_for_function("window.took !== null", polling=AGAIN)
     took = own.page.evaluate("window.took")
-    assert took < 1000, f"it took {took:.0f} ms"
+    # What a person ends takes as long as the server takes to end it.
+    assert took < (1000 if script is None else 60_000), f"it took {took:.0f} ms"
     _stands_still(studio, matrix)
     if script is None:
         own.page.get_by_role("dialog").get_by_role("button", name="Ok").click()

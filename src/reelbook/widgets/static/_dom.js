@@ -109,7 +109,7 @@ export function refill(box, nodes, instead) {
  * @param {ArrayBuffer[]} [buffers]
  */
 export function tell(model, content, buffers) {
-  if (globalThis.reelbookLost?.get(model.get("kernel"))?.ended) return false;
+  if (globalThis.rbLost?.get(model.get("kernel"))?.ended) return false;
   try {
     model.send(content, undefined, buffers);
     return true;
@@ -189,7 +189,7 @@ export function openPanel(model, host, stem, label) {
   leaveToStills(model.widget_manager);
   const cleanups = new Set();
   // As a fieldset it disables every control in it at once, whatever a panel sets them to.
-  const body = h("fieldset", { class: "rb-body", role: "presentation" });
+  const body = h("fieldset", { class: "rb-body", role: "none" });
   const region = h("div", { class: "rb-hidden", "aria-live": "polite" });
   const messageText = h("span");
   const dismiss = plainButton("Dismiss", () => {
@@ -206,8 +206,8 @@ export function openPanel(model, host, stem, label) {
   host.append(root);
   // The page's own model (_page.js) tells it when its kernel is gone.
   const panel = { root, body, model };
-  (globalThis.reelbookPanels ??= new Set()).add(panel);
-  globalThis.reelbookDraw?.(panel);
+  (globalThis.rbPanels ??= new Set()).add(panel);
+  globalThis.rbDraw?.(panel);
 
   const frame = {
     root,
@@ -256,7 +256,7 @@ export function openPanel(model, host, stem, label) {
     },
   };
   frame.draw(["message"], () => frame.showMessage(model.get("message")));
-  frame.onClose(() => reelbookPanels.delete(panel));
+  frame.onClose(() => rbPanels.delete(panel));
   // The notebook may replace a view by a new one of the same panel: the keyboard's focus stays where it was.
   if (performance.now() - focusLostAt < 500) {
     setTimeout(() => body.querySelector("button, video, input, textarea")?.focus());

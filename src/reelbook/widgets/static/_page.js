@@ -11,7 +11,7 @@ const notes = new WeakMap();
  * What was noticed of kernels, by the name that their panels have for them.
  * @type {Map<string, {at: Date, ended: boolean}>} `ended`: it won't come back
  */
-const lost = (globalThis.reelbookLost ??= new Map());
+const lost = (globalThis.rbLost ??= new Map());
 
 /** @param {{root: HTMLElement, body: HTMLFieldSetElement, model: any}} panel one that is on the page */
 function drawLost({ root, body, model }) {
@@ -44,10 +44,10 @@ function drawLost({ root, body, model }) {
 }
 
 function initialize({ model }) {
-  globalThis.reelbookDraw = drawLost;
+  globalThis.rbDraw = drawLost;
   const name = model.get("kernel");
   const draw = () => {
-    for (const panel of globalThis.reelbookPanels || []) if (panel.model.get("kernel") === name) drawLost(panel);
+    for (const panel of globalThis.rbPanels || []) if (panel.model.get("kernel") === name) drawLost(panel);
   };
   const notice = (ended) => {
     const before = lost.get(name);
