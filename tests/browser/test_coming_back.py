@@ -175,7 +175,9 @@ def test_a_studio_opens_in_a_tab_of_its_own(own: Notebook) -> None:
       return grid / space > 0.9 && tab.scrollWidth <= tab.clientWidth && tab.clientHeight > innerHeight / 2;
     }"""
     until(tab, share)
-    tab.get_by_role("button", name="More").click()
+    line = shown(tab, ".rb-line")
+    own.page.wait_for_timeout(500)  # a page that moves closes the menu
+    line.get_by_role("button", name="More").click()
     assert not tab.get_by_role("button", name="Open in a tab").is_visible()
     tab.get_by_role("button", name="API keys").click()
     shown(tab, ".rb-keys")
