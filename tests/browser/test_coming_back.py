@@ -15,6 +15,7 @@ import pytest
 from browser.lab import Notebook, shown, tells, until
 from browser.pages import AGAIN, OpenNotebook
 from reelbook.cli import lab
+from reelbook.lessons import shipped_lessons
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -120,7 +121,7 @@ def test_a_lesson_that_is_opened_again_has_its_live_panel(
 ) -> None:
     """Signed as `reelbook lab` signs it: the tab is closed, opened again, and Generate works."""
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(folder / "data"))
-    lesson = lab.shipped_lessons()[1]
+    lesson = shipped_lessons()[1]
     lab.copy_lessons([lesson], folder / "work")
     lab.trust([folder / "work" / lesson.name])
     _open(own, lesson.name)
