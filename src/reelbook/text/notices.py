@@ -23,7 +23,7 @@ class DoneNotice(TypedDict):
 
 
 def notice(jobs: Sequence[Job], *, service: str) -> DoneNotice:
-    """The notice of jobs that ran together and have ended, in the order in which they ended."""
+    """The notice of jobs that ran together and have ended, in their order."""
     done = [job for job in jobs if job.clip is not None]
     shown = (done or jobs)[0].prompt or ""
     if len(shown) > LONGEST_PROMPT:

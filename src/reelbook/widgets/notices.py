@@ -40,7 +40,7 @@ class Notices(Panel):
 
     def update(self) -> None:
         if self._ended and not self.session.running:
-            jobs, self._ended = list(self._ended), {}
+            jobs, self._ended = sorted(self._ended, key=lambda job: job.number), {}
             self._number += 1
             self.notice = {**notice(jobs, service=self.session.service), "number": self._number}
 

@@ -146,38 +146,6 @@ export function freshId(word) {
   return `rb-${word}-${lastId}-${Math.random().toString(36).slice(2, 7)}`;
 }
 
-const isPanel = ({ state }) => /^reelbook\./.test(state._anywidget_id)
-  || (state._dom_classes || []).some((name) => name.startsWith("reelbook-"));
-
-function withoutPanels(saved) {
-  const panels = new Set(Object.keys(saved.state).filter((id) => isPanel(saved.state[id])));
-  // A panel inside a person's own box stays: the box is drawn with it.
-  for (let before = -1; before !== panels.size;) {
-    before = panels.size;
-    const others = JSON.stringify(Object.entries(saved.state).filter(([id]) => !panels.has(id)));
-    for (const id of panels) if (others.includes(id)) panels.delete(id);
-  }
-  for (const id of panels) delete saved.state[id];
-  return saved;
-}
-
-/**
- * Leaves panels out of the widget state that a notebook saves. A page made of the notebook would draw from that state,
- * with code from elsewhere and without a kernel, instead of showing the still form beside it.
- */
-export function leaveToStills(manager) {
-  if (!manager || manager.leavesToStills) return;
-  manager.leavesToStills = true;
-  for (const name of ["get_state", "get_state_sync"]) {
-    const whole = manager[name];
-    if (!whole) continue;
-    manager[name] = (...options) => {
-      const saved = whole.apply(manager, options);
-      return saved.then ? saved.then(withoutPanels) : withoutPanels(saved);
-    };
-  }
-}
-
 /**
  * The frame of a panel's view.
  * @param {any} model
@@ -186,7 +154,6 @@ export function leaveToStills(manager) {
  * @param {string} label what a screen reader calls the panel
  */
 export function openPanel(model, host, stem, label) {
-  leaveToStills(model.widget_manager);
   const cleanups = new Set();
   // As a fieldset it disables every control in it at once, whatever a panel sets them to.
   const body = h("fieldset", { class: "rb-body", role: "none" });

@@ -1,5 +1,5 @@
-// What all panels of a page have in common: whether their kernel is still there, as the front end tells. A notebook
-// saves a panel's code with every panel, so this is in a model of its own, which has no view.
+// What all panels of a page have in common: whether their kernel is still there, as the front end tells, and that they
+// are saved as still forms. A notebook saves a panel's code with every panel, so this is in a model without a view.
 import { h } from "./_dom.js";
 
 const ENDS = ["restarting", "autorestarting", "terminating", "dead"];
@@ -43,7 +43,40 @@ function drawLost({ root, body, model }) {
   if (typing) note.focus();
 }
 
+const isPanel = ({ state }) => /^reelbook\./.test(state._anywidget_id)
+  || (state._dom_classes || []).some((name) => name.startsWith("reelbook-"));
+
+function withoutPanels(saved) {
+  const panels = new Set(Object.keys(saved.state).filter((id) => isPanel(saved.state[id])));
+  // A panel inside a person's own box stays: the box is drawn with it.
+  for (let before = -1; before !== panels.size;) {
+    before = panels.size;
+    const others = JSON.stringify(Object.entries(saved.state).filter(([id]) => !panels.has(id)));
+    for (const id of panels) if (others.includes(id)) panels.delete(id);
+  }
+  for (const id of panels) delete saved.state[id];
+  return saved;
+}
+
+/**
+ * Leaves panels out of the widget state that a notebook saves. A page made of the notebook would draw from that state,
+ * with code from elsewhere and without a kernel, instead of showing the still form beside it.
+ */
+function leaveToStills(manager) {
+  if (!manager || manager.leavesToStills) return;
+  manager.leavesToStills = true;
+  for (const name of ["get_state", "get_state_sync"]) {
+    const whole = manager[name];
+    if (!whole) continue;
+    manager[name] = (...options) => {
+      const saved = whole.apply(manager, options);
+      return saved.then ? saved.then(withoutPanels) : withoutPanels(saved);
+    };
+  }
+}
+
 function initialize({ model }) {
+  leaveToStills(model.widget_manager);
   globalThis.rbDraw = drawLost;
   const name = model.get("kernel");
   const draw = () => {
