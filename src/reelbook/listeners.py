@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable
 from typing import Generic, ParamSpec
 
 P = ParamSpec("P")
 
 _log = logging.getLogger(__name__)
+
+
+def call_beside(callback: Callable[P, object], *news: P.args, **named: P.kwargs) -> None:
+    """Calls it on a thread of its own, where it may wait for anything. An error is logged with its traceback.
+
+    A script that ends waits for it.
+    """
+
+    def call() -> None:
+        try:
+            callback(*news, **named)
+        except Exception:
+            _log.exception("The callback %r failed. Nothing else is affected.", callback)
+
+    threading.Thread(target=call, name="reelbook-callback").start()
 
 
 class Listeners(Generic[P]):

@@ -24,7 +24,7 @@ REFUSED: Final = "refused"  # the service said no
 UNCERTAIN: Final = "uncertain"  # sent, never answered
 LOST: Final = "lost"  # was uncertain: accepted and billed, but its id never arrived
 NOT_ACCEPTED: Final = "not accepted"  # was uncertain: the service never took it
-CANCELLED: Final = "cancelled"  # taken back before it was sent
+CANCELLED: Final = "cancelled"  # taken back before it was sent, or its kernel ended before that
 
 # The interface doesn't name them, so a service that uses one of these words means something of its own.
 OWN: Final = frozenset({INTENDED, SENDING, REFUSED, UNCERTAIN, LOST, NOT_ACCEPTED, CANCELLED})
@@ -76,7 +76,7 @@ _ROWS: Final = (
     State(UNCERTAIN,       "Not certain",  "not certain",  "odd",  "uncertain",  "uncertain", True),
     State(LOST,            "Lost",         "lost",         "fail", "uncertain",  "spent",     True),
     State(NOT_ACCEPTED,    "Not accepted", "not accepted", "wait", "uncertain",  "none",      True),
-    State(CANCELLED,       "Taken back",   "taken back",   "wait", "taken back", "none",      True),
+    State(CANCELLED,       "Not sent",     "not sent",     "wait", "taken back", "none",      True),
 )  # fmt: skip
 
 STATES: Final = {row.name: row for row in _ROWS}

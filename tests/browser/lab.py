@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import reelbook
 from browser.pages import PATIENCE, OpenNotebook, wait_until
-from reelbook.cli.lab import EXTENSIONS
+from reelbook.cli.lab import EXTENSIONS, LOOK_AT_KERNELS
 
 if TYPE_CHECKING:
     from playwright.sync_api import JSHandle, Locator
@@ -64,6 +64,7 @@ def running_lab(folder: Path) -> Iterator[str]:
         *(f"--port={port}", "--ServerApp.port_retries=0", "--IdentityProvider.token="),
         *(f"--ServerApp.root_dir={folder / 'work'}", "--LabApp.expose_app_in_browser=True"),
         f"--LabServerApp.extra_labextensions_path={EXTENSIONS}",
+        LOOK_AT_KERNELS,
     ]
     with running_server(command, environment, folder, port) as url:
         yield url

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import pytest
@@ -466,3 +467,20 @@ def test_two_processes_that_resume_one_sweep_buy_each_cell_once(
     assert len(run.results(SECONDS)) == 6
     assert process.communicate(timeout=SECONDS)[0] == "6\n"
     assert sent(sandbox) - before == 5
+
+
+def test_a_callback_hears_once_that_nothing_more_comes(session: rb.Session, sandbox: Sandbox) -> None:
+    """When the last clip is here, at once afterwards, when it was paused; not before it is begun."""
+    heard: SimpleQueue[str] = SimpleQueue()
+    run = SweepRun(session, foxes())
+    with pytest.raises(errors.InvalidInput, match="isn't begun"):
+        run.on_done(lambda run: heard.put(run.state))
+    halted(run, sandbox, 2)
+    run.on_done(lambda run: heard.put(run.state))
+    assert heard.get(timeout=SECONDS) == "paused"
+    run.resume()
+    run.on_done(lambda run: heard.put(run.state))
+    assert heard.get(timeout=SECONDS) == "completed"
+    run.on_done(lambda run: heard.put(run.state))
+    assert heard.get(timeout=SECONDS) == "completed"
+    assert heard.empty()

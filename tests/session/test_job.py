@@ -6,6 +6,7 @@ import asyncio
 import gc
 import threading
 import time
+from queue import SimpleQueue
 
 import pytest
 from support.waiting import until
@@ -228,3 +229,41 @@ def test_the_wait_for_the_limit_is_no_part_of_the_time_a_job_takes(
     job = session.text_to_video("a fox", duration_seconds=1)
     job.result(30)
     assert job._life._belief().submitted_at >= sent_at[0]
+
+
+def test_a_callback_hears_once_that_a_job_is_done(
+    session: rb.Session, sandbox: Sandbox, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Before the end and after it, for a clip and for an error; it may wait, and its own error is logged."""
+    heard: SimpleQueue[tuple[rb.Job, str]] = SimpleQueue()
+
+    def hear(job: rb.Job) -> None:
+        job.result(30)  # it isn't the session's thread
+        heard.put((job, threading.current_thread().name))
+        raise OSError("the callback's own")
+
+    job = session.text_to_video("a fox", duration_seconds=1)
+    job.on_done(hear)
+    assert heard.get(timeout=30) == (job, "reelbook-callback")
+    job.on_done(hear)
+    assert heard.get(timeout=30)[0] is job
+    sandbox.settings(fail_next="content policy")
+    failed = session.text_to_video("a crowd", duration_seconds=1)
+    ended: SimpleQueue[object] = SimpleQueue()
+    failed.on_done(lambda job: ended.put(job.error))
+    assert isinstance(ended.get(timeout=30), errors.JobFailed)
+    assert heard.empty()
+    until(lambda: caplog.text.count("OSError: the callback's own") == 2)
+
+
+def test_a_job_left_behind_by_its_session_is_not_done(session: rb.Session, sandbox: Sandbox) -> None:
+    """Closing the session calls nobody: the job goes on."""
+    sandbox.settings(pace=3600)
+    job = session.text_to_video("a slow fox", duration_seconds=1)
+    until(lambda: job.request_id)
+    heard: list[rb.Job] = []
+    job.on_done(heard.append)
+    session.close()
+    assert isinstance(job.error, errors.SessionClosed)
+    until(lambda: "reelbook-callback" not in {thread.name for thread in threading.enumerate()})
+    assert heard == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ import psutil
 import pytest
 from support.kept_clips import KeptClips
 from support.kernels import Kernel
+from support.waiting import until
 
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
@@ -85,3 +87,25 @@ def test_the_sandbox_outlives_a_killed_kernel_and_its_job_completes(home: Path, 
     running.stop()
     _, alive = psutil.wait_procs(family, timeout=60)
     assert alive == []
+
+
+def test_a_new_kernel_hears_what_a_killed_one_left_of_its_sweep(running: Sandbox, kernel: Kernel) -> None:
+    """How many clips weren't sent, which nobody took back, and the line that sends them."""
+    running.settings(pace=0)
+    running.fault("429", endpoint="generate", after=1, times=100, reset_seconds=2)
+    kernel.run("import reelbook as rb; session = rb.connect('sandbox')")
+    kernel.run("run = rb.Sweep('a {fox|owl}', seed=[1, 2], duration_seconds=1).run(session)")
+    until(lambda: kernel.run("print(sum(each.state == 'completed' for each in run.cells))") == "1")
+    kernel.kill()
+    running.clear_faults()
+    second = Kernel()
+    try:
+        said = second.run("import reelbook as rb; session = rb.connect('sandbox')")
+        # One more may have been on its way: that one isn't certain.
+        left = re.findall(r"The kernel ended before (\d) clips? of 4 in the sweep “a \{fox\|owl\}” w", said)
+        [run] = set(re.findall(r"rb\.Sweep\.open\(session, '\d+'\)", said))
+        assert [second.run(f"print({run}.plan().bought)")] == left
+        assert "Taken back" not in second.run("print([job.error for job in session.jobs()])")
+        assert second.run(f"run = {run}; run.resume(); run.wait(60); print(run.plan().bought)") == "0"
+    finally:
+        second.close()

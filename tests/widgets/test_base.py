@@ -160,7 +160,7 @@ def test_a_panel_has_a_still_form_beside_the_live_one() -> None:
     """Where there is no kernel, the text and the HTML are what is left."""
     bundle = ImagePicker()._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/html", "application/vnd.jupyter.widget-view+json"}
-    assert "Run the cell again" in bundle["text/html"]
+    assert "run the cell again" in bundle["text/html"]
 
 
 def test_panels_of_a_closed_session_freeze_quietly(home: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -169,7 +169,7 @@ def test_panels_of_a_closed_session_freeze_quietly(home: Path, caplog: pytest.Lo
     assert session.sandbox is not None
     session.sandbox.settings(pace="at once", rate_limiting=False)
     fox = session.text_to_video("a fox", duration_seconds=1)
-    clip = fox.result()
+    clip, other = fox.result(), session.text_to_video("a heron", duration_seconds=1).result()
     session.sandbox.settings(pace=20)
     running = session.text_to_video("an owl", duration_seconds=10)
     until(lambda: running.request_id)
@@ -181,6 +181,7 @@ def test_panels_of_a_closed_session_freeze_quietly(home: Path, caplog: pytest.Lo
         *(rb.JobBoard(session), rb.Gallery(session), rb.KeyManager(session), rb.ConnectionPanel(session)),
         *(rb.ClassroomPanel(session), rb.PromptForm(session), rb.ImagePicker(), rb.SweepForm(session)),
         *(rb.Matrix(sweep, session), rb.UsageChart(session), rb.ToolExplorer(session), rb.Studio(session)),
+        rb.Judge([clip, other], session),
     ]
     assert {type(each).__name__ for each in shown} == {
         name for name in reelbook.widgets.__all__ if name[0].isupper()

@@ -14,7 +14,7 @@ from reelbook.widgets import bundle
 from reelbook.widgets.bundle import packed, pressed
 
 PANELS = sorted(path.stem for path in bundle.STATIC.glob("[a-z]*.js") if path.stem != "image_picker_tools")
-STYLED = ["gallery", "matrix", "player"]  # whose style is packed with the code
+STYLED = ["compare", "gallery", "job_board", "matrix", "player"]  # whose style is packed with the code
 
 
 @pytest.mark.parametrize("stem", PANELS)

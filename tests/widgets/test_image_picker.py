@@ -225,7 +225,7 @@ def test_a_pickers_still_form_shows_the_part_that_is_sent() -> None:
     assert "data:image/jpeg;base64," in page
     assert "200 × 200 · PNG" in text
     assert len(page) < 10_000
-    assert "Run the cell again" in ImagePicker().still()[1]
+    assert "run the cell again" in ImagePicker().still()[1]
 
 
 def test_pieces_out_of_order_are_refused() -> None:

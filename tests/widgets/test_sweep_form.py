@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from cli.doubles import TinyClips
+from support.waiting import until
 from widgets.doubles import asks, says
 
 import reelbook as rb
@@ -127,7 +128,7 @@ def test_its_cells_can_be_looked_at_first(session: rb.Session) -> None:
 
 
 def test_an_unfinished_sweep_is_listed_and_resumed(session: rb.Session, sandbox: Sandbox) -> None:
-    """With what is missing and what that costs; afterwards it is listed no more."""
+    """With what is missing and what that costs; afterwards it is there to be opened, with its poster."""
     run = SweepRun(session, filled(session).sweep)  # type: ignore[arg-type] # it can be read
     run.leave_out([1, 2])
     run.start()
@@ -138,15 +139,19 @@ def test_an_unfinished_sweep_is_listed_and_resumed(session: rb.Session, sandbox:
     runs: list[SweepRun] = []
     form.on_run(runs.append)
     says(form, "hello")
-    [left] = form.unfinished
+    [left] = form.earlier
     assert left["name"] == "a {animal} runs"
-    assert left["said"].startswith("4 of 6 here · stopped · ")
-    assert left["button"] == "Resume, 2 clips · $0.10"
+    assert left["said"] == "4 of 6, 2 missing · $0.20 · stopped · just now"
+    assert left["resume"] == "Resume, 2 clips · $0.10"
+    says(form, "open", run=left["id"])
+    assert runs.pop().state == "stopped"  # nothing resumes by itself
     says(form, "resume", run=left["id"])
     runs[0].results(30)
     assert sandbox.state()["requests"]["text-to-video"] == 6
-    says(form, "hello")
-    assert form.unfinished == []
+    until(lambda: form.earlier[0]["said"] == "6 of 6 · $0.30 · just now")
+    assert form.earlier[0]["resume"] == ""
+    assert asks(form, "posters", keys=[left["id"], "99"])["buffers"][1] == b""
+    assert form.clip_path(left["id"]) is not None
 
 
 def test_what_is_planned_is_given_as_code(session: rb.Session) -> None:

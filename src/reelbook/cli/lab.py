@@ -9,20 +9,26 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from .. import settings
 from ..errors import ReelbookError
+from ..lazy_module import LazyModule
 from ..lessons import shipped_lessons
 from .console import say
 from .options import Home, option
 
+nbformat: Any = LazyModule("nbformat")
+sign: Any = LazyModule("nbformat.sign")
+
 JUPYTER = "jupyter"
 FIRST_LESSON = "01-first-video.ipynb"  # the one before it is for teachers
+# JupyterLab looks whether a kernel still lives every 3 s; its panels are to know within a second.
+LOOK_AT_KERNELS = "--KernelRestarter.time_to_dead=0.5"
 EXTENSIONS = Path(__file__).resolve().parents[1] / "labextensions"
 ANNOUNCEMENTS = "@jupyterlab/apputils-extension:announcements"
 
@@ -50,6 +56,7 @@ def lab(
     folder = folder.absolute()
     lessons = shipped_lessons()
     kept = copy_lessons(lessons, folder)
+    trust(folder / lesson.name for lesson in lessons if folder / lesson.name not in kept)
     home = settings.home(home)
     of_class = configured_sandbox()
     address = of_class or server.ensure(home).url
@@ -85,6 +92,16 @@ def copy_lessons(lessons: list[Path], folder: Path) -> list[Path]:
     return kept
 
 
+def trust(lessons: Iterable[Path]) -> None:
+    """Signs our own lessons, as `jupyter trust` does.
+
+    In a notebook that isn't trusted a panel doesn't return when its tab is opened again.
+    """
+    notary = sign.NotebookNotary()
+    for lesson in lessons:
+        notary.sign(nbformat.read(lesson, as_version=4))
+
+
 def environment(base: Mapping[str, str], home: Path, *, in_class: bool = False) -> dict[str, str]:
     """The environment of JupyterLab and its kernels: `base` without a way to a live service.
 
@@ -115,6 +132,7 @@ def _command(lesson: Path, *, port: int | None, browser: bool) -> list[str]:
         f"--LabApp.default_url=/lab/tree/{lesson.name}",
         # No second question at Ctrl-C, and no page of log.
         "--ServerApp.answer_yes=True",
+        LOOK_AT_KERNELS,
         # Shows the panels' still forms where their kernel is gone; a clone hasn't installed it.
         f"--LabServerApp.extra_labextensions_path={EXTENSIONS}",
         "--Application.log_level=WARN",

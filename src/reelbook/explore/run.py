@@ -22,7 +22,7 @@ from ..errors import ConfirmationNeeded, InvalidInput, LedgerLocked, ReelbookErr
 from ..event_thread import Future, until_done
 from ..formatting import count, dollars, spreadsheet_cell
 from ..ledger.sweeps import PAUSED, RUNNING, STOPPED, sweep_state
-from ..listeners import Listeners
+from ..listeners import Listeners, call_beside
 from ..requests import JobRequest, options
 from ..session.batch import stop_error, stop_reason
 from ..session.session import current_experiment
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 TICK_SECONDS: Final = 0.2
 LOOK_SECONDS: Final = 2.0
 AT_A_TIME: Final = 10  # each is a flush of the disk, and the session's thread has other things to do
+NOT_BEGUN: Final = "The sweep isn't begun yet: start() does that."
 TAKEN_BACK: Final = "Taken back before it was sent: the sweep was stopped. Nothing was paid."
 
 
@@ -299,6 +300,23 @@ class SweepRun:
 
         return end
 
+    def on_done(self, callback: Callable[[SweepRun], object]) -> None:
+        """Calls `callback(run)` once, when nothing more comes of what was bought; at once if that is so.
+
+            run.on_done(lambda run: print(run.state, run.counts))
+
+        Also where the sweep was paused or stopped; on a thread of its own, as `Job.on_done`. Raises
+        InvalidInput before the sweep is begun.
+        """
+        if self.id is None:
+            raise InvalidInput(NOT_BEGUN)
+
+        def tell(_: object) -> None:
+            if not self.session.closed:
+                call_beside(callback, self)
+
+        self._over.add_done_callback(tell)
+
     def __repr__(self) -> str:
         words = ", ".join(f"{number} {state}" for state, number in self.counts.items())
         return f"<SweepRun {self.id or '(not begun)'} {self.state}: {words}>"
@@ -323,7 +341,7 @@ class SweepRun:
 
     def _wish(self, wish: str) -> None:
         if self.id is None:
-            raise InvalidInput("The sweep isn't begun yet: start() does that.")
+            raise InvalidInput(NOT_BEGUN)
         number = int(self.id)
 
         def change() -> None:

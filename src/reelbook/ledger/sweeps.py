@@ -150,6 +150,11 @@ class Sweeps(Part):
         newest = "SELECT id, record ->> 'template' FROM sweeps WHERE account = ? ORDER BY id DESC LIMIT ?"
         return [tuple(row) for row in self._store.rows(newest, self._account, limit)]
 
+    def interrupted(self) -> list[SweepRecord]:
+        """Those that nobody paused or stopped, whose kernel ended before all was sent."""
+        paused = (each for each in self.all() if each.state == PAUSED and each.counts.get(PLANNED))
+        return [each for each in paused if self.wish(int(each.id)) == RUNNING]
+
     def get(self, sweep: int) -> SweepRecord | None:
         """The account's sweep of that number."""
         return next(iter(self._records("account = ? AND id = ?", self._account, sweep)), None)

@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from .. import errors, settings, wire
+from .. import errors, settings, states, wire
 from ..account.connection import Service
 from ..account.limits import caller
 from ..client.transport import Transport
 from ..event_thread import EventThread, uninterrupted
 from ..executions import follow
-from ..formatting import count, dollars
-from ..ledger import Entry, LedgerFile
+from ..formatting import count, dollars, terminal_line
+from ..ledger import Entry, LedgerFile, SweepRecord
 from ..secret import Secret, quotable, veiled
 from . import display
 from .session import Session
@@ -238,6 +238,8 @@ def _opened(name: _Name, reach: Callable[[], _Reached]) -> Session:
         if uncertain := session._ledger.uncertain_entries():
             # A script's own output may be read by a program.
             print(_unanswered(uncertain, in_notebook), file=sys.stdout if in_notebook else sys.stderr)
+        for sweep in session._ledger.sweeps.interrupted():
+            print(_interrupted(sweep), file=sys.stdout if in_notebook else sys.stderr)
     for said in filter(None, (notice, session.facts.trouble)):
         warnings.warn_explicit(said, errors.LedgerTrouble, **caller()._asdict())
     return session
@@ -249,6 +251,16 @@ def _unanswered(entries: Sequence[Entry], in_notebook: bool) -> str:
     return (
         f"{count(len(entries), 'submission')} {'was' if one else 'were'} never answered (up to {cost}): "
         f"{how} finds out {'whether it was' if one else 'which were'} bought."
+    )
+
+
+def _interrupted(sweep: SweepRecord) -> str:
+    unsent, opens = sweep.counts[states.PLANNED], f"rb.Sweep.open(session, {sweep.id!r})"
+    were, they, them = ("was", "it costs", "it") if unsent == 1 else ("were", "they cost", "them")
+    return (
+        f"The kernel ended before {count(unsent, 'clip')} of {sum(sweep.counts.values())} in the sweep "
+        f"“{terminal_line(sweep.name, 40)}” {were} sent: {opens}.plan() says what {they}, "
+        f"and {opens}.resume() sends {them}."
     )
 
 

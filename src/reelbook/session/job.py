@@ -22,7 +22,7 @@ from ..event_thread import Future, until_done
 from ..formatting import terminal_line
 from ..ledger import EarlierRun, Entry, Funds, Submission
 from ..ledger.search import EVERYTHING, Filter, Sort
-from ..listeners import Listeners
+from ..listeners import Listeners, call_beside
 from ..media.recent_images import RecentImages
 from ..models import JobStatus
 from ..requests import JobRequest
@@ -41,7 +41,7 @@ class JobView:
 
     `state` is `sending` (not answered yet), `pending`, `processing`, `completed`, `failed`, `refused` (the
     service said no at the submission), `uncertain` (sent, never answered), `lost` (it was accepted, its id
-    never arrived), `not accepted` (it turned out not to be), `cancelled` (taken back before it was sent), or
+    never arrived), `not accepted` (it turned out not to be), `cancelled` (never sent), or
     a word of the service's own. `progress` and `download` go from 0 to 1; a completed clip whose `download`
     is None waits for its turn to be fetched. `remaining_seconds` is about how long until the job is known to
     have ended, never less than until the key may ask again; None also where it takes longer than it looked.
@@ -286,6 +286,21 @@ class Job(SuggestsNames):
     def subscribe(self, callback: Callable[[Job], None]) -> Callable[[], None]:
         """`callback(job)` is called on the session's thread at every change. Returns what ends that."""
         return self._listeners.subscribe(callback)
+
+    def on_done(self, callback: Callable[[Job], object]) -> None:
+        """Calls `callback(job)` once: when the clip is here or won't come, at once if that is so already.
+
+            job.on_done(lambda job: print(job.prompt, job.clip or job.error))
+
+        It is called on a thread of its own, where it may wait for anything. Its errors are logged with their
+        traceback, which a notebook shows. A job that a closed session leaves behind isn't done.
+        """
+
+        def tell(outcome: Future[Clip]) -> None:
+            if not isinstance(outcome.exception(), errors.SessionClosed):
+                call_beside(callback, self)
+
+        self._life.outcome.add_done_callback(tell)
 
     def _ipython_display_(self) -> None:
         display.show(self)

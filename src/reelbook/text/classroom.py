@@ -66,7 +66,7 @@ def served(room: RoomNumbers) -> dict[str, Any]:
 
 
 def plan_lines(plan: ClassPlan, facts: Facts, address: str) -> list[str]:
-    """What to know before the button is pressed; empty where something is to be put right first."""
+    """What to know before the button is pressed; empty where something has to be corrected first."""
     if plan.problems or not address:
         return []
     room, each = plan.continued, f"{plan.rate_limit} requests a minute and {dollars(plan.max_spend_usd)} each"

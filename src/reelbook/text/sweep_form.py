@@ -1,16 +1,19 @@
-"""What the form of a sweep says: its axes and designs, what it comes to, and which sweeps aren't finished."""
+"""What the form of a sweep says: its axes and designs, what it comes to, and the earlier sweeps."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from .. import wire
 from ..explore.plan import duration
-from ..formatting import count, dollars
+from ..formatting import age, count, dollars
 from ..requests import options
+from ..states import LEFT_OUT
 
 if TYPE_CHECKING:
-    from reelbook.explore import Cell, Plan, SweepRun
+    from reelbook.explore import Cell, Plan
+    from reelbook.ledger import SweepRecord
 
 SLOT_HINT: Final = "red fox, heron, bear"
 DESIGNS: Final = {
@@ -67,10 +70,13 @@ def first_words(cells: Sequence[Cell], names: Sequence[str]) -> str:
     )
 
 
-def unfinished(run: SweepRun, plan: Plan, *, name: str, age: str) -> dict[str, Any]:
-    """A sweep of which clips are missing, and the button that goes on with it."""
-    counts = run.counts
-    here = sum(cell.job is not None and cell.job.clip is not None for cell in run.cells)
-    said = [f"{here} of {len(run.cells) - counts.get('left out', 0)} here", run.state, age]
-    verb = f"Resume, {count(plan.bought, 'clip')} · {dollars(plan.cost_usd)}" if plan.clips else "Open"
-    return {"id": run.id, "name": name, "said": " · ".join(said), "button": verb}
+def earlier(sweep: SweepRecord, missing: Plan | None) -> dict[str, Any]:
+    """A sweep in the list: "24 of 24 · $1.20 · 3 days ago". `missing` is what going on with it would buy."""
+    here, wanted = sweep.counts.get(wire.COMPLETED, 0), sum(sweep.counts.values())
+    wanted -= sweep.counts.get(LEFT_OUT, 0)
+    lacks = "" if missing is None or not missing.clips else f", {missing.clips} missing"
+    said = [f"{here} of {wanted}{lacks}", dollars(sweep.cost_usd), age(sweep.at.isoformat())]
+    if sweep.state != "completed":
+        said.insert(2, sweep.state)
+    buys = lacks and missing and f"Resume, {count(missing.bought, 'clip')} · {dollars(missing.cost_usd)}"
+    return {"id": sweep.id, "name": sweep.name, "said": " · ".join(said), "resume": buys or ""}

@@ -11,6 +11,7 @@ import difflib
 import inspect
 import logging
 import re
+import secrets
 import sys
 import threading
 import traceback
@@ -27,8 +28,9 @@ import traitlets
 from reelbook.errors import InvalidInput, LedgerUnavailable, ReelbookError, SessionClosed
 from reelbook.secret import without_keys
 
+from .bundle import added_style, module
 from .live import Live
-from .static_html import text_still
+from .static_html import RETURNS, text_still
 
 if TYPE_CHECKING:
     from reelbook.session import Session
@@ -39,6 +41,8 @@ _log = logging.getLogger("reelbook.widgets")
 P = ParamSpec("P")
 Tone: TypeAlias = Literal["info", "problem"]
 Step: TypeAlias = Callable[[], str | None]
+# A kernel that is restarted is another one, and knows nothing of the panels on the page.
+_KERNEL = secrets.token_hex(4)
 
 
 class Callbacks(Generic[P]):
@@ -142,6 +146,7 @@ class Panel(anywidget.AnyWidget):
     ).tag(sync=True)
     live = traitlets.Bool(help="Whether something in it changes by itself.").tag(sync=True)
     asks = traitlets.Bool(help="Whether the page has to ask for news.").tag(sync=True)
+    kernel = traitlets.Unicode(_KERNEL, help="The name of its kernel, to the page.").tag(sync=True)
 
     _esm: Any
     _endings: tuple[Callable[[], object], ...] = ()
@@ -169,6 +174,7 @@ class Panel(anywidget.AnyWidget):
         self._endings = (self._live.close,)
         with _panels_lock:
             _panels.add(self)
+        _watch_kernel()
         self.on_msg(self._heard)
 
     @property
@@ -203,7 +209,7 @@ class Panel(anywidget.AnyWidget):
 
     def still(self) -> tuple[str, str]:
         """This panel as HTML and as one line of text, for a page without a kernel."""
-        return text_still(f"{type(self).__name__} of Reelbook. Run the cell again to use it.")
+        return text_still(f"{type(self).__name__} of Reelbook. {RETURNS}")
 
     def still_of(self) -> object:
         """A value that changes whenever the still form does."""
@@ -405,6 +411,30 @@ class Panel(anywidget.AnyWidget):
     def _on_ask(self) -> None:
         if self.asks and self._sends_news:  # it may have changed while the page couldn't be reached
             self._unsent_traits.add("live")
+
+
+class _KernelWatch(anywidget.AnyWidget):
+    """Has no view: all panels of a page learn from its module whether their kernel is still there."""
+
+    _esm = module("_page")
+    _css = added_style("_page")
+
+    kernel = traitlets.Unicode(_KERNEL, help="As in a panel.").tag(sync=True)
+
+
+def _watch_kernel() -> None:
+    global _kernel_watch
+    if (_kernel_watch is None or _kernel_watch.comm is None) and not in_marimo():
+        _kernel_watch = _KernelWatch()
+
+
+_kernel_watch: _KernelWatch | None = None
+
+
+def open_panels() -> list[Panel]:
+    """The panels that aren't closed."""
+    with _panels_lock:
+        return [panel for panel in _panels if panel.comm is not None]
 
 
 def name_of(value: object) -> str | None:

@@ -263,7 +263,7 @@ class ClassroomPanel(Panel):
             "problems": problems,
             "keys": plan.keys,
             "ready": bool(draft["text"]) and not problems,
-            "why": "Put right what is marked." if problems else "",
+            "why": "Correct what is marked." if problems else "",
             "fixed": plan.continued is not None,
         }
         return plan

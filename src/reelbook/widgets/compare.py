@@ -16,7 +16,7 @@ from reelbook.session.session import job_of
 
 from ..text import compare as words
 from .base import session_of
-from .bundle import packed, style
+from .bundle import packed
 from .clip_serving import Plays, ServesClips
 from .static_html import figure_html, picture_html
 
@@ -53,8 +53,7 @@ class Compare(Plays, ServesClips):
         ipywidgets.VBox([gallery, button, place])
     """
 
-    _esm = packed("compare")
-    _css = style("compare")
+    _esm = packed("compare", styled=True)
 
     view = traitlets.Enum(["grid", "wipe", "difference"], "grid", help="How they are seen.").tag(sync=True)
     picked = traitlets.List(traitlets.Unicode(), help="Request ids of the picked clips.").tag(sync=True)

@@ -19,6 +19,7 @@ from .bundle import packed
 from .clip_serving import ServesClips
 from .job_actions import ShowsJob, send_again
 from .live import PageState
+from .notices import follow
 from .static_html import board_html
 
 RECENT = 50
@@ -128,6 +129,7 @@ class JobBoard(ShowsJob, ServesClips):
         with self._sending:
             self._look_up()
         self.refresh()
+        self._endings += (follow(session),)
 
     @property
     def jobs(self) -> tuple[Job, ...]:

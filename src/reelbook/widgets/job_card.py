@@ -15,6 +15,7 @@ from ..text.card import RUNNING_STAGE, CardFace, ShownJob, clip_actions
 from .bundle import packed, style
 from .clip_serving import ServesClip
 from .job_actions import LeadsOn, ShowsJob, send_again
+from .notices import follow
 from .static_html import card_still, small_poster, text_still
 
 
@@ -58,6 +59,7 @@ class JobCard(LeadsOn, ShowsJob, ServesClip):
         if (job := change["new"]) is not None:
             subscriptions.callback(job.subscribe(self._live.changed))
             subscriptions.callback(Session.of(job).subscribe(self._session_changed))
+            subscriptions.callback(follow(Session.of(job)))
         self._unsubscribe = subscriptions.close
         self.refresh()
 

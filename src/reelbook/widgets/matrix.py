@@ -33,6 +33,7 @@ from .clip_serving import Plays, ServesClips
 from .compare import MOST as MOST_COMPARED
 from .job_actions import LeadsOn
 from .live import PageState
+from .notices import follow
 from .static_html import matrix_html
 
 if TYPE_CHECKING:
@@ -119,6 +120,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
         super().__init__(rows=rows, columns=columns, shape=_shape(self.run.cells), **traits)
         self._endings += (session.subscribe(self._session_changed), self.run.subscribe(self._told))
         self.refresh()
+        self._endings += (follow(session),)
 
     @property
     def chosen(self) -> tuple[Job, ...]:

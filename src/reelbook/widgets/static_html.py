@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 # As base64 text it takes 4/3 of this; together with a panel's code and state that stays under 30 KB.
 POSTER_BYTES = 6_000
+# A notebook that isn't trusted shows the still form although its kernel lives.
+RETURNS = (
+    "If its kernel still runs, it returns once the notebook is trusted (Trust Notebook in JupyterLab's "
+    "command palette, or jupyter trust on a terminal). Otherwise run the cell again."
+)
 BLOCK = 'style="max-width:100%;display:block"'
 
 

@@ -24,6 +24,7 @@ from .host import Hint, Host
 from .job_board import JobBoard
 from .job_card import JobCard
 from .key_manager import KeyManager
+from .notices import follow
 from .prompt_form import PromptForm
 from .tray import Tray
 
@@ -71,7 +72,7 @@ class StatusLine(Panel):
     def __init__(self, session: Session, **traits: Any) -> None:
         self.session = session
         super().__init__(facts=self._facts(), **traits)
-        self._endings += (session.subscribe(self._live.changed),)
+        self._endings += (session.subscribe(self._live.changed), follow(session))
         self._live.changed()
 
     def update(self) -> None:

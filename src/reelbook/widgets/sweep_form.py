@@ -1,11 +1,12 @@
-"""The form of a sweep: a template and what varies, what it comes to, and the sweeps that aren't finished."""
+"""The form of a sweep: a template and what varies, what it comes to, and the earlier sweeps."""
 
 from __future__ import annotations
 
 import threading
 from collections import ChainMap
 from math import prod
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import traitlets
 
@@ -18,7 +19,6 @@ from reelbook.explore.sweep import RESERVED, slot_name
 from reelbook.explore.templates import Template, is_plain
 from reelbook.explore.variations import Variations, variations
 from reelbook.explore.wildcards import STYLES, by_name
-from reelbook.formatting import age
 from reelbook.requests import LONGEST_TEXT, JobRequest, options
 from reelbook.session import Job, Session
 
@@ -26,13 +26,17 @@ from ..text import matrix as matrix_words
 from ..text import sweep_form as words
 from .base import Callbacks, session_of
 from .bundle import packed, style
+from .clip_serving import ServesClips
 from .prompt_form import OffersPrompts
 
-UNFINISHED = 5  # shown at most
+if TYPE_CHECKING:
+    from reelbook.ledger import SweepRecord
+
+EARLIER = 8  # shown at most
 COUNTED = 500  # a larger grid's other designs are counted only once they are chosen
 
 
-class SweepForm(OffersPrompts):
+class SweepForm(OffersPrompts, ServesClips):
     """Asks for a sweep: a template, the values of its slots, seeds and lengths; says what it comes to first.
 
     `SweepForm(session)`; without a session `reelbook.connect()`. Observe, link or set `template`, `axes` (a
@@ -67,7 +71,7 @@ class SweepForm(OffersPrompts):
     confirm_above_usd = traitlets.Float(CONFIRM_ABOVE_USD, help="From where on it asks a second time.")
     words = traitlets.Dict(help="What the page says of it.").tag(sync=True)
     limits = traitlets.Dict({"template": LONGEST_TEXT, "sample": MAX_CELLS}).tag(sync=True)
-    unfinished: traitlets.List[Any] = traitlets.List(help="Sweeps of which clips are missing.").tag(sync=True)
+    earlier: traitlets.List[Any] = traitlets.List(help="The sweeps there are, newest first.").tag(sync=True)
 
     def __init__(self, session: Session | None = None, *, wildcards: Any = None, **traits: Any) -> None:
         self.session = session = session_of(self, session)
@@ -216,21 +220,32 @@ class SweepForm(OffersPrompts):
         if not self.on_run:
             self.say(f"Begun. rb.Matrix(rb.Sweep.open(session, {run.id!r})) shows it.")
         self.on_run.tell(run)
-        self._look_for_unfinished()
+        self._look_for_earlier()
+        if run.id is not None:
+            run.on_done(lambda _: self._look_for_earlier())
         self.refresh()
 
-    def _look_for_unfinished(self) -> None:
-        if self.session.closed:
-            return
-        found: list[dict[str, Any]] = []
-        for record in self.session.sweeps():
-            if record.state not in ("paused", "stopped") or len(found) == UNFINISHED:
-                continue
-            run = self._open.get(record.id) or Sweep.open(self.session, record.id)
-            self._open[record.id] = run
-            when = age(record.at.isoformat())
-            found.append(words.unfinished(run, run.plan(), name=record.name, age=when))
-        self.unfinished = found
+    def _look_for_earlier(self) -> None:
+        if not self.session.closed:
+            self.earlier = [
+                words.earlier(each, self._missing(each)) for each in self.session.sweeps()[:EARLIER]
+            ]
+
+    def _missing(self, record: SweepRecord) -> Plan | None:
+        """What Resume would buy of a sweep; None for one that needs none."""
+        return self._run_of(record.id).plan() if record.state in ("paused", "stopped") else None
+
+    def _run_of(self, sweep: str) -> SweepRun:
+        if sweep not in self._open:
+            self._open[sweep] = Sweep.open(self.session, sweep)
+        return self._open[sweep]
+
+    def clip_path(self, key: str) -> Path | None:
+        """The first clip of the sweep of that number."""
+        if key not in {each["id"] for each in self.earlier}:
+            return None
+        jobs = (cell.job for cell in self._run_of(key).cells)
+        return next((job.clip.path for job in jobs if job is not None and job.clip is not None), None)
 
     def _session_changed(self, job: Job | None) -> None:
         if job is None or not job.running:
@@ -246,7 +261,7 @@ class SweepForm(OffersPrompts):
 
     def _on_hello(self) -> None:
         with self.updating("Looking for sweeps"):
-            self._look_for_unfinished()
+            self._look_for_earlier()
 
     def _on_begin(self) -> None:
         if self._plan is None or self._begun:
@@ -278,12 +293,12 @@ class SweepForm(OffersPrompts):
     def _on_code(self, kind: Any) -> dict[str, Any]:
         return {"text": self._readable().as_code(kind)}
 
+    def _on_open(self, run: str) -> None:
+        self._show(self._run_of(run))
+
     def _on_resume(self, run: str) -> None:
-        if (found := self._open.get(run)) is None:
-            return
-        if any(cell.missing for cell in found.cells):
-            found.resume()
-        self._show(found)
+        self._run_of(run).resume()
+        self._on_open(run)
 
 
 def _values(axes: dict[str, Any], problems: dict[str, str]) -> dict[str, tuple[object, ...]]:

@@ -34,7 +34,7 @@ from ..text.usage import (
 from .base import Callbacks, Panel, only_known, session_of
 from .bundle import added_style, packed, style
 from .host import Host
-from .static_html import picture_html, text_html
+from .static_html import RETURNS, picture_html, text_html
 
 PERIODS: Final = (7, 30, 90)
 CLIPS: Final = 6
@@ -132,7 +132,7 @@ class UsageChart(Host):
         """The total, and the bars as a small picture."""
         words = self.head.words
         text = " · ".join(filter(None, [words.get("total"), words.get("about"), words.get("pace")]))
-        text = text or "Usage over time. Run the cell again to see it."
+        text = text or f"Usage over time. {RETURNS}"
         page, shown = text_html(text), self._bars
         if shown.highest_usd:
             picture = picture_html(bars_png(shown), "", alt=f"Spend per day, {shown.period}", kind="png")

@@ -110,6 +110,7 @@ export function refill(box, nodes, instead) {
  * @param {ArrayBuffer[]} [buffers]
  */
 export function tell(model, content, buffers) {
+  if (globalThis.rbLost?.get(model.get("kernel"))?.ended) return false;
   try {
     model.send(content, undefined, buffers);
     return true;
@@ -146,38 +147,6 @@ export function freshId(word) {
   return `rb-${word}-${lastId}-${Math.random().toString(36).slice(2, 7)}`;
 }
 
-const isPanel = ({ state }) => /^reelbook\./.test(state._anywidget_id)
-  || (state._dom_classes || []).some((name) => name.startsWith("reelbook-"));
-
-function withoutPanels(saved) {
-  const panels = new Set(Object.keys(saved.state).filter((id) => isPanel(saved.state[id])));
-  // A panel inside a person's own box stays: the box is drawn with it.
-  for (let before = -1; before !== panels.size;) {
-    before = panels.size;
-    const others = JSON.stringify(Object.entries(saved.state).filter(([id]) => !panels.has(id)));
-    for (const id of panels) if (others.includes(id)) panels.delete(id);
-  }
-  for (const id of panels) delete saved.state[id];
-  return saved;
-}
-
-/**
- * Leaves panels out of the widget state that a notebook saves. A page made of the notebook would draw from that state,
- * with code from elsewhere and without a kernel, instead of showing the still form beside it.
- */
-export function leaveToStills(manager) {
-  if (!manager || manager.leavesToStills) return;
-  manager.leavesToStills = true;
-  for (const name of ["get_state", "get_state_sync"]) {
-    const whole = manager[name];
-    if (!whole) continue;
-    manager[name] = (...options) => {
-      const saved = whole.apply(manager, options);
-      return saved.then ? saved.then(withoutPanels) : withoutPanels(saved);
-    };
-  }
-}
-
 /**
  * The frame of a panel's view.
  * @param {any} model
@@ -186,9 +155,9 @@ export function leaveToStills(manager) {
  * @param {string} label what a screen reader calls the panel
  */
 export function openPanel(model, host, stem, label) {
-  leaveToStills(model.widget_manager);
   const cleanups = new Set();
-  const body = h("div", { class: "rb-body" });
+  // As a fieldset it disables every control in it at once, whatever a panel sets them to.
+  const body = h("fieldset", { class: "rb-body", role: "none" });
   const region = h("div", { class: "rb-hidden", "aria-live": "polite" });
   const messageText = h("span");
   const dismiss = plainButton("Dismiss", () => {
@@ -203,6 +172,10 @@ export function openPanel(model, host, stem, label) {
   }
   host.classList.add("rb-host", `rb-of-${stem}`);
   host.append(root);
+  // The page's own model (_page.js) tells it when its kernel is gone.
+  const panel = { root, body, model };
+  (globalThis.rbPanels ??= new Set()).add(panel);
+  globalThis.rbDraw?.(panel);
 
   const frame = {
     root,
@@ -211,6 +184,11 @@ export function openPanel(model, host, stem, label) {
     message,
     /** Runs when the view goes. */
     onClose: (cleanup) => cleanups.add(cleanup),
+    /** Calls it again and again until the view goes; not while the kernel is gone. */
+    every(milliseconds, callback) {
+      const timer = setInterval(() => body.disabled || callback(), milliseconds);
+      cleanups.add(() => clearInterval(timer));
+    },
     /** Listens to the model until the view goes, or what it returns is called. */
     listen(event, callback) {
       const end = () => {
@@ -246,6 +224,7 @@ export function openPanel(model, host, stem, label) {
     },
   };
   frame.draw(["message"], () => frame.showMessage(model.get("message")));
+  frame.onClose(() => rbPanels.delete(panel));
   // The notebook may replace a view by a new one of the same panel: the keyboard's focus stays where it was.
   if (performance.now() - focusLostAt < 500) {
     setTimeout(() => body.querySelector("button, video, input, textarea")?.focus());

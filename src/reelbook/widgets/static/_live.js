@@ -22,8 +22,7 @@ export function countingLines(frame, box) {
     const passed = (performance.now() - since) / 1000;
     for (const [node, line] of drawn) setText(node, lineText(line, passed));
   };
-  const timer = setInterval(tick, 500);
-  frame.onClose(() => clearInterval(timer));
+  frame.every(500, tick);
   return (lines) => {
     since = performance.now();
     while (drawn.length > lines.length) drawn.pop()[0].remove();
@@ -76,7 +75,7 @@ export function keepAsking(frame, model, silenceText) {
     if (await ask(frame, model, { name })) asked = 0;
     else setSilent(true);
   };
-  const timer = setInterval(() => {
+  frame.every(1000, () => {
     const now = performance.now();
     if (asked && now - asked > 12000) setSilent(true);
     // What a job leaves behind, such as the balance, follows a little later.
@@ -84,13 +83,13 @@ export function keepAsking(frame, model, silenceText) {
     if ((now - lived > (model.get("asks") ? 6000 : 0) && !wanted) || !visible || document.hidden) return;
     if (now - heard < (model.get("asks") ? 900 : 15000) || (asked && now - asked < 30000)) return;
     question("ask");
-  }, 1000);
+  });
   // Where nothing comes by itself, an idle panel asks when a person turns to it.
   const look = () => {
     wanted = model.get("asks");
     if (wanted && !asked && performance.now() - heard > 900) question("ask");
   };
   for (const kind of ["pointerenter", "focusin"]) frame.root.addEventListener(kind, look);
-  frame.onClose(() => { clearInterval(timer); observer.disconnect(); });
+  frame.onClose(() => observer.disconnect());
   question("hello");
 }

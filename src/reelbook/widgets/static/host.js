@@ -1,5 +1,5 @@
 // A panel made of panels. A front end with ipywidgets' manager draws any widget; marimo draws anywidgets.
-import { h, leaveToStills, pictureUrl, tell } from "./_dom.js";
+import { h, pictureUrl, tell } from "./_dom.js";
 
 function render({ model, el, host }) {
   const manager = model.widget_manager;
@@ -8,7 +8,6 @@ function render({ model, el, host }) {
     model.on(event, callback);
     cleanups.push(() => model.off(event, callback));
   };
-  leaveToStills(manager);
   el.classList.add("rb-host", model.get("kind"));
 
   const drawChild = (reference) => {

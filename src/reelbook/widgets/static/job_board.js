@@ -3,6 +3,7 @@ import { filledButton, h, openPanel, restButton, setText, showText, tell } from 
 import { keepAsking, lineText } from "./_live.js";
 import { bringIntoView, clipCard } from "./_card.js";
 import { copyText } from "./_code.js";
+import { noticeSwitch } from "./_notices.js";
 import { posters } from "./_posters.js";
 
 /**
@@ -41,7 +42,7 @@ function render({ model, el }) {
   const list = h("div", { class: "rb-rows" });
   const facts = h("span", { class: "rb-board-facts" }, badge, money, left);
   const top = h("div", { class: "rb-board-head" }, count, states, facts);
-  frame.body.append(h("div", { class: "rb-board" }, top, frame.message, note, nothing, list));
+  frame.body.append(h("div", { class: "rb-board" }, top, frame.message, note, nothing, list, noticeSwitch(frame)));
 
   // The open row's card: made once and moved under the row that is open.
   const box = h("div", { class: "rb-open-row", hidden: true });
@@ -64,8 +65,7 @@ function render({ model, el }) {
     setText(left, lineText(requests.line, passed(requests.since)));
     for (const shown of rows.values()) if (shown.row.wait || shown.row.time.length > 1) drawTime(shown);
   };
-  const timer = setInterval(tick, 500);
-  frame.onClose(() => clearInterval(timer));
+  frame.every(500, tick);
 
   const build = (key) => {
     const parts = {

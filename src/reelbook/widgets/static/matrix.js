@@ -328,8 +328,7 @@ function render({ model, el }) {
       if (!one.now.clip) setText(one.parts.line, lineText(one.now.line, (now - one.heard) / 1000));
     }
   };
-  const timer = setInterval(tick, 500);
-  frame.onClose(() => clearInterval(timer));
+  frame.every(500, tick);
   frame.listen("msg:custom", (content) => {
     if (Object.hasOwn(hears, content.name)) hears[content.name](content);
   });

@@ -34,6 +34,12 @@ function render({ model, el }) {
     const chooses = { "data-view": name, onclick: () => choose(name) };
     return h("button", { type: "button", ...chooses }, h("span"), h("span", { class: "rb-quiet" }));
   };
+  // Reelbook's extension of JupyterLab does it; elsewhere, and in the tab itself, it isn't offered.
+  const openInTab = () => {
+    more.hidePopover();
+    globalThis.reelbookOpenInTab(el);
+  };
+  const inTab = h("button", { type: "button", onclick: openInTab }, "Open in a tab");
   const mark = (node, current) => {
     if (current) node.setAttribute("aria-current", "page");
     else node.removeAttribute("aria-current");
@@ -41,7 +47,7 @@ function render({ model, el }) {
   frame.draw(["views", "more"], () => {
     const [views, others] = [model.get("views"), model.get("more")];
     nav.hidden = !views.length;
-    more.replaceChildren(...others.map(button));
+    more.replaceChildren(...others.map(button), inTab);
     nav.replaceChildren(...views.map(button), ...(others.length ? [opener, more] : []));
   });
   frame.draw(["views", "more", "view", "facts"], () => {
@@ -68,6 +74,7 @@ function render({ model, el }) {
     if (open) more.querySelector("button").focus();
   });
   more.addEventListener("beforetoggle", ({ newState }) => {
+    inTab.hidden = !globalThis.reelbookOpenInTab || el.closest(".jp-LinkedOutputView") !== null;
     const at = opener.getBoundingClientRect();
     const left = Math.max(4, Math.min(at.left, innerWidth - 160));
     Object.assign(more.style, { left: `${left}px`, top: `${at.bottom + 4}px` });

@@ -1,8 +1,9 @@
-// The form of a sweep: a template, what varies, what that comes to; and the sweeps of which clips are missing.
+// The form of a sweep: a template, what varies, what that comes to; and the earlier sweeps.
 import { codeCopies } from "./_code.js";
 import { ask, freshId, h, isNew, openPanel, refill, setText, tell } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
 import { keepAsking } from "./_live.js";
+import { posters } from "./_posters.js";
 import { fieldProblem } from "./_problem.js";
 import { promptTools } from "./_prompt_tools.js";
 import { typedValues } from "./_typed.js";
@@ -63,8 +64,9 @@ function render({ model, el }) {
   const look = button("Look at the cells", () => press("look"));
   const code = codeCopies(frame, model, ["cell", "script"]);
   const left = h("ul", { class: "rb-left" });
-  const unfinished = h("section", { class: "rb-pane", "aria-label": "Unfinished sweeps", hidden: true },
-    h("h3", {}, "Unfinished sweeps"), left);
+  const pictures = posters(frame, model);
+  const earlier = h("section", { class: "rb-pane", "aria-label": "Earlier sweeps", hidden: true },
+    h("h3", {}, "Earlier sweeps"), left);
   const titles = ["Axis", "Values", "Count"].map((text) => h("th", { scope: "col" }, text));
   frame.body.append(h("div", { class: "rb-sweep" },
     h("section", { class: "rb-pane", "aria-label": "Template and axes" },
@@ -75,7 +77,7 @@ function render({ model, el }) {
       h("div", { class: "rb-acts" }, designs, sampleField)),
     h("section", { class: "rb-pane", "aria-label": "What it comes to" },
       sums, note, why, h("div", { class: "rb-acts" }, code.opener, look, buys), code.choices),
-    unfinished));
+    earlier));
 
   /** Buttons of which one is pressed, drawn without taking the focus from any. */
   const choices = (box, entries, act, pressed) => {
@@ -163,12 +165,20 @@ function render({ model, el }) {
     sampleField.hidden = !["sample", "latin-hypercube"].includes(model.get("design"));
     if (document.activeElement !== sample) sample.value = model.get("sample");
   });
-  frame.draw(["unfinished"], () => {
-    const all = model.get("unfinished");
-    unfinished.hidden = !all.length;
-    refill(left, all.map(({ id, name, said, button: text }) => h("li", {},
-      h("span", { class: "rb-name" }, name), h("span", { class: "rb-quiet" }, said),
-      button(text, () => press("resume", { run: id }), { "data-id": id }))));
+  frame.draw(["earlier"], () => {
+    const all = model.get("earlier");
+    earlier.hidden = !all.length;
+    for (const picture of left.querySelectorAll("img")) pictures.forget(picture);
+    refill(left, all.map(({ id, name, said, resume }) => {
+      const picture = h("img", { alt: "", hidden: true });
+      const more = resume ? [button(resume, () => press("resume", { run: id }), { "data-resume": id })] : [];
+      const open = button("Open", () => press("open", { run: id }), { "data-open": id, "aria-label": `Open ${name}` });
+      const item = h("li", {}, h("span", { class: "rb-thumb" }, picture),
+        h("span", { class: "rb-name" }, name), h("span", { class: "rb-quiet" }, said),
+        h("span", { class: "rb-acts" }, ...more, open));
+      pictures.show(picture, id);
+      return item;
+    }));
   });
   frame.root.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;

@@ -1,0 +1,48 @@
+"""What a person who looks elsewhere is told once their clips are made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, TypedDict
+
+from ..formatting import count, dollars
+
+if TYPE_CHECKING:
+    from reelbook.session import Job
+
+LONGEST_PROMPT: Final = 80
+
+
+class DoneNotice(TypedDict):
+    """A notification's head and body, and what the tab's title begins with: "2 done"."""
+
+    head: str
+    body: str
+    count: int
+    word: str
+
+
+def notice(jobs: Sequence[Job], *, service: str) -> DoneNotice:
+    """The notice of jobs that ran together and have ended, in their order."""
+    done = [job for job in jobs if job.clip is not None]
+    shown = (done or jobs)[0].prompt or ""
+    if len(shown) > LONGEST_PROMPT:
+        shown = f"{shown[: LONGEST_PROMPT - 1]}…"
+    views = [job.view() for job in jobs]
+    paid = dollars(sum(view.price_usd or 0.0 for view in views if view.charge != "none"))
+    others = len(jobs) - 1
+    more = f"and {'one' if others == 1 else others} more" if others else ""
+    return {
+        "head": _head(len(done), len(jobs)),
+        "body": f"{shown}\n{' · '.join(filter(None, [more, paid, service if service == 'sandbox' else '']))}",
+        "count": len(done) or len(jobs),
+        "word": "done" if done else "failed",
+    }
+
+
+def _head(done: int, ended: int) -> str:
+    if not done:
+        return f"{count(ended, 'clip')} failed"
+    if done < ended:
+        return f"{done} of {count(ended, 'clip')} {'is' if done == 1 else 'are'} done"
+    return f"{count(done, 'clip')} {'is' if done == 1 else 'are'} done"
