@@ -141,7 +141,7 @@ def a_studio_lives_by_asking(notebook: OpenNotebook) -> None:
         card = shown(cell, ".rb-card")
         moves_until_completed(cell)
         until(card, PLAYS)
-        until(cell, "(cell) => cell.querySelectorAll('.rb').length === 3")
+        until(cell, "(cell) => cell.querySelectorAll('.rb').length === 4")
         balance = "f'${session.facts.balance_usd:.2f}'"
         left = notebook.value(balance)
         tells(cell.locator(".rb").first, left)

@@ -143,7 +143,8 @@ def test_a_sweep_is_planned_bought_and_fills(notebook: Notebook) -> None:
     prompt.evaluate("(field) => field.setSelectionRange(2, 6)")
     form.get_by_role("button", name="Make a slot").click()
     until(
-        form.get_by_label("duck"), "(field) => field === document.activeElement && field.value === 'duck, '"
+        form.get_by_label("duck", exact=True),
+        "(field) => field === document.activeElement && field.value === 'duck, '",
     )
     notebook.page.keyboard.type("swan, goose")
     tells(form, "Full grid · 6")

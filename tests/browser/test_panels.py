@@ -265,9 +265,9 @@ def test_a_failed_card_says_why_and_offers_again_with_its_price(notebook: Notebo
         "session.sandbox.settings(fail_next='content policy')\njob8 = session.text_to_video('a crowd')\njob8"
     )
     says(cell, "Failed")
-    tells(
-        cell.locator(".rb-card"), "content policy", "isn't documented", "Again · $0.25", "Copy id", "sandbox"
-    )
+    tells(cell.locator(".rb-card"), "content policy", "isn't documented", "Again…", "Copy id", "sandbox")
+    cell.get_by_role("button", name="Again…").click()
+    tells(cell.locator(".rb-card"), "Same seed · $0.25", "Another seed · $0.25")
 
 
 def test_a_running_card_can_be_left_and_taken_up_again(notebook: Notebook) -> None:

@@ -154,7 +154,7 @@ def test_a_clip_by_keyboard(notebook: Notebook) -> None:
     cell.locator("video").focus()
     names = tab_stops(notebook)
     player = "Play|Time|Loop begins|Loop ends|Full screen|Shortcuts|Frame back|Frame forward|Speed|Loop"
-    expected = f"{player}|From here|To here|Whole|Clip|Poster|Filmstrip|Save|Copy as code"
+    expected = f"{player}|From here|To here|Whole|Clip|Poster|Filmstrip|☆ Pick|Save|Copy as code"
     assert expected.split("|") == names
     cell.locator("video").focus()
     keyboard.press("Escape")

@@ -38,7 +38,8 @@ def environment() -> Environment:
     constraints = CONSTRAINTS.read_text()
     names = [line.partition("==")[0] for line in constraints.splitlines() if line[:1] not in ("", "#")]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    requirements, agents = project["dependencies"], project["optional-dependencies"]["agents"]
+    extras = project["optional-dependencies"]
+    requirements, agents, explore = project["dependencies"], extras["agents"], extras["explore"]
 
     def make(place: Path) -> dict[str, object]:
         python = new_python(place, base)
@@ -50,10 +51,10 @@ def environment() -> Environment:
         after = _installed(python)
         install(python, *agents)
         with_agents = _installed(python)
-        install(python, "-c", str(CONSTRAINTS), "hypothesis", "pytest")
+        install(python, "-c", str(CONSTRAINTS), "hypothesis", "pytest", *explore)
         return asdict(Environment(python, version, before, after, with_agents))
 
-    return Environment(**kept("colab", [version, constraints, requirements, agents], make))
+    return Environment(**kept("colab", [version, constraints, requirements, agents, explore], make))
 
 
 def _installed(python: str) -> dict[str, str]:

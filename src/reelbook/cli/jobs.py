@@ -179,7 +179,7 @@ def receipt(
         say(f"{csv}: {bought.summary}")
 
 
-@commands.command(cls=ManyArguments)
+@commands.command(cls=ManyArguments, short_help="Hand clips over: one page that plays from the disk.")
 def export(
     ctx: typer.Context,
     file: Annotated[Path, argument("The page (.html), or a zip of it with the clips (.zip).")],
