@@ -121,7 +121,7 @@ def test_two_clips_by_mouse(notebook: Notebook) -> None:
 
 def test_two_clips_by_keyboard(notebook: Notebook) -> None:
     """Space, arrows, comma, angle brackets, 1 to 9, the divider, f and Escape; no cell runs."""
-    cell = opened(notebook, "compare42 = rb.Compare(jobs40[:2])\ncompare42")
+    cell = opened(notebook, "compare42 = rb.Compare(jobs40[:2], picked=[jobs40[0].request_id])\ncompare42")
     before = notebook.executions()
     keyboard = notebook.page.keyboard
     cell.get_by_role("slider", name="Time").focus()
