@@ -250,7 +250,7 @@ def classroom(page: Page, home: Path) -> None:
         page.get_by_label("Token").press("Enter")
         page.locator("video").nth(len(CLASS_PROMPTS) - 1).wait_for()
         for theme in ("light", "dark"):
-            page.emulate_media(color_scheme=theme)  # type: ignore[arg-type] # one of the two
+            page.emulate_media(color_scheme=theme)
             page.wait_for_timeout(3 * SECONDS)  # the clips' first frames have no sign of their own
             picture = Image.open(BytesIO(page.screenshot())).convert("RGB")
             save([picture.resize(PROJECTED)], f"classroom-{theme}")
