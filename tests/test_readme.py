@@ -32,6 +32,7 @@ MOST_PICTURE_BYTES = 2_000_000
 NOT_RUN = (
     "python3 -m venv",
     "PYTHONPATH=tests .venv/bin/python tests/pictures/refresh.py",
+    "reelbook classroom wheels",
     "reelbook classroom serve",
 )
 IN_THE_ROOM = "reelbook classroom open"

@@ -6,11 +6,10 @@ names on the command line (`refresh.py studio board`) only those pictures are ta
 
 from __future__ import annotations
 
-import re
+import contextlib
 import sys
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,10 +18,12 @@ from browser.lab import PLAYS, Notebook, running_lab, shown, until
 from browser.pages import PATIENCE, SECONDS, opened_page
 from PIL import Image, ImageChops
 
+import reelbook as rb
+from reelbook.classroom.room.serving import Choices, in_thread
 from reelbook.sandbox import server
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator
+    from playwright.sync_api import Locator, Page
 
 HERE = Path(__file__).parent
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
@@ -30,6 +31,7 @@ THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 WIDTH, HEIGHT, SHARPNESS = 1000, 1500, 1.5
 QUALITY, FILM_QUALITY = 82, 50  # WebP's, of a picture and of an animated one
 FILM_WIDTH, FRAME_SECONDS, FILLED_SECONDS = 800, 0.5, 3.0
+PROJECTED = 1280, 720  # the teacher's page, made small
 MARGIN, EDGE = 12, 4  # what is left around a panel; what may belong to JupyterLab's cell
 
 # Prompts, toolbars and the lines around a cell are JupyterLab's.
@@ -76,6 +78,28 @@ sweep = rb.Sweep("a {animal} in {place}", animal=["red fox", "heron", "owl"],
                  place=["snow", "a forest at night", "the desert", "the rain"], duration_seconds=2, seed=SEED)
 matrix = rb.Matrix(sweep, session, rows="animal", columns="place", confirm_above_usd=5)
 """
+STUDENTS = (
+    "Ada",
+    "Alan",
+    "Barbara",
+    "Dorothy",
+    "Emmy",
+    "Grace",
+    "Hedy",
+    "Ivan",
+    "Katherine",
+    "Mary",
+    "Radia",
+    "Tim",
+)
+CLASS_PROMPTS = (
+    "a red fox runs through snow at night",
+    "a lighthouse in a storm",
+    "a paper boat on a stream",
+    "a hot-air balloon over mountains",
+    "a heron at dawn",
+    "a steam train crosses a bridge",
+)
 PROGRESS = "(cell) => cell.innerText.includes('Processing')"
 HALF_WAY = "(cell) => /[3-8]\\d %/.test(cell.innerText)"
 LOADED = """(cell) => [...cell.querySelectorAll('img')].filter((image) => image.offsetParent)
@@ -90,7 +114,6 @@ class Picture:
     selector: str
     before: str = ""
     until: str = LOADED
-    typed: Mapping[str, str] = field(default_factory=dict)  # into the fields of these labels
     with_code: bool = False
 
 
@@ -116,11 +139,6 @@ PICTURES = {
         "rb.KeyManager(session)",
         ".rb-list",
         "[session.keys.create(name, rate_limit=20) for name in ('colab', 'workshop')]",
-    ),
-    "classroom": Picture(
-        "rb.ClassroomPanel(session)",
-        "textarea",
-        typed={"Students": "Ada\nGrace\nKatherine", "Address for the students": "http://192.168.1.20:8000"},
     ),
     "tools": Picture("rb.ToolExplorer(session)", ".rb-list button"),
     "sweep": Picture(
@@ -180,8 +198,6 @@ def take(notebook: Notebook, name: str, picture: Picture) -> None:
     notebook.run(picture.before)
     cell = notebook.run(picture.code)
     shown(cell, picture.selector)
-    for label, text in picture.typed.items():
-        cell.get_by_label(re.compile(f"^{label}")).fill(text)
     for theme, its_name in THEMES.items():
         notebook.theme(its_name)
         until(cell, picture.until)
@@ -212,14 +228,46 @@ def film(notebook: Notebook) -> None:
         save([on_ground(frame, size) for frame in frames], f"matrix-fills-{theme}")
 
 
+def classroom(page: Page, home: Path) -> None:
+    """The teacher's page, as it is projected, of a class in which some clips are done and others wait."""
+    with rb.connect("sandbox", home=home) as session, contextlib.ExitStack() as opened:
+        assert session.sandbox is not None
+        session.sandbox.settings(pace=0, rate_limiting=False, balance_usd=100)
+        choices = Choices(name="Film class", places=30, cap_usd=2, class_cap_usd=40)
+        room = opened.enter_context(in_thread(session, "KFX-204", choices))
+        room.room.url = "http://192.168.1.5:8080"
+        joined = [rb.join(room.url, room.code, name=name, home=home) for name in STUDENTS]
+        for student in joined:
+            opened.callback(student.close)
+        for student, prompt in zip(joined, CLASS_PROMPTS, strict=False):
+            student.text_to_video(prompt, duration_seconds=3, seed=3).result()
+        session.sandbox.settings(pace=60)
+        for student in joined:
+            student.submit_many(["two kites over a beach"] * 3, duration_seconds=2)
+        page.set_viewport_size({"width": 1920, "height": 1080})
+        page.goto(f"{room.url}/room")
+        page.get_by_label("Token").fill(room.room.token.reveal())
+        page.get_by_label("Token").press("Enter")
+        page.locator("video").nth(len(CLASS_PROMPTS) - 1).wait_for()
+        for theme in ("light", "dark"):
+            page.emulate_media(color_scheme=theme)
+            page.wait_for_timeout(3 * SECONDS)  # the clips' first frames have no sign of their own
+            picture = Image.open(BytesIO(page.screenshot())).convert("RGB")
+            save([picture.resize(PROJECTED)], f"classroom-{theme}")
+
+
 def main() -> None:
     """Takes the pictures that are named on the command line, or all of them."""
-    wanted = sys.argv[1:] or [*PICTURES, "matrix"]
+    wanted = sys.argv[1:] or [*PICTURES, "matrix", "classroom"]
     with tempfile.TemporaryDirectory(prefix="reelbook-") as folder, running_lab(Path(folder)) as url:
         server.ensure(Path(folder) / "home")
         try:
             with opened_page() as first:
                 assert first.context.browser
+                if "classroom" in wanted:
+                    classroom(first, Path(folder) / "class")
+                    server.stop(Path(folder) / "class")
+                    wanted.remove("classroom")
                 page = first.context.browser.new_page(
                     viewport={"width": WIDTH, "height": HEIGHT}, device_scale_factor=SHARPNESS
                 )

@@ -71,7 +71,7 @@ def test_without_a_class_nothing_is_asked(page: ClassPage, sandbox: Sandbox) -> 
 
 
 def test_a_class_that_is_served_stands_on_top(page: ClassPage, home: Path) -> None:
-    """Who joined, the queue, the money and the newest clips, and, later, that nobody serves it."""
+    """Who joined, the queue, the money and the newest clips; then that nobody serves it, or that it ended."""
     with in_thread(page.panel.session, "FOX-234", Choices(cap_usd=3, places=2, name="Drawing")) as room:
         with Visitor(room.url) as ada:
             ada.join("Ada")
@@ -91,6 +91,9 @@ def test_a_class_that_is_served_stands_on_top(page: ClassPage, home: Path) -> No
     page.panel.update()
     assert "Nobody serves it now" in page.last("served")["room"]["where"]
     store = RoomStore(home / "rooms" / "FOX234" / "room.db")
+    store.end()
+    page.panel.update()
+    assert "It has ended" in page.last("served")["room"]["where"]
     store.change(ended_at=1.0)
     store.close()
     page.panel.update()

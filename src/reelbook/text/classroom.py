@@ -52,7 +52,9 @@ def served(room: RoomNumbers) -> dict[str, Any]:
     figures = (
         f"{len(room.joined)}{places} joined · {count(room.waiting, 'clip')} in the queue · {spent} spent"
     )
-    if not room.address:
+    if room.ended:
+        where = "It has ended; reelbook classroom report writes what it came to."
+    elif not room.address:
         where = "Nobody serves it now; reelbook classroom serve goes on with it."
     else:
         where = f"{room.address} · code {room.code} · your page: {room.address}/room"

@@ -14,6 +14,7 @@ from .store import MICRO, QUEUED, RoomStore
 ADDRESS: Final = "address"  # the file with where the room was served last
 CONNECT_SECONDS: Final = 0.5
 CLIPS: Final = 4
+ENDED_SECONDS: Final = 3600.0  # so long a class that has ended is shown
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class RoomNumbers:
     code: str
     address: str
     paused: bool
+    ended: bool
     joined: tuple[str, ...]
     places: int | None
     waiting: int
@@ -42,13 +44,16 @@ def rooms(home: Path) -> list[Path]:
 
 
 def room_numbers(home: Path) -> RoomNumbers | None:
-    """How the home's newest class stands, None where there is none or it has ended. Raises sqlite3.Error."""
+    """How the home's newest class stands; None without one, or if it ended long ago. Raises sqlite3.Error."""
     folder = next(iter(rooms(home)), None)
     if folder is None:
         return None
     store = RoomStore(folder / "room.db")
     try:
-        if not store.begun or not (settings := store.settings()).open(store.clock()):
+        if not store.begun:
+            return None
+        settings, now = store.settings(), store.clock()
+        if not settings.open(now) and now - (settings.ended_at or settings.expires_at or 0) > ENDED_SECONDS:
             return None
         students, (spent, _), cap = store.students(), store.money(), settings.whole_cap_micro
         names = {student.id: student.name for student in students}
@@ -57,6 +62,7 @@ def room_numbers(home: Path) -> RoomNumbers | None:
             settings.code,
             _served_at(folder),
             settings.paused,
+            not settings.open(now),
             tuple(student.name for student in students if student.joined_at is not None),
             settings.places,
             store.counts().get(QUEUED, 0),

@@ -606,8 +606,7 @@ def _controls(settings: RoomSettings, students: list[Student], clips: list[RoomJ
                 "Never answered…",
                 Html(
                     "<span>If nobody else has used the account since, balance and usage tell whether they "
-                    "were bought. A clip that was stays spent; of one that wasn't the price is free again."
-                    "</span>"
+                    "were bought. Then what was bought counts as spent, and the rest is given back.</span>"
                 )
                 + submit.format("find_out", "Only this class used it"),
             )
@@ -635,7 +634,7 @@ async def _ended_page(room: Room, settings: RoomSettings) -> Response:
     facts = [
         ("Joined", f"{len(lines)}{'' if places is None else f' of {places}'}"),
         ("Clips made", str(counts.get("completed", 0))),
-        ("Refused by the service", str(counts.get("failed", 0) + counts.get("refused", 0))),
+        ("Failed or refused", str(counts.get("failed", 0) + counts.get("refused", 0))),
         ("Taken back before they were sent", str(counts.get("taken back", 0))),
         ("Still on their way", str(counts.get(HANDED, 0))),
         ("Never answered, so perhaps billed", str(counts.get(UNCERTAIN, 0))),

@@ -206,6 +206,10 @@ class RunningRoom:
     code: str
     room: Room
 
+    def end(self) -> None:
+        """Ends the class: nobody can order any more, and what wasn't sent is taken back."""
+        self.room.store.end()
+
 
 @contextlib.contextmanager
 def in_thread(
