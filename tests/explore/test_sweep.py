@@ -94,6 +94,7 @@ def test_variants_of_the_template_are_an_axis() -> None:
     assert prompts(sweep) == sorted(["a fox runs", "a heron runs", "an empty street", "an empty beach"] * 2)
     sweep = Sweep("{An animal} in {snow|fog}", animal=["owl"])
     assert sweep.axes[0].values == ("{An animal} in snow", "{An animal} in fog")
+    assert sweep.axes[0].labels == ("snow", "fog")
     assert prompts(sweep) == ["An owl in fog", "An owl in snow"]
 
 
