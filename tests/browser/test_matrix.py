@@ -133,6 +133,8 @@ def test_a_sweep_is_planned_bought_and_fills(notebook: Notebook) -> None:
     matrix.locator(".rb-cell").last.scroll_into_view_if_needed()
     until(matrix, "(matrix) => !matrix.querySelector('tr:last-child td:last-child img').hidden")
     notebook.comes_to("[studio61.matrix.run.state, len(studio61.matrix.run.cells)]", ["completed", 8])
+    form.locator(".rb-left").scroll_into_view_if_needed()  # it was listed before it had a poster
+    until(form, "(form) => Boolean(form.querySelector('.rb-left img[src]'))")
 
     matrix.locator("td .rb-cell").first.click()
     matrix.locator(".rb-about").get_by_label("Menu").select_option("vary")
