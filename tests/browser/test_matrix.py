@@ -133,6 +133,8 @@ def test_a_sweep_is_planned_bought_and_fills(notebook: Notebook) -> None:
     matrix.locator(".rb-cell").last.scroll_into_view_if_needed()
     until(matrix, "(matrix) => !matrix.querySelector('tr:last-child td:last-child img').hidden")
     notebook.comes_to("[studio61.matrix.run.state, len(studio61.matrix.run.cells)]", ["completed", 8])
+    form.locator(".rb-left").scroll_into_view_if_needed()  # it was listed before it had a poster
+    until(form, "(form) => Boolean(form.querySelector('.rb-left img[src]'))")
 
     matrix.locator("td .rb-cell").first.click()
     matrix.locator(".rb-about").get_by_label("Menu").select_option("vary")
@@ -259,7 +261,8 @@ matrix64""",
     says_what_differs(cell, "red fox", "snow at night")
     keyboard.press("Enter")
     until(shown(cell, ".rb-stage"), "(stage) => stage.querySelector('video')?.currentTime > 0.1")
-    cell.get_by_label("Note").fill("the best so far")
+    cell.get_by_label("Note").focus()
+    keyboard.type("the best so far")  # no letter of it is a shortcut
     keyboard.press("Enter")
     keyboard.press("Escape")
     cell.locator(".rb-stage").wait_for(state="hidden")

@@ -92,6 +92,10 @@ def test_variants_of_the_template_are_an_axis() -> None:
     assert sweep.axes[0].name == "prompt"
     assert sweep.axes[0].values == ("a {animal} runs", "an empty street", "an empty beach")
     assert prompts(sweep) == sorted(["a fox runs", "a heron runs", "an empty street", "an empty beach"] * 2)
+    sweep = Sweep("{An animal} in {snow|fog}", animal=["owl"])
+    assert sweep.axes[0].values == ("{An animal} in snow", "{An animal} in fog")
+    assert sweep.axes[0].labels == ("snow", "fog")
+    assert prompts(sweep) == ["An owl in fog", "An owl in snow"]
 
 
 def test_wildcards_come_from_keywords_mappings_and_folders(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_in_a_class_a_lesson_uses_the_room_s_sandbox(sandbox: Sandbox, tmp_path:
     student = tmp_path / "student"
     done = nbval(tmp_path, compare=False, settings={"REELBOOK_HOME": str(student), **card})  # it has a limit
     assert done.returncode == 0, done.stdout
-    assert sandbox.state()["requests"]["text-to-video"] == 8
+    assert sandbox.state()["requests"]["text-to-video"] == 6
     assert server.find(student) is None
 
 

@@ -34,3 +34,6 @@ def test_which_clips_come_first() -> None:
     said = words.first_words(sweep.cells, ["animal"])
     assert said.startswith("The first three clips differ most: ")
     assert words.first_words(sweep.cells[:3], ["animal"]) == ""
+    sweep = Sweep("{an animal} in {snow|fog}", animal=["owl", "fox"], seed=[7, 8])
+    names = ["prompt", "animal", "seed"]
+    assert " differ most: an owl in snow, 7; a fox in fog, 8; " in words.first_words(sweep.cells, names)

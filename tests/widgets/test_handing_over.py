@@ -123,6 +123,7 @@ def test_what_cant_go_out_is_said_first(handed: list[Handed], tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("prompts", "title"),
     [
+        (["an owl in snow, dawn", "a fox in snow, night"], "In snow, …"),
         (["a fox in snow", "a fox in rain"], "A fox in …"),
         (["a fox in snow"], "A fox in snow"),
         (["fox", "owl"], "Clips"),

@@ -232,7 +232,7 @@ class _Grid:
             index = {number: index for index, number in enumerate(used)}
             open_slots = {name: f"{{{name}}}" for name in self.template.slots}
             texts = tuple(self.template.expand(number, open_slots) for number in used)
-            axes.insert(0, Axis("prompt", texts, texts))
+            axes.insert(0, Axis("prompt", texts, _differing(texts)))
             cells = [(index[place[0]], *place[1:]) for place in places]
         else:
             cells = [place[1:] for place in places]
@@ -328,6 +328,23 @@ def _numbered(labels: Iterable[str]) -> Iterator[str]:
     for label in labels:
         times[label] += 1
         yield label if times[label] == 1 else f"{label} ({times[label]})"
+
+
+def _differing(variants: Sequence[str]) -> tuple[str, ...]:
+    """What tells the variants of a template apart, in whole words: "dawn", "night"."""
+    if len(variants) == 1:
+        return tuple(variants)
+    words = [re.findall(r"\{[^}]*\}\S*|\S+", each) for each in variants]
+    start = _shared(words)
+    end = _shared([each[start:][::-1] for each in words])
+    own = (" ".join(each[start : len(each) - end]) for each in words)
+    return tuple(_numbered(each or "(nothing)" for each in own))
+
+
+def _shared(words: Sequence[Sequence[str]]) -> int:
+    """How many words all of them begin with."""
+    columns = zip(*words, strict=False)
+    return sum(1 for _ in itertools.takewhile(lambda column: len({*column}) == 1, columns))
 
 
 def slot_name(words: str, taken: Container[str] = ()) -> str:

@@ -45,7 +45,7 @@ _SEPARATOR: Final = re.compile(r"((?:\\.|[^\\{}|$]|\$(?!\$))*?)\$\$", re.DOTALL)
 _WEIGHT: Final = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})::")
 _LIKE_A_WEIGHT: Final = re.compile(r"\s*[+-]?(?:[\d.,][\w.,+-]*|nan|inf(?:inity)?)\s*::", re.IGNORECASE)
 _VARIABLE: Final = re.compile(r"\$\{\s*([^\W\d]\w*)\s*(=!?|\})")
-_ARTICLE: Final = re.compile(r"([aA])n?\s+")
+_ARTICLE: Final = re.compile(r"([aA]n?)\s+")
 _ONE_OF: Final = (1, 1, ", ")
 
 
@@ -333,7 +333,7 @@ class _WithArticle(_Part):
     """A text behind the article that it takes; nothing where it is empty."""
 
     value: _Sequence
-    written: str  # "A" begins a sentence
+    written: str  # as in the template: "A" and "An" begin a sentence
 
     @property
     def count(self) -> int:
@@ -347,8 +347,9 @@ class _WithArticle(_Part):
         text = self.value.expand(number, chosen).strip()
         first = self.value.parts[0]
         if isinstance(first, _Chosen) and chosen[first.name] == f"{{{first.name}}}":
-            return f"{{{self.written} {text}}}"  # the slot stays open
-        return f"{self.written}{article(text)[1:]} {text}" if text else ""
+            alone = len(self.value.parts) == 1
+            return f"{{{self.written} {first.name if alone else text}}}"  # the slot stays open
+        return f"{self.written[0]}{article(text)[1:]} {text}" if text else ""
 
     def draw_by_weight(self, rng: random.Random) -> int:
         return self.value.draw(rng)

@@ -63,7 +63,12 @@ def first_words(cells: Sequence[Cell], names: Sequence[str]) -> str:
     """Which clips come first: "The first three differ most: heron in fog; fox in snow; bear in rain."."""
     if len(cells) < 4 or not names:
         return ""
-    first = "; ".join(", ".join(str(cell.values[name]) for name in names) for cell in cells[:3])
+    of_prompts = "prompt" in names  # then its slots are in it
+    fields = [name for name in names if name in options() and name != "prompt"] if of_prompts else names
+    first = "; ".join(
+        ", ".join([cell.request.prompt] * of_prompts + [str(cell.values[name]) for name in fields])
+        for cell in cells[:3]
+    )
     return (
         f"The first three clips differ most: {first}. You can stop at any time; what runs then goes on "
         "and is paid."

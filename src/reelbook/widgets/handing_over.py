@@ -84,7 +84,7 @@ def common_title(clips: Iterable[Handed]) -> str:
     """A title by what the prompts have in common: "A fox in …"; without anything "Clips"."""
     prompts = [each.clip.request.prompt for each in clips if each.clip.request]
     runs = next(iter(differing(prompts)), [])
-    said = "".join("…" if differs else text for text, differs in runs).strip(" ,.")
+    said = "".join("…" if differs else text for text, differs in runs).lstrip(" ,.…").rstrip(" ,.")
     if len(said) > LONGEST_TITLE:
         said = said[:LONGEST_TITLE].rsplit(" ", 1)[0] + "…"
     return said[:1].upper() + said[1:] if said.strip("…") else "Clips"

@@ -82,7 +82,7 @@ export function clipKeys(wrap, keys) {
   const onKey = (event) => {
     const { target, key } = event;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (target.closest("select, textarea, [type=text], [type=search]")) return;
+    if (target.closest("select, textarea, input:not([type]), [type=text], [type=search]")) return;
     if (key === " " && target.tagName === "BUTTON") return;
     if (key.startsWith("Arrow") && target.matches("[type=range]:not(.rb-time)")) return;
     if (!Object.hasOwn(keys, key)) return;

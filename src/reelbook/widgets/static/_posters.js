@@ -74,6 +74,8 @@ export function posters(frame, model) {
       fetchSoon();
     },
     forget(img) {
+      const key = wanted.get(img);
+      if (!urls.get(key)) urls.delete(key); // it may have a poster by the time it is shown again
       wanted.delete(img);
       near.delete(img);
       if (img.parentElement) observer.unobserve(img.parentElement);
