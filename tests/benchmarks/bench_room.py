@@ -251,8 +251,8 @@ def budget(limit: int, students: int, clips: int) -> None:
     bound = windows * wire.RATE_WINDOW_SECONDS
     print(
         f"{students} students × {clips} clips on {limit} requests a minute: {took:.0f} s, bound "
-        f"{bound:.0f} s, × {took / max(bound, 1):.2f}; refused upstream {refused}; {asked / students / clips:.2f} "
-        f"questions for each clip; fairness {jain(those.mean_waits()):.3f}"
+        f"{bound:.0f} s, × {took / max(bound, 1):.2f}; refused upstream {refused}; "
+        f"{asked / students / clips:.2f} questions for each clip; fairness {jain(those.mean_waits()):.3f}"
     )
 
 

@@ -272,8 +272,9 @@ class JobQueue:
         self._draw_next()
 
     def _draw_next(self) -> None:
-        """Keeps the workers busy. The key that was served longest ago comes first, a new one before all others:
-        it waits only for what is being drawn, whoever floods.
+        """Keeps the workers busy. The key that was served longest ago comes first.
+
+        So a new one waits only for what is being drawn, whoever floods.
         """
         while self._lines and self._workers_used < self._renders.at_once:
             key_id = min(self._lines, key=lambda key_id: self._served.get(key_id, 0))
