@@ -58,14 +58,16 @@ class Class:
     url: str
     orders: list[Order] = field(default_factory=list)
 
-    async def student(self, name: str, key: str, offers: Sequence[str], clips: int) -> None:
+    async def student(
+        self, name: str, key: str, offers: Sequence[str], clips: int, seconds: int = SECONDS
+    ) -> None:
         """Orders all at once with our client, and waits for each."""
         async with AsyncClient(key, self.url, offers=offers) as client:
 
             async def one(number: int) -> None:
                 order = Order(name, number, time.time())
                 self.orders.append(order)
-                accepted = await client.text_to_video(f"{name} {number}", duration_seconds=SECONDS)
+                accepted = await client.text_to_video(f"{name} {number}", duration_seconds=seconds)
                 order.request_id = accepted.request_id
                 await client.wait(accepted.request_id)
                 order.known_at = time.time()
@@ -88,6 +90,13 @@ class Class:
                     if told.status_code == 200 and told.json()["status"] in (wire.COMPLETED, wire.FAILED):
                         break
                     await asyncio.sleep(POLL_SECONDS)
+
+    def mean_waits(self) -> list[float]:
+        """How long each waited for a clip, on average."""
+        waits: dict[str, list[float]] = {}
+        for order in self.orders:
+            waits.setdefault(order.student, []).append(order.waited)
+        return [statistics.fmean(each) for each in waits.values()]
 
     def firsts(self) -> dict[str, float]:
         """How long each waited for the first of their clips."""
@@ -150,10 +159,7 @@ def fairness(students: int, clips: int) -> None:
         asyncio.run(go())
         took = time.time() - begun
         ends = ended_at(room.home)
-    waits = [
-        statistics.fmean(order.waited for order in those.orders if order.student == name)
-        for name in {order.student for order in those.orders}
-    ]
+    waits = those.mean_waits()
     own: dict[str, list[float]] = {}
     for order in those.orders:
         own.setdefault(order.student, []).append(ends[order.request_id])
@@ -205,7 +211,10 @@ def _firsts(others: int, clips: int, many: int, where: str) -> list[float]:
 
 
 def budget(limit: int, students: int, clips: int) -> None:
-    """A service by its address whose key has so many requests a minute: refused none, and no time wasted."""
+    """A service by its address whose key has so many requests a minute: refused none, and no time wasted.
+
+    The clips are of one second: what is measured is the requests, not this machine's drawing.
+    """
     refused = 0
     take = Limits.take
 
@@ -228,21 +237,22 @@ def budget(limit: int, students: int, clips: int) -> None:
                 names = [f"Student {number}" for number in range(students)]
                 keys = [await joined(room.url, name) for name in names]
                 await asyncio.gather(
-                    *(those.student(name, *key, clips) for name, key in zip(names, keys, strict=True))
+                    *(those.student(name, *key, clips, 1) for name, key in zip(names, keys, strict=True))
                 )
 
             begun = time.time()
             asyncio.run(go())
             took = time.time() - begun
+            asked = service.state()["requests"].get("status", 0)
             room.kill()
     # Each clip takes a submission and at least one question, and the balance was asked for twice. What was
     # sent at once comes back at once, a window later.
     windows = math.ceil((2 * students * clips + 2) / limit) - 1
     bound = windows * wire.RATE_WINDOW_SECONDS
-    waits = [order.waited for order in those.orders]
     print(
         f"{students} students × {clips} clips on {limit} requests a minute: {took:.0f} s, bound "
-        f"{bound:.0f} s, × {took / max(bound, 1):.2f}; refused upstream {refused}; fairness {jain(waits):.3f}"
+        f"{bound:.0f} s, × {took / max(bound, 1):.2f}; refused upstream {refused}; "
+        f"{asked / students / clips:.2f} questions for each clip; fairness {jain(those.mean_waits()):.3f}"
     )
 
 

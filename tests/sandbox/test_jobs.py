@@ -297,7 +297,7 @@ def test_a_clip_that_cant_be_drawn_is_a_failed_job(
 
 
 def test_each_key_has_its_turn(open_sandbox: Open, tmp_path: Path) -> None:
-    """However many clips one orders, the others' first is drawn as soon as a worker is free."""
+    """However many clips one orders, whoever comes anew is drawn as soon as a worker is free."""
     executor = InstantExecutor()
     executor.at_once = 2  # type: ignore[attr-defined]  # as a pool of workers says
     executor.holding = True
@@ -319,5 +319,5 @@ def test_each_key_has_its_turn(open_sandbox: Open, tmp_path: Path) -> None:
     begun = [spec.prompt for spec in executor.specs]
     assert sorted(begun[:2]) == ["flood 0", "flood 1"]
     assert begun[2:] == [
-        *("flood 2", "Ada 0", "Grace 0", "flood 3", "Ada 1", "Grace 1", "flood 4", "flood 5"),
+        *("Ada 0", "Grace 0", "flood 2", "Ada 1", "Grace 1", "flood 3", "flood 4", "flood 5"),
     ]

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import functools
 import hashlib
+import itertools
 import json
 import logging
 import math
@@ -187,8 +188,11 @@ class JobQueue:
         self._places = places
         self._renders = renders
         self._under_way: dict[str, SandboxJob] = {}
-        # What waits to be drawn, by key: the key whose turn is next comes first.
+        # What waits to be drawn, by key, and the turn in which each key was served last.
         self._lines: dict[str, deque[Callable[[], Coroutine[Any, Any, None]]]] = {}
+        self._served: dict[str, int] = {}
+        self._turns = itertools.count(1)
+        self._workers_used = 0
         self._drawing: set[asyncio.Task[None]] = set()
         self._moving = asyncio.Lock()
 
@@ -268,27 +272,32 @@ class JobQueue:
         self._draw_next()
 
     def _draw_next(self) -> None:
-        """Keeps the workers busy: one of each key in turn, so that nobody's flood delays the others."""
-        while self._lines and len(self._drawing) < self._renders.at_once:
-            key_id, line = next(iter(self._lines.items()))
-            del self._lines[key_id]
+        """Keeps the workers busy. The key that was served longest ago comes first.
+
+        So a new one waits only for what is being drawn, whoever floods.
+        """
+        while self._lines and self._workers_used < self._renders.at_once:
+            key_id = min(self._lines, key=lambda key_id: self._served.get(key_id, 0))
+            line = self._lines[key_id]
+            self._served[key_id] = next(self._turns)
+            self._workers_used += 1
             task = asyncio.create_task(line.popleft()())
             self._drawing.add(task)
-            task.add_done_callback(self._drew)
-            if line:
-                self._lines[key_id] = line  # behind all others
-
-    def _drew(self, task: asyncio.Task[None]) -> None:
-        self._drawing.discard(task)
-        self._draw_next()
+            task.add_done_callback(self._drawing.discard)
+            if not line:
+                del self._lines[key_id]
 
     async def _drawn(self, job: SandboxJob, begun: float, ticks: float) -> None:
         try:
-            image = await asyncio.to_thread(self._image, job)
-            asked = job.request
-            rendered = await self._renders.draw(
-                Spec(asked["prompt"], job.seconds, asked["aspect_ratio"], asked["seed"], image)
-            )
+            try:
+                image = await asyncio.to_thread(self._image, job)
+                asked = job.request
+                rendered = await self._renders.draw(
+                    Spec(asked["prompt"], job.seconds, asked["aspect_ratio"], asked["seed"], image)
+                )
+            finally:
+                self._workers_used -= 1
+                self._draw_next()  # before the disk, so that no worker idles
             video = f"{secrets.token_urlsafe(24)}.mp4"
             await asyncio.to_thread(write_whole, self._places.videos / video, rendered.mp4)
             # By how long the drawing really took: a clock that was moved on meanwhile has no part in it.

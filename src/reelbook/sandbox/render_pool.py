@@ -43,7 +43,7 @@ class Renders:
 
     @property
     def at_once(self) -> int:
-        """How many clips keep its workers busy, one of them waiting so that none idles."""
+        """How many clips keep its workers busy. What is given to it can't change places any more."""
         return int(getattr(self._ready(), "at_once", USUALLY_AT_ONCE))
 
     async def draw(self, spec: Spec) -> Rendered:
@@ -110,10 +110,9 @@ class WorkerPool(Executor):
         spawn = multiprocessing.get_context("spawn")
         # Nothing is ever sent: a worker learns of the end by the pipe's closing.
         lifeline, self._ours = spawn.Pipe(duplex=False)
-        workers = workers or os.cpu_count() or 1
-        self.at_once = workers + 1
+        self.at_once = workers or os.cpu_count() or 1
         self._pool = ProcessPoolExecutor(
-            max_workers=workers,
+            max_workers=self.at_once,
             mp_context=spawn,
             initializer=_begin_worker,
             initargs=(lifeline,),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reelbook.classroom.room.turns import IN_FLIGHT_EACH, Line, clips_ahead, next_student
+from reelbook.classroom.room.turns import IN_FLIGHT_EACH, Line, clips_ahead, most_in_flight, next_student
 
 
 def sent(lines: list[Line]) -> list[int]:
@@ -42,6 +43,12 @@ def test_one_student_has_so_many_at_the_service() -> None:
     assert next_student([busy, Line(2, 5, 1)]) == 2
     assert next_student([busy]) is None
     assert next_student([]) is None
+
+
+@pytest.mark.parametrize(("limit", "most"), [(None, 8), (1, 8), (10, 10), (100, 100), (1000, 100)])
+def test_as_many_are_at_a_service_as_its_key_can_ask_about(limit: int | None, most: int) -> None:
+    """Whatever it says, never fewer than keep it busy and never more than a key's documented requests."""
+    assert most_in_flight(limit) == most
 
 
 lines = st.lists(st.tuples(st.integers(0, 50), st.integers(1, 6)), min_size=1, max_size=6).map(

@@ -11,7 +11,7 @@ import httpx
 from reelbook import wire
 
 ENDED = (wire.COMPLETED, wire.FAILED)
-LOOKS, LOOK_SECONDS = 200, 0.1
+LOOKS, LOOK_SECONDS = 100, 0.3
 
 
 class Visitor:

@@ -34,7 +34,7 @@ from ...errors import (
 from ...media.images import PreparedImage, prepare
 from ...requests import JobRequest
 from .store import HANDED, RoomJob, RoomStore, State
-from .turns import UNSENT, most_in_flight
+from .turns import AT_THE_SANDBOX, UNSENT, most_in_flight
 
 if TYPE_CHECKING:
     from ...session import Job, Session
@@ -190,7 +190,8 @@ class RoomQueue:
 
     async def _send(self) -> None:
         now = asyncio.get_running_loop().time()
-        most = most_in_flight(self.session.facts.requests_limit)
+        sandbox = self.session.service == "sandbox"
+        most = AT_THE_SANDBOX if sandbox else most_in_flight(self.session.facts.requests_limit)
         while now >= self._waits_until:
             under_way = [
                 job for job in self._jobs.values() if not states.state(job.state).final or _open(job)

@@ -10,14 +10,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-IN_FLIGHT, MOST_IN_FLIGHT = 8, 24  # clips at the service at a time
+from ... import wire
+
+IN_FLIGHT = 8  # clips at the service at a time, however few requests its key has
+AT_THE_SANDBOX: Final = 24  # enough for a machine's cores; more would wait there, out of turn
 IN_FLIGHT_EACH: Final = 2  # of one student
 UNSENT: Final = 2  # handed over and not accepted yet: what waits there can't change places any more
 
 
 def most_in_flight(requests_a_minute: int | None) -> int:
-    """How many clips may be at the service at a time: more where its key allows to ask about more."""
-    return max(IN_FLIGHT, min(MOST_IN_FLIGHT, (requests_a_minute or 0) // 4))
+    """How many clips may be at a service at a time: as many as its key can ask about once a minute.
+
+    With fewer, requests lie idle while clips are made, or go into questions in vain, and are missing later.
+    """
+    return max(IN_FLIGHT, min(wire.MAX_REQUESTS_PER_MINUTE, requests_a_minute or 0))
 
 
 @dataclass(frozen=True)
