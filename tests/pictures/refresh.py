@@ -76,6 +76,23 @@ sweep = rb.Sweep("a {animal} in {place}", animal=["red fox", "heron", "owl"],
                  place=["snow", "a forest at night", "the desert", "the rain"], duration_seconds=2, seed=SEED)
 matrix = rb.Matrix(sweep, session, rows="animal", columns="place", confirm_above_usd=5)
 """
+PICKS = """
+run = rb.Sweep("{a animal} in {place}", animal=["red fox", "heron", "owl"], place=["snow", "the rain"],
+               duration_seconds=2, seed=7).run(session)
+run.results()
+for job in (cell.job for cell in run.cells):
+    if job.prompt in ("a red fox in snow", "an owl in the rain"):
+        job.mark(picked=True, note="the light on the tail" if "fox" in job.prompt else "")
+"""
+HANDED = """
+page = rb.hand_over(session.picks(), "picks.html", title="A fox and an owl, in two weathers", overwrite=True)
+"""
+TRAY = """
+studio = rb.Studio(session, view="gallery")
+studio.gallery.sweep = run.id
+studio.gallery.group_by = "place"
+studio.gallery.picked = True
+"""
 PROGRESS = "(cell) => cell.innerText.includes('Processing')"
 HALF_WAY = "(cell) => /[3-8]\\d %/.test(cell.innerText)"
 LOADED = """(cell) => [...cell.querySelectorAll('img')].filter((image) => image.offsetParent)
@@ -121,6 +138,10 @@ PICTURES = {
         "rb.ClassroomPanel(session)",
         "textarea",
         typed={"Students": "Ada\nGrace\nKatherine", "Address for the students": "http://192.168.1.20:8000"},
+    ),
+    "tray": Picture("studio", ".rb-group", PICKS + TRAY),
+    "judge": Picture(
+        "rb.Judge(run)", ".rb-pair video", PICKS, "(cell) => !cell.innerText.includes('Loading')"
     ),
     "tools": Picture("rb.ToolExplorer(session)", ".rb-list button"),
     "sweep": Picture(
@@ -212,9 +233,26 @@ def film(notebook: Notebook) -> None:
         save([on_ground(frame, size) for frame in frames], f"matrix-fills-{theme}")
 
 
+def handed(notebook: Notebook) -> None:
+    """The page that hands over picks, opened from the disk."""
+    notebook.run(PICKS + HANDED)
+    assert notebook.page.context.browser
+    for theme in THEMES:
+        page = notebook.page.context.browser.new_page(
+            viewport={"width": WIDTH, "height": 600}, device_scale_factor=SHARPNESS, color_scheme=theme
+        )
+        page.goto(f"file://{notebook.value('str(page.resolve())')}")
+        page.wait_for_timeout(SECONDS)
+        save([Image.open(BytesIO(page.screenshot())).convert("RGB")], f"handed-{theme}")
+        page.close()
+
+
+OTHERS = {"matrix": film, "handed": handed}
+
+
 def main() -> None:
     """Takes the pictures that are named on the command line, or all of them."""
-    wanted = sys.argv[1:] or [*PICTURES, "matrix"]
+    wanted = sys.argv[1:] or [*PICTURES, *OTHERS]
     with tempfile.TemporaryDirectory(prefix="reelbook-") as folder, running_lab(Path(folder)) as url:
         server.ensure(Path(folder) / "home")
         try:
@@ -228,7 +266,7 @@ def main() -> None:
                 page.add_style_tag(content=STYLE)
                 notebook.run(SETUP)
                 for name in wanted:
-                    film(notebook) if name == "matrix" else take(notebook, name, PICTURES[name])
+                    OTHERS[name](notebook) if name in OTHERS else take(notebook, name, PICTURES[name])
         finally:
             server.stop(Path(folder) / "home")
 
