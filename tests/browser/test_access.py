@@ -27,6 +27,10 @@ def made(prompt):
     job.result()
     return job
 done, other = made('a heron in the reeds'), made('a kite over dunes')
+swept = rb.Sweep('a {heron|kite} by day', seed=[1, 2], duration_seconds=1).run(session)
+swept.results()
+for cell in swept.cells[::3]:
+    cell.job.mark(picked=True, note='quiet')
 """
 TROUBLED = """
 session.sandbox.settings(fail_next='content policy')
@@ -75,7 +79,7 @@ STATES: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
         ("rb.Player(done.clip, view='filmstrip')", ".rb-strip button", ()),
     ],
     "board": [
-        ("rb.JobBoard(session, jobs=())", ".rb-board .rb-nothing", ()),
+        ("rb.JobBoard(session, jobs=())", ".rb-board .rb-nothing", ("Tell me when clips are done",)),
         *(
             (
                 "board50 = rb.JobBoard(jobs=[done, failed, lost, running])\n"
@@ -131,6 +135,22 @@ STATES: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
             (),
         ),
     ],
+    "picks": [
+        ("rb.Gallery(session, sweep=swept.id, group_by='prompt')", ".rb-group", ()),
+        ("rb.Studio(session, view='gallery')", ".rb-tray", ("Make longer…",)),
+        *(
+            (
+                f"studio52 = rb.Studio(session)\nstudio52._hand_over(studio52.tray.picks){then}\nstudio52",
+                selector,
+                (),
+            )
+            for then, selector in (
+                ("", ".rb-hand fieldset"),
+                ("\nstudio52.panes['foot'][1]._on_save('Two', True, True, True)", ".rb-sums p"),
+            )
+        ),
+        ("rb.SweepForm(session)", ".rb-left li", ()),
+    ],
     # One line for each panel of the account: they share a page, as each page costs seconds.
     "account": [
         ("rb.ConnectionPanel(session)", ".rb-connection", ("Test",)),
@@ -164,10 +184,17 @@ STATES: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
 @pytest.fixture(scope="module")
 def jobs(open_notebook: Notebook) -> Iterator[None]:
     """Clips, a failed job, one whose answer was lost and one that runs, in the notebook's kernel."""
+    # The browser without windows refuses notifications, and the switch with them.
+    allowed = (
+        "[window.refused, window.Notification] = [Notification, class { static permission = 'granted' }]"
+    )
+    open_notebook.page.evaluate(allowed)
     open_notebook.run(JOBS + TROUBLED)
     assert open_notebook.value("[failed.state, lost.state]") == ["failed", "uncertain"]
     yield
     open_notebook.run("running.stop_watching()\nsession.sandbox.settings(pace=3)")
+    open_notebook.run("for job in session.picks(): job.mark(picked=False)")
+    open_notebook.page.evaluate("localStorage.removeItem('reelbook-notices'); Notification = refused")
 
 
 @pytest.mark.parametrize("panel", STATES)
@@ -179,7 +206,9 @@ def test_axe_finds_nothing_serious(notebook: Notebook, panel: str) -> None:
         cell = notebook.run(code)
         shown(cell, selector)
         for name in presses:
-            button = cell.get_by_role("button", name=name, exact=True)
+            button = cell.get_by_role("button", name=name, exact=True).or_(
+                cell.get_by_role("switch", name=name)
+            )
             button.or_(cell.locator("summary", has_text=name)).first.click()
         cells.append(cell)
     at_rest(notebook.page.locator("body"), "() => document.querySelectorAll('.rb *').length", seconds=0.3)
@@ -272,6 +301,33 @@ def test_the_studio_from_text_to_a_comparison_by_keyboard_alone(notebook: Notebo
     keyboard.press("Escape")
     assert notebook.executions() == before
     notebook.comes_to("studio51.view", "create")
+
+
+@pytest.mark.usefixtures("jobs")
+def test_picks_are_handed_over_by_keyboard_alone(notebook: Notebook) -> None:
+    """The focus goes on in the form that a press opened, and back to the tray once it is closed."""
+    cell = notebook.run("rb.Studio(session)")
+    shown(cell, ".rb-tray")
+    cell.get_by_role("button", name="Create", exact=True).focus()
+    tab_to(notebook, "Make longer…")
+    notebook.page.keyboard.press("Enter")
+    shown(cell, ".rb-longer")
+    tab_to(notebook, "Cancel")
+    notebook.page.keyboard.press("Enter")
+    until(cell, FOCUS.replace("NAME", "Make longer…"))
+    tab_to(notebook, "Hand over", back=True)
+    notebook.page.keyboard.press("Enter")
+    until(cell, "() => document.activeElement.type === 'radio'")
+    assert focused(notebook) == "2 picks of today"
+    tab_to(notebook, "Save page")
+    notebook.page.keyboard.press("Enter")
+    until(cell, FOCUS.replace("NAME", "Download"))
+    tab_to(notebook, "Done")
+    notebook.page.keyboard.press("Enter")
+    until(cell, FOCUS.replace("NAME", "Hand over"))
+
+
+FOCUS = "() => document.activeElement.innerText === 'NAME'"
 
 
 def tab_to(notebook: Notebook, name: str, *, back: bool = False) -> None:

@@ -14,10 +14,14 @@ STUDIO = """
 both18 = [session.text_to_video(prompt, duration_seconds=1, once='looks')
           for prompt in ('a fox' * 30, 'a kite')]
 for job in both18: job.result()
+both18[0].mark(picked=True, note='quiet')
+run18 = rb.Sweep('a {fox|kite} at noon', seed=[1234567890, 2], duration_seconds=1).run(session)
+run18.results()
 studio18 = rb.Studio(session)
 studio18.card.job = both18[0]
 studio18._put_side_by_side(tuple(both18))
 studio18._ask_which_is_better(rb.Study(both18))
+studio18._hand_over(both18)
 studio18.view = 'create'
 studio18
 """
@@ -43,6 +47,7 @@ ALONE = {
     "rb.ImagePicker(image=PICTURE)": (".rb-picked img", "Use the camera"),
     "rb.Player(both18[0].clip, loop_range=(0.2, 0.6))": (".rb-tools", "Shortcuts"),
     "rb.SweepForm(session, template='a {duck|swan}')": (".rb-sweep dl", "Copy as code"),
+    "rb.Gallery(session, sweep=run18.id, group_by='prompt')": (".rb-group", None),
     "rb.ClassroomPanel(session)": (".rb-open", None),
     "board18 = rb.JobBoard(jobs=both18)\nboard18.opened = board18._rows()[0].key\nboard18": (
         ".rb-open-row .rb-card",
@@ -125,7 +130,7 @@ def test_nothing_scrolls_sideways_in_a_narrow_window(notebook: Notebook) -> None
                 cell.get_by_role("button", name=pressed, exact=True).click()
             none_left(cell, _WIDE)
     finally:
-        notebook.run("slow18.stop_watching()\nsession.sandbox.settings(pace=3)")
+        notebook.run("slow18.stop_watching()\nboth18[0].mark(picked=False)\nsession.sandbox.settings(pace=3)")
 
 
 def test_a_panel_looks_the_same_whatever_else_is_on_the_page(notebook: Notebook) -> None:
@@ -159,7 +164,8 @@ _WIDE = """(cell) => [...cell.querySelectorAll('.jp-OutputArea, .jp-OutputArea *
     && !['hidden', 'clip', 'visible'].includes(getComputedStyle(node).overflowX)
     || node.scrollHeight > node.clientHeight && !node.closest('.rb')
     && getComputedStyle(node).overflowY === 'auto'
-    || node.getBoundingClientRect().right > cell.getBoundingClientRect().right + 1)
+    || node.getBoundingClientRect().right
+      > (node.closest('.jp-OutputArea-output') || cell).getBoundingClientRect().right + 1)
   .map((node) => node.getAttribute('class') || node.tagName)"""
 # Where everything in the form and the card is; the play button's picture changes with time.
 _PLACES = """(cell) => [...cell.querySelectorAll(':is(.rb-of-prompt_form, .rb-of-job_card) .rb *')]

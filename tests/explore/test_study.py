@@ -46,7 +46,7 @@ def test_votes_find_what_a_person_prefers(run: SweepRun) -> None:
     assert str(place).startswith("snow beats rain: ")
     assert " %, 90 % interval " in str(place)
     assert str(animal) == (
-        f"{animal.better} and {animal.worse}: Too close to tell yet: it may take over 100 votes more"
+        f"{animal.better} and {animal.worse}: Too close to tell yet: it may take over 100 more"
     )
     assert result.winner is None  # both in snow are liked as well
     assert str(result).splitlines()[0] == "Which is better? 40 votes · 4 clips"

@@ -100,6 +100,23 @@ CLASS_PROMPTS = (
     "a heron at dawn",
     "a steam train crosses a bridge",
 )
+PICKS = """
+run = rb.Sweep("{a animal} in {place}", animal=["red fox", "heron", "owl"], place=["snow", "the rain"],
+               duration_seconds=2, seed=7).run(session)
+run.results()
+for job in (cell.job for cell in run.cells):
+    if job.prompt in ("a red fox in snow", "an owl in the rain"):
+        job.mark(picked=True, note="the light on the tail" if "fox" in job.prompt else "")
+"""
+HANDED = """
+page = rb.hand_over(session.picks(), "picks.html", title="A fox and an owl, in two weathers", overwrite=True)
+"""
+TRAY = """
+studio = rb.Studio(session, view="gallery")
+studio.gallery.sweep = run.id
+studio.gallery.group_by = "place"
+studio.gallery.picked = True
+"""
 PROGRESS = "(cell) => cell.innerText.includes('Processing')"
 HALF_WAY = "(cell) => /[3-8]\\d %/.test(cell.innerText)"
 LOADED = """(cell) => [...cell.querySelectorAll('img')].filter((image) => image.offsetParent)
@@ -139,6 +156,10 @@ PICTURES = {
         "rb.KeyManager(session)",
         ".rb-list",
         "[session.keys.create(name, rate_limit=20) for name in ('colab', 'workshop')]",
+    ),
+    "tray": Picture("studio", ".rb-group", PICKS + TRAY),
+    "judge": Picture(
+        "rb.Judge(run)", ".rb-pair video", PICKS, "(cell) => !cell.innerText.includes('Loading')"
     ),
     "tools": Picture("rb.ToolExplorer(session)", ".rb-list button"),
     "sweep": Picture(
@@ -256,9 +277,26 @@ def classroom(page: Page, home: Path) -> None:
             save([picture.resize(PROJECTED)], f"classroom-{theme}")
 
 
+def handed(notebook: Notebook) -> None:
+    """The page that hands over picks, opened from the disk."""
+    notebook.run(PICKS + HANDED)
+    assert notebook.page.context.browser
+    for theme in THEMES:
+        page = notebook.page.context.browser.new_page(
+            viewport={"width": WIDTH, "height": 600}, device_scale_factor=SHARPNESS, color_scheme=theme
+        )
+        page.goto(f"file://{notebook.value('str(page.resolve())')}")
+        page.wait_for_timeout(SECONDS)
+        save([Image.open(BytesIO(page.screenshot())).convert("RGB")], f"handed-{theme}")
+        page.close()
+
+
+OTHERS = {"matrix": film, "handed": handed}
+
+
 def main() -> None:
     """Takes the pictures that are named on the command line, or all of them."""
-    wanted = sys.argv[1:] or [*PICTURES, "matrix", "classroom"]
+    wanted = sys.argv[1:] or [*PICTURES, *OTHERS, "classroom"]
     with tempfile.TemporaryDirectory(prefix="reelbook-") as folder, running_lab(Path(folder)) as url:
         server.ensure(Path(folder) / "home")
         try:
@@ -276,7 +314,7 @@ def main() -> None:
                 page.add_style_tag(content=STYLE)
                 notebook.run(SETUP)
                 for name in wanted:
-                    film(notebook) if name == "matrix" else take(notebook, name, PICTURES[name])
+                    OTHERS[name](notebook) if name in OTHERS else take(notebook, name, PICTURES[name])
         finally:
             server.stop(Path(folder) / "home")
 

@@ -127,6 +127,7 @@ def test_what_cant_go_out_is_said_first(handed: list[Handed], tmp_path: Path) ->
         (["a fox in snow", "a fox in rain"], "A fox in …"),
         (["a fox in snow"], "A fox in snow"),
         (["fox", "owl"], "Clips"),
+        (["a fox in snow", "an owl in rain"], "Clips"),
         (["a fox", "a fox"], "A fox"),
     ],
 )

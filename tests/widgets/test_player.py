@@ -13,6 +13,7 @@ import traitlets
 from PIL import Image
 from widgets.doubles import FOX, asks, clip, clip_file
 
+import reelbook as rb
 from reelbook.errors import InvalidInput, NotAVideo
 from reelbook.session.request_code import CodeKind
 from reelbook.widgets.bundle import packed
@@ -32,6 +33,18 @@ def test_a_file_plays_without_a_job(tmp_path: Path) -> None:
     player = Player(clip_file(tmp_path / "mine.mp4"))
     assert (player.face["prompt"], player.face["money"], player.face["mark"]) == ("mine.mp4", "", "")
     assert asks(player, "chunk", index=0)["buffers"] == [(tmp_path / "mine.mp4").read_bytes()]
+
+
+def test_a_clip_is_saved_with_what_made_it(tmp_path: Path) -> None:
+    """What plays is the file as it came; what the page saves has the passport. A file alone has none."""
+    made = clip(tmp_path / "c.mp4")
+    player = Player(made)
+    assert asks(player, "chunk", index=0)["buffers"] == [made.path.read_bytes()]
+    (saved,) = asks(player, "chunk", index=0, passport=True)["buffers"]
+    (tmp_path / "saved.mp4").write_bytes(saved)
+    assert rb.passport(tmp_path / "saved.mp4").request == made.request
+    alone = Player(clip_file(tmp_path / "mine.mp4"))
+    assert asks(alone, "chunk", index=0, passport=True) == asks(alone, "chunk", index=0)
 
 
 def test_what_is_no_video_is_refused(tmp_path: Path) -> None:

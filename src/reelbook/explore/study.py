@@ -302,7 +302,7 @@ def not_enough(more: int) -> str:
     """What stands in place of a winner while there are too few votes."""
     if more < MANY:
         return f"Not enough votes yet: about {more} more"
-    return f"Too close to tell yet: it may take over {MANY} votes more"
+    return f"Too close to tell yet: it may take over {MANY} more"
 
 
 def percent(odds: Odds) -> str:

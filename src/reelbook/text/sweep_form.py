@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from .. import wire
 from ..explore.plan import duration
 from ..formatting import age, count, dollars
-from ..requests import options
+from ..requests import FIELDS, options
 from ..states import LEFT_OUT
 
 if TYPE_CHECKING:
@@ -63,12 +63,10 @@ def first_words(cells: Sequence[Cell], names: Sequence[str]) -> str:
     """Which clips come first: "The first three differ most: heron in fog; fox in snow; bear in rain."."""
     if len(cells) < 4 or not names:
         return ""
-    of_prompts = "prompt" in names  # then its slots are in it
-    fields = [name for name in names if name in options() and name != "prompt"] if of_prompts else names
-    first = "; ".join(
-        ", ".join([cell.request.prompt] * of_prompts + [str(cell.values[name]) for name in fields])
-        for cell in cells[:3]
-    )
+    if "prompt" in names:  # it is said whole, with what fills its slots
+        names = [name for name in names if name in FIELDS]
+    values = [{**cell.values, "prompt": cell.request.prompt} for cell in cells[:3]]
+    first = "; ".join(", ".join(str(each[name]) for name in names) for each in values)
     return (
         f"The first three clips differ most: {first}. You can stop at any time; what runs then goes on "
         "and is paid."

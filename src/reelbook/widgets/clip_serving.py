@@ -6,9 +6,13 @@ import os
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO
 
 import traitlets
+
+from reelbook.atomic_files import atomic_write
+from reelbook.session import Clip
 
 from .base import Panel
 from .static_html import small_poster
@@ -35,12 +39,13 @@ class ServesClips(Panel):
     """Answers the page's `chunk` and `posters` messages, which name clips by the panel's own keys.
 
     The page may also fetch the file that the panel saved last, `saved_file`, under the key "saved". A panel
-    implements `clip_path`. It isn't an abstract method only because a widget's metaclass doesn't allow those.
+    implements `clip_of`. It isn't an abstract method only because a widget's metaclass doesn't allow those.
     """
 
     saved = traitlets.Unicode(help="The name of the file that was saved last; empty: none.").tag(sync=True)
 
     _saved_file: Path | None = None
+    _exports: TemporaryDirectory[str] | None = None
 
     @property
     def saved_file(self) -> Path | None:
@@ -51,19 +56,36 @@ class ServesClips(Panel):
     def saved_file(self, path: Path | None) -> None:
         self._saved_file, self.saved = path, "" if path is None else path.name
 
+    def clip_of(self, key: str) -> Clip | None:
+        """That clip, None while there is none."""
+        raise NotImplementedError
+
     def clip_path(self, key: str) -> Path | None:
         """Where that clip is on disk, None while there is none."""
-        raise NotImplementedError
+        clip = self.clip_of(key)
+        return None if clip is None else clip.path
 
     def clip_poster(self, key: str) -> bytes:
         """A small JPEG of the clip, drawn once however often it is asked for; empty if there is none."""
         path = self.clip_path(key)
         return _poster(path, path.stat().st_mtime) if path is not None and path.exists() else b""
 
-    def _on_chunk(self, key: Any, index: Any) -> dict[str, Any]:
-        path = self._saved_file if key == "saved" else self.clip_path(str(key or ""))
-        read = None if path is None else lambda: path.open("rb")
+    def _on_chunk(self, key: Any, index: Any, passport: Any) -> dict[str, Any]:
+        """A piece of a clip as it came, to be played, or with its `passport`, to be saved."""
+        key = str(key or "")
+        path = self._saved_file if key == "saved" else self.clip_path(key)
+        clip = self.clip_of(key) if passport else None
+        read = None if path is None else lambda: (path if clip is None else self._exported(clip)).open("rb")
         return piece(read, index, "The file is no longer where it was.")
+
+    def _exported(self, clip: Clip) -> Path:
+        """A copy with the clip's passport, made once; it goes with the panel."""
+        self._exports = self._exports or TemporaryDirectory(prefix="reelbook-")
+        copy = Path(self._exports.name) / clip.path.name
+        if not copy.exists():
+            with atomic_write(copy) as part:
+                clip._copy(part, clip.passport())
+        return copy
 
     def _on_posters(self, keys: list[Any]) -> dict[str, Any]:
         return {"buffers": [self.clip_poster(str(key)) for key in keys[:50]]}

@@ -113,10 +113,9 @@ class Compare(Plays, ServesClips):
             }
             self.live = any(isinstance(each, Job) and each.running for each in self.clips)
 
-    def clip_path(self, key: str = "") -> Path | None:
+    def clip_of(self, key: str) -> Clip | None:
         place = int(key) if key.isdecimal() else MOST
-        clip = _clip(self.clips[place]) if place < len(self.clips) else None
-        return None if clip is None else clip.path
+        return _clip(self.clips[place]) if place < len(self.clips) else None
 
     def still(self) -> tuple[str, str]:
         """The clips' posters side by side, with what differs and which are picked."""

@@ -70,7 +70,7 @@ class HandOverForm(ServesClips):
             "busy": self._busy,
         }
 
-    def clip_path(self, key: str) -> None:
+    def clip_of(self, key: str) -> None:
         """It serves what was saved alone."""
 
     def _on_save(self, title: str, prompts: bool, seeds: bool, notes: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import itertools
 import os
+import re
 import tempfile
 import time
 import zipfile
@@ -81,13 +82,13 @@ def hand_over(
 
 
 def common_title(clips: Iterable[Handed]) -> str:
-    """A title by what the prompts have in common: "A fox in …"; without anything "Clips"."""
+    """A title by what the prompts have in common: "A fox in …"; without any word to speak of "Clips"."""
     prompts = [each.clip.request.prompt for each in clips if each.clip.request]
     runs = next(iter(differing(prompts)), [])
     said = "".join("…" if differs else text for text, differs in runs).lstrip(" ,.…").rstrip(" ,.")
     if len(said) > LONGEST_TITLE:
         said = said[:LONGEST_TITLE].rsplit(" ", 1)[0] + "…"
-    return said[:1].upper() + said[1:] if said.strip("…") else "Clips"
+    return said[:1].upper() + said[1:] if re.search(r"\w{3}", said) else "Clips"
 
 
 def about_size(clips: Iterable[Clip], kind: str) -> int:

@@ -8,13 +8,12 @@ import inspect
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import traitlets
 
 from reelbook.event_thread import Future
-from reelbook.session import Job, Reconciliation, Session
+from reelbook.session import Clip, Job, Reconciliation, Session
 from reelbook.session.request_code import request_code
 from reelbook.session.session import without_waiting
 from reelbook.wire import RANDOM_SEED
@@ -50,10 +49,10 @@ class ActsOnJobs(Panel):
         """The job that a message is about, None if the panel doesn't have it."""
         return self._job_of(content.get(self._called, ""))
 
-    def clip_path(self, key: str = "") -> Path | None:
-        """Where the clip of that job is on disk, None while there is none."""
+    def clip_of(self, key: str) -> Clip | None:
+        """The clip of that job, None while there is none."""
         job = self._job_of(key)
-        return None if job is None or job.clip is None else job.clip.path
+        return None if job is None else job.clip
 
     def _news_of(self, job: Job) -> None:
         """Called on any thread when there may be news of the job."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import traitlets
@@ -109,9 +108,9 @@ class Judge(Plays, ServesClips):
             }
             self.result = self._result(voters) if self._stopped else {}
 
-    def clip_path(self, key: str = "") -> Path | None:
+    def clip_of(self, key: str) -> Clip | None:
         place = int(key) if key.isdecimal() else len(self.study.clips)
-        return self.study.clips[place].path if place < len(self.study.clips) else None
+        return self.study.clips[place] if place < len(self.study.clips) else None
 
     def still(self) -> tuple[str, str]:
         """After Stop the standing with posters; before it only how many votes there are."""

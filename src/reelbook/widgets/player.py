@@ -102,8 +102,8 @@ class Player(Plays, ActsOnJobs, ServesClip):
             )
         return part
 
-    def clip_path(self, key: str = "") -> Path:
-        return self.clip.path
+    def clip_of(self, key: str) -> Clip:
+        return self.clip
 
     def still(self) -> tuple[str, str]:
         face: Any = self.face

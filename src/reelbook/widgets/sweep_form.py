@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections import ChainMap
 from math import prod
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import traitlets
@@ -20,7 +19,7 @@ from reelbook.explore.templates import Template, is_plain
 from reelbook.explore.variations import Variations, variations
 from reelbook.explore.wildcards import STYLES, by_name
 from reelbook.requests import LONGEST_TEXT, JobRequest, options
-from reelbook.session import Job, Session
+from reelbook.session import Clip, Job, Session
 
 from ..text import matrix as matrix_words
 from ..text import sweep_form as words
@@ -240,12 +239,12 @@ class SweepForm(OffersPrompts, ServesClips):
             self._open[sweep] = Sweep.open(self.session, sweep)
         return self._open[sweep]
 
-    def clip_path(self, key: str) -> Path | None:
+    def clip_of(self, key: str) -> Clip | None:
         """The first clip of the sweep of that number."""
         if key not in {each["id"] for each in self.earlier}:
             return None
         jobs = (cell.job for cell in self._run_of(key).cells)
-        return next((job.clip.path for job in jobs if job is not None and job.clip is not None), None)
+        return next((job.clip for job in jobs if job is not None and job.clip is not None), None)
 
     def _session_changed(self, job: Job | None) -> None:
         if job is None or not job.running:

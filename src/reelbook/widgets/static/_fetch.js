@@ -7,12 +7,13 @@ const ON_DISK = "The clip is on the kernel's disk; run the cell again to play it
  * Fetches a clip, or what was saved, from the kernel, one piece after the other.
  * @param {(done: number) => void} onPiece 0 to 1
  * @param {string} [key] which of the panel's clips
+ * @param {boolean} [passport] whether what made it is in the file
  * @returns {Promise<Blob>}
  */
-export async function fetchClip(frame, model, onPiece, key = "") {
+export async function fetchClip(frame, model, onPiece, key = "", passport = false) {
   const pieces = [];
   for (let total = 1; pieces.length < total;) {
-    const answer = await ask(frame, model, { name: "chunk", key, index: pieces.length });
+    const answer = await ask(frame, model, { name: "chunk", key, index: pieces.length, passport });
     if (!answer?.total) throw new Error(answer?.problem || ON_DISK);
     total = answer.total;
     pieces.push(answer.buffers[0]);

@@ -1,6 +1,6 @@
 // A clip that plays in the page: loaded when it comes into view, released when it has been out of view for long.
 import { h, showText } from "./_dom.js";
-import { hold, letGo, loadClip, releaseClip, saveFile, silentVideo } from "./_fetch.js";
+import { fetchClip, hold, letGo, loadClip, releaseClip, saveFile, silentVideo } from "./_fetch.js";
 import { playerBar } from "./_player.js";
 
 /**
@@ -117,8 +117,10 @@ export function clipPlayer(frame, model, stage, about) {
   frame.onClose(close);
   const go = (to) => { if (url) video.currentTime = to; else at = to; };
   const save = async (file) => {
-    const whole = await load();
-    if (whole) saveFile(whole, file);
+    try {
+      const whole = (...given) => fetchClip(...given, true);
+      saveFile(await loadClip(inner, model, say, about.key, whole), file);
+    } catch ({ message }) { say(message); }
   };
   return { ...controls, video, want, rest, go, close, save };
 }

@@ -18,7 +18,7 @@ function drawLost({ root, body, model }) {
   const gone = lost.get(model.get("kernel"));
   if (!gone && !notes.has(root)) return;
   if (!notes.has(root)) {
-    notes.set(root, h("div", { class: "rb-note rb-ended", role: "status", tabindex: -1 }));
+    notes.set(root, h("div", { class: "rb-note rb-odd rb-ended", role: "status", tabindex: -1 }));
     root.prepend(notes.get(root));
     // What isn't a control, such as a tile, pretends nothing either; a dropped file doesn't replace the page.
     for (const kind of ACTS) {

@@ -16,7 +16,11 @@ const ABOUT = { ".html": "opens from disk, without a network", ".zip": "the page
 function render({ model, el }) {
   const frame = openPanel(model, el, "hand_over_form", "Hand over");
   const set = (name, value) => keepTrait(model, name, value);
-  const close = () => tell(model, { name: "close" });
+  const from = document.activeElement;
+  const close = () => {
+    tell(model, { name: "close" });
+    if (frame.root.contains(document.activeElement)) from.focus();
+  };
   const group = (label, ...parts) => h("fieldset", {}, h("legend", {}, label), ...parts);
 
   const which = h("div");
@@ -77,6 +81,13 @@ function render({ model, el }) {
     saved.querySelector("button:not([hidden])")?.focus();
   });
   frame.root.addEventListener("keydown", (event) => { if (event.key === "Escape") close(); });
+  // Opened by a press in another panel: it comes into view, and the keyboard goes on in it.
+  if (from.closest(".rb")) {
+    requestAnimationFrame(() => {
+      form.scrollIntoView({ block: "nearest" });
+      which.querySelector("input")?.focus();
+    });
+  }
   keepAsking(frame, model);
   return () => frame.close();
 }

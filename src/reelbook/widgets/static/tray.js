@@ -55,6 +55,8 @@ function render({ model, el }) {
   frame.draw(["longer"], () => {
     /** @type {Longer} */
     const longer = model.get("longer");
+    if (plan.contains(document.activeElement) && !longer.lengths) acts.querySelector("[data-act=longer]")?.focus();
+    if (plan.hidden && longer.lengths) requestAnimationFrame(() => plan.scrollIntoView({ block: "nearest" }));
     plan.hidden = !longer.lengths;
     if (plan.hidden) return;
     if (isNew(lengths, [longer.lengths, longer.seconds])) {
