@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from axe_playwright_python.base import AXE_SCRIPT
 
 from browser.lab import Notebook, shown, tells, until
 from browser.pages import AGAIN, OpenNotebook
@@ -92,7 +91,6 @@ def test_a_panel_says_that_its_kernel_is_gone(own: Notebook, how: str) -> None:
     _stands_still(studio, matrix)
     if script is None:
         own.page.get_by_role("dialog").get_by_role("button", name="Ok").click()
-        own.page.evaluate(AXE_SCRIPT)
         assert findings([studio, matrix], only_colours=False) == []
     own.page.evaluate(START)
     _stands_still(studio, matrix)  # a new kernel knows nothing of these

@@ -130,7 +130,7 @@ def test_nothing_scrolls_sideways_in_a_narrow_window(notebook: Notebook) -> None
                 cell.get_by_role("button", name=pressed, exact=True).click()
             none_left(cell, _WIDE)
     finally:
-        notebook.run("slow18.stop_watching()\nboth18[0].mark(picked=False)\nsession.sandbox.settings(pace=3)")
+        notebook.run("slow18.stop_watching()\nsession.sandbox.settings(pace=3)")
 
 
 def test_a_panel_looks_the_same_whatever_else_is_on_the_page(notebook: Notebook) -> None:
