@@ -153,6 +153,8 @@ def _strengths(items: int, votes: Sequence[Vote]) -> tuple[NDArray[np.float64], 
             ties[pair] += 1
             pair = pair if ties[pair] % 2 else pair[::-1]
         outcomes.append(pair)
+    if not outcomes:  # scipy as Colab ships it refuses an empty one
+        return np.zeros(items), np.eye(items) / _PRECISION
     choix = library("choix", "A study's ranking")
     state = np.random.get_state()  # choix draws an order from the generator that belongs to the user's code
     try:
