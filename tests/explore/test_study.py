@@ -158,10 +158,10 @@ def test_what_a_study_says_is_as_sure_as_it_says(tmp_path: Path) -> None:
     """
     draw, held, winners = random.Random(1), list[bool](), 0
     with studies(tmp_path) as study:
-        for number in range(30):
+        for number in range(16):
             size, votes = draw.randint(2, 6), draw.randint(5, 25)
             truth = [draw.gauss(0, 2**0.5) for _ in range(size)]
             held += simulate(study(size, f"{number}?"), truth, votes, draw).clips
             winners += simulate(study(4, f"{number} of equals?"), [0.0] * 4, 20, draw).winner
     assert 0.82 <= sum(held) / len(held) <= 0.97
-    assert winners <= 4
+    assert winners <= 2

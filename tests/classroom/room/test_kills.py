@@ -17,7 +17,7 @@ from reelbook.sandbox.handle import Sandbox
 
 pytestmark = pytest.mark.browser  # processes take long to start
 
-ROUNDS = 4  # `bench_room kills` has a hundred
+ROUNDS = 2  # `bench_room kills` has a hundred
 PRICE_MICRO = 50_000
 
 # Ends the process itself at the nth such step that has an effect, just before it or just after.
