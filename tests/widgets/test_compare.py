@@ -186,7 +186,7 @@ def test_the_ledger_keeps_the_picks(session: Session) -> None:
     other.picked = [*other.picked, clips[0].request_id]
     assert session.picks() == (jobs[1], jobs[0])
     assert Compare(jobs, picked=[clips[0].request_id]).picked == [clips[0].request_id]
-    until(lambda: compared.picked == [jobs[0].request_id])
+    until(lambda: compared.picked == other.picked == [jobs[0].request_id])
     session.close()
     says(other, "pick", place=1)
     assert "closed" in other.message["text"]
