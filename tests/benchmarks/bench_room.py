@@ -91,6 +91,20 @@ class Class:
                         break
                     await asyncio.sleep(POLL_SECONDS)
 
+    def order(self, students: int, clips: int, seconds: int = SECONDS) -> float:
+        """So many join and order so many each, all at once; the seconds until all is there."""
+
+        async def go() -> None:
+            names = [f"Student {number}" for number in range(students)]
+            keys = [await joined(self.url, name) for name in names]
+            await asyncio.gather(
+                *(self.student(name, *key, clips, seconds) for name, key in zip(names, keys, strict=True))
+            )
+
+        begun = time.time()
+        asyncio.run(go())
+        return time.time() - begun
+
     def mean_waits(self) -> list[float]:
         """How long each waited for a clip, on average."""
         waits: dict[str, list[float]] = {}
@@ -147,17 +161,7 @@ def fairness(students: int, clips: int) -> None:
     """Everybody orders the same, at the same time."""
     with served(short_jobs=False) as (room, _):
         those = Class(room.url)
-
-        async def go() -> None:
-            names = [f"Student {number}" for number in range(students)]
-            keys = [await joined(room.url, name) for name in names]
-            await asyncio.gather(
-                *(those.student(name, *key, clips) for name, key in zip(names, keys, strict=True))
-            )
-
-        begun = time.time()
-        asyncio.run(go())
-        took = time.time() - begun
+        took = those.order(students, clips)
         ends = ended_at(room.home)
     waits = those.mean_waits()
     own: dict[str, list[float]] = {}
@@ -232,17 +236,7 @@ def budget(limit: int, students: int, clips: int) -> None:
             room = Killable(Path(folder, "home"), Path(folder), upstream=(key, service.url), short_jobs=False)
             room.start()
             those = Class(room.url)
-
-            async def go() -> None:
-                names = [f"Student {number}" for number in range(students)]
-                keys = [await joined(room.url, name) for name in names]
-                await asyncio.gather(
-                    *(those.student(name, *key, clips, 1) for name, key in zip(names, keys, strict=True))
-                )
-
-            begun = time.time()
-            asyncio.run(go())
-            took = time.time() - begun
+            took = those.order(students, clips, 1)
             asked = service.state()["requests"].get("status", 0)
             room.kill()
     # Each clip takes a submission and at least one question, and the balance was asked for twice. What was

@@ -306,10 +306,9 @@ class _Values(_Part):
 
 
 @dataclass(frozen=True)
-class _Assignment(_Part):
-    """Chooses the text of a variable once."""
+class _OfValue(_Part):
+    """Has as many texts as its value, drawn as those of the value are."""
 
-    name: str
     value: _Sequence
 
     @property
@@ -319,29 +318,27 @@ class _Assignment(_Part):
     @property
     def weighted(self) -> bool:
         return self.value.weighted
-
-    def expand(self, number: int, chosen: dict[str, str]) -> str:
-        chosen[self.name] = self.value.expand(number, chosen)
-        return ""
 
     def draw_by_weight(self, rng: random.Random) -> int:
         return self.value.draw(rng)
 
 
 @dataclass(frozen=True)
-class _WithArticle(_Part):
+class _Assignment(_OfValue):
+    """Chooses the text of a variable once."""
+
+    name: str
+
+    def expand(self, number: int, chosen: dict[str, str]) -> str:
+        chosen[self.name] = self.value.expand(number, chosen)
+        return ""
+
+
+@dataclass(frozen=True)
+class _WithArticle(_OfValue):
     """A text behind the article that it takes; nothing where it is empty."""
 
-    value: _Sequence
     written: str  # as in the template: "A" and "An" begin a sentence
-
-    @property
-    def count(self) -> int:
-        return self.value.count
-
-    @property
-    def weighted(self) -> bool:
-        return self.value.weighted
 
     def expand(self, number: int, chosen: dict[str, str]) -> str:
         text = self.value.expand(number, chosen).strip()
@@ -350,9 +347,6 @@ class _WithArticle(_Part):
             alone = len(self.value.parts) == 1
             return f"{{{self.written} {first.name if alone else text}}}"  # the slot stays open
         return f"{self.written[0]}{article(text)[1:]} {text}" if text else ""
-
-    def draw_by_weight(self, rng: random.Random) -> int:
-        return self.value.draw(rng)
 
 
 @dataclass(frozen=True)
@@ -548,7 +542,7 @@ class _TemplateReader:
             variables[name] = value
             return _Sequence(())
         variables[name] = _Chosen(f"${name}")
-        return _Assignment(f"${name}", value)
+        return _Assignment(value, f"${name}")
 
     def skip_comment(self) -> bool:
         """Whether a comment began here. "#1" and "#ff0000" in a line of text are none."""

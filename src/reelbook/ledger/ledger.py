@@ -425,7 +425,7 @@ class Ledger(Entries):
         """
         entries = self._entries(
             "account = ? AND request_id IS NOT NULL AND clip_path IS NULL "
-            "AND state NOT IN ('failed', 'cancelled') "
+            "AND state <> 'failed' AND state <> 'cancelled' "  # as the index has it
             "AND coalesce(abandoned_at >= ?, 1) ORDER BY id",
             self.account.id,
             self._clock() - GIVEN_UP_SECONDS,

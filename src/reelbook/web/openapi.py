@@ -76,10 +76,11 @@ _ACCEPTED: Final = {
     "estimated_duration_seconds": "number",
 }
 _ERRORS: Final = {
-    400: "The request isn't valid; or, of a job in a class, it can't be taken back any more",
+    400: "The request isn't valid",
     401: "The API key isn't valid",
     402: "The balance is lower than the cost",
     404: "There is no such id",
+    409: "It was sent already, so it can't be taken back",
     413: "The request is too large",
     429: "The key's requests of this minute are used up",
 }
@@ -190,7 +191,7 @@ def _operation(
     headers = {name: {"schema": {"type": "integer"}} for name in limits}
     said = {"application/json": {"schema": _object({"detail": "string"})}}
     refused = {
-        str(status): {"description": _ERRORS.get(status, _ERRORS[400]), "content": said}
+        str(status): {"description": _ERRORS[status], "content": said}
         for status in sorted({401, 429, *errors})
     }
     told = {"application/json": {"schema": answer}}

@@ -43,9 +43,9 @@ from .base import Panel, session_of
 from .bundle import packed, style
 from .static_html import text_still
 
-# The page's fields, by the arguments that they are for.
 ROOM_SECONDS = 3.0  # between two looks at the class that is served
 LARGEST_LIST_BYTES = 1_000_000  # of a file with names
+# The page's fields, by the arguments that they are for.
 FIELD_OF = {
     "students": "text",
     "name": "called",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import ssl
 import subprocess
 from collections.abc import Iterator
@@ -14,8 +13,6 @@ import pytest
 import reelbook as rb
 from reelbook.classroom.room.serving import RunningRoom, in_thread
 from reelbook.errors import ClassroomError, ConfigurationError
-
-pytestmark = [pytest.mark.skipif(not shutil.which("openssl"), reason="openssl makes the certificate")]
 
 
 @pytest.fixture

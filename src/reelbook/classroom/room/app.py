@@ -235,8 +235,8 @@ def job_object(
     """A job as the status endpoint tells it (interface, "Job states").
 
     `queue_position` is how many clips are sent before it, `queue_seconds` about how long that takes, as far
-    as the last clips tell. An uncertain one is told as failed, with a word
-    that says how it is, as nothing more becomes of it by itself.
+    as the last clips tell. An uncertain one is told as failed, with a word that says how it is, as nothing
+    more becomes of it by itself.
     """
     told: dict[str, Any] = {"request_id": job.request_id}
     if job.state in (QUEUED, HANDED):
