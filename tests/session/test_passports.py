@@ -245,10 +245,10 @@ def test_a_damaged_file_is_refused_at_once(broken: Any, clip: Clip, tmp_path: Pa
     """Cut off, or with boxes of absurd sizes and numbers: a typed error within a tenth of a second."""
     file = clip.save(tmp_path / "fox.mp4")
     file.write_bytes(broken(file.read_bytes()))
-    began = time.process_time()
+    began = time.thread_time()
     with pytest.raises(NotAVideo):
         rb.passport(file)
-    assert time.process_time() - began < 0.1
+    assert time.thread_time() - began < 0.1
 
 
 @pytest.mark.parametrize(
