@@ -38,6 +38,8 @@ FIRST = (
     "tests/browser/",
     "tests/colab/",
     "tests/notebooks/",
+    "tests/test_checks.py",
+    "tests/test_distribution.py",
 )
 # A lab takes long to start: the tests of such a folder share one, but for these files, which have another.
 SHARED_LABS = ("tests/browser", "tests/colab")
@@ -45,7 +47,7 @@ SECOND_LAB = [
     f"tests/browser/test_{name}.py" for name in ("access", "board", "liveness", "matrix", "player", "tools")
 ]
 # Their tests share nothing and are long: each of them goes where there is room.
-SPREAD = ("tests/colab/test_environment.py", "tests/notebooks/test_notebooks.py")
+SPREAD = ("tests/colab/test_environment.py", "tests/notebooks/test_notebooks.py", "tests/test_checks.py")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

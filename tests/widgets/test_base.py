@@ -170,7 +170,7 @@ def test_panels_of_a_closed_session_freeze_quietly(home: Path, caplog: pytest.Lo
     session.sandbox.settings(pace="at once", rate_limiting=False)
     fox = session.text_to_video("a fox", duration_seconds=1)
     clip, other = fox.result(), session.text_to_video("a heron", duration_seconds=1).result()
-    session.sandbox.settings(pace=20)
+    session.sandbox.settings(pace=3600)
     running = session.text_to_video("an owl", duration_seconds=10)
     until(lambda: running.request_id)
     sweep = rb.Sweep("a {animal}", animal=["fox", "heron"], duration_seconds=1)
