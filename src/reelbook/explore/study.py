@@ -12,7 +12,7 @@ import os
 import random
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
@@ -147,10 +147,7 @@ class Study:
         self.question = question
         self.voter = voter
         library("choix", "A study")  # without it the votes couldn't be counted
-        run = clips if isinstance(clips, SweepRun) else None
-        given = (
-            [*clips] if not isinstance(clips, SweepRun) else [cell.job for cell in clips.cells if cell.job]
-        )
+        given = [cell.job for cell in clips.cells if cell.job] if isinstance(clips, SweepRun) else [*clips]
         own = (Session.of(each) for each in given if isinstance(each, Job))
         self.session = session or next(own, None) or connect()
         named = {_name(clip): clip for clip in map(_clip, given) if clip is not None}
@@ -159,7 +156,7 @@ class Study:
         self.clips = tuple(named.values())
         self.labels = _labels(self.clips)
         self._names = tuple(named)
-        self._axes = [] if run is None else _axes(run, self._names)
+        self._axes = _axes(clips, self._names) if isinstance(clips, SweepRun) else []
         self._draw = random.Random()  # noqa: S311 - it keeps nothing secret
 
     def pair(self, pending: Iterable[Pair] = ()) -> Pair:
@@ -279,12 +276,10 @@ class Study:
         place = {name: number for number, name in enumerate(self._names)}
         found = []
         for each in self._kept.among(self._names, self.question):
-            if voter is None or each.voter == voter:
-                left, right = place[each.shown_left], place[each.shown_right]
-                found.append(
-                    Vote(right, left) if each.better == each.shown_right
-                    else Vote(left, right, tied=each.better is None)
-                )  # fmt: skip
+            if voter in (None, each.voter):
+                shown = (each.shown_left, each.shown_right)
+                better, worse = shown[::-1] if each.better == each.shown_right else shown
+                found.append(Vote(place[better], place[worse], tied=each.better is None))
         return found
 
 
@@ -382,10 +377,8 @@ def _comparisons(axis: list[Group]) -> Iterable[tuple[Group, Group]]:
 
 
 def _finding(ranking: Ranking, one: Group, other: Group, comparisons: int) -> Comparison:
-    def odds(first: Collection[int], second: Collection[int]) -> Odds:
-        return ranking.between(first, second, comparisons=comparisons)
-
-    forward = odds(one[1], other[1])
-    if forward.chance >= 0.5:
-        return Comparison(one[0], other[0], forward)
-    return Comparison(other[0], one[0], odds(other[1], one[1]))
+    """What is known of two values, the one that is liked better first."""
+    odds = ranking.between(one[1], other[1], comparisons=comparisons)
+    if odds.chance < 0.5:
+        return _finding(ranking, other, one, comparisons)
+    return Comparison(one[0], other[0], odds)
