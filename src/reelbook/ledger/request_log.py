@@ -61,13 +61,10 @@ class RequestLog:
         none was. No other kernel notes one meanwhile, so two can't both take the last place. Follow it with
         `answered` or `give_back`.
         """
-        instant = self._instant()
         bound = {
+            **vars(self._instant()),
             "of_key": f"{self.account.origin} {self.account.fingerprint}",
             "kernel": self._kernel,
-            "boot": instant.boot,
-            "steady": instant.steady,
-            "epoch": instant.epoch,
             "window": wire.RATE_WINDOW_SECONDS,
             "oldest": wire.RATE_WINDOW_SECONDS + LONGEST_SECONDS,
             "kept": KEPT_SECONDS,

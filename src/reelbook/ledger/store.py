@@ -22,7 +22,7 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from queue import SimpleQueue
@@ -186,9 +186,13 @@ def _begun_anew(path: Path, busy_seconds: float, damage: str) -> tuple[sqlite3.C
     )
 
 
-def _saved(copy: Path, connection: sqlite3.Connection) -> int:
-    with contextlib.suppress(sqlite3.Error), _reading_damaged(copy) as broken:
-        return rescue(broken, connection)
+def _saved(path: Path, connection: sqlite3.Connection) -> int:
+    """How many entries of a damaged file could be saved."""
+    with contextlib.suppress(sqlite3.Error):
+        # Read-only, or closing it would write the journal into the file whose bytes are to be kept.
+        with contextlib.closing(_connect(f"{path.resolve().as_uri()}?mode=ro", 0, uri=True)) as broken:
+            broken.execute("PRAGMA writable_schema=ON")  # the only way into a file that was cut short
+            return rescue(broken, connection)
     return 0
 
 
@@ -215,17 +219,6 @@ def _moved_aside(path: Path) -> Path:
         with contextlib.suppress(FileNotFoundError):
             Path(f"{path}{ending}").rename(f"{kept}{ending}")
     return kept
-
-
-@contextlib.contextmanager
-def _reading_damaged(path: Path) -> Iterator[sqlite3.Connection]:
-    # Read-only, or closing it would write the journal into the file whose bytes are to be kept.
-    connection = _connect(f"{path.resolve().as_uri()}?mode=ro", 0, uri=True)
-    try:
-        connection.execute("PRAGMA writable_schema=ON")  # the only way into a file that was cut short
-        yield connection
-    finally:
-        connection.close()
 
 
 Work = Callable[[sqlite3.Connection], T]
