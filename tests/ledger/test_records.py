@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 
 import pytest
-from ledger.doubles import KEY, SERVICE, fox, intend
+from ledger.doubles import fox, intend
 
 from reelbook.errors import InvalidInput
 from reelbook.executions import CellId
@@ -17,12 +15,6 @@ from reelbook.ledger.store import open_memory
 from reelbook.secret import Secret
 
 HERE = CellId("c1", "Wednesday", "a.ipynb")
-
-
-@pytest.fixture
-def connection() -> Iterator[sqlite3.Connection]:
-    with closing(open_memory()) as connection:
-        yield connection
 
 
 def test_a_place_is_known_by_its_label_its_id_or_its_text() -> None:
@@ -47,19 +39,11 @@ def test_an_entry_gives_back_what_was_asked_for(ledger: Ledger) -> None:
     assert run.at.astimezone(UTC) == datetime(2027, 1, 15, 8, tzinfo=UTC)
 
 
-def test_a_key_has_one_account_at_each_service(connection: sqlite3.Connection) -> None:
-    """By origin and fingerprint; a later key has the account's number."""
-    first = records.account_of(connection, SERVICE, KEY)
-    assert records.account_of(connection, SERVICE, KEY) == first
-    assert records.account_of(connection, "http://elsewhere", KEY).id != first.id
-    later = records.account_of(connection, SERVICE, Secret("sk-later"), same_as=first)
-    assert later.id == first.id
-
-
-def test_an_account_in_use_is_restored(connection: sqlite3.Connection) -> None:
+def test_an_account_in_use_is_restored(ledger: Ledger) -> None:
     """Into a ledger that lost it; twice is once."""
-    first = records.account_of(connection, SERVICE, KEY)
-    later = records.account_of(connection, SERVICE, Secret("sk-later"), same_as=first)
+    first = ledger.account
+    ledger.change_key(Secret("sk-later"))
+    later = ledger.account
     with closing(open_memory()) as empty:
         for _ in range(2):
             records.restore(empty, first)
