@@ -19,7 +19,6 @@ import contextlib
 import itertools
 import json
 import os
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -35,6 +34,7 @@ from typing import Any
 from benchmarks import disk_kernel
 from benchmarks.command import options_of, sandbox_process, verdict
 from benchmarks.disk_kernel import LIMIT, ONCE, SWEEP, Order
+from support.ledgers import rows
 from support.waiting import until
 
 import reelbook as rb
@@ -273,43 +273,25 @@ def round_of(folder: Path, sandbox: Sandbox, fault: Fault, work: str, ending: st
             until(lambda: second.happened("over"), WAIT_SECONDS)
             second.end()
             mending.join()
-        return _found(sandbox, home, notes, first, second, broke_at, (fault.name, work, ending))
-
-
-def _found(
-    sandbox: Sandbox,
-    home: Path,
-    notes: Path,
-    first: Kernel,
-    second: Kernel,
-    broke_at: float,
-    names: tuple[str, str, str],
-) -> Found:
-    made = rows(
-        Places(sandbox.home).database,
-        "SELECT request_id, json_extract(request, '$.prompt') AS prompt, cost_micro FROM jobs"
-        " WHERE prompt LIKE ?",
-        f"{home.name} %",
-    )
-    entries = rows(home / "ledger.db", "SELECT prompt, state, request_id, clip_path FROM entries")
-    said = [at for at, line in first.said if "ledger" in line]
-    return Found(
-        *names,
-        made={each[0]: each[1] for each in made},
-        cost_usd=round(sum(each[2] or 0 for each in made) / 1e6, 6),
-        received=frozenset(notes.read_text().split()),
-        entries=[(each[0], each[1], each[2], bool(each[3]) and Path(each[3]).exists()) for each in entries],
-        said="".join(line for _, line in first.said + second.said),
-        said_seconds=said[0] - broke_at if said else None,
-        shown_seconds={
-            each["where"]: each["at"] - broke_at for each in first.events if each["event"] == "shown"
-        },
-    )
-
-
-def rows(path: Path, sql: str, *parameters: str) -> list[tuple[Any, ...]]:
-    with contextlib.closing(sqlite3.connect(path, timeout=10)) as connection:
-        return connection.execute(sql, parameters).fetchall()
+        made = rows(
+            Places(sandbox.home).database,
+            "SELECT request_id, json_extract(request, '$.prompt') AS prompt, cost_micro FROM jobs"
+            " WHERE prompt LIKE ?",
+            f"{home.name} %",
+        )
+        entries = rows(home / "ledger.db", "SELECT prompt, state, request_id, clip_path FROM entries")
+        said = [at for at, line in first.said if "ledger" in line]
+        shown = [each for each in first.events if each["event"] == "shown"]
+        return Found(
+            *(fault.name, work, ending),
+            made={request_id: prompt for request_id, prompt, _ in made},
+            cost_usd=round(sum(cost or 0 for *_, cost in made) / 1e6, 6),
+            received=frozenset(notes.read_text().split()),
+            entries=[(*each, bool(path) and Path(path).exists()) for *each, path in entries],
+            said="".join(line for _, line in first.said + second.said),
+            said_seconds=said[0] - broke_at if said else None,
+            shown_seconds={each["where"]: each["at"] - broke_at for each in shown},
+        )
 
 
 def _seconds(seconds: float | None) -> str:
@@ -365,9 +347,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     broken = [
         f"{each.fault}, {each.work}, {each.ending}: {fault}" for each in found for fault in each.faults()
     ]
-    ended = verdict(broken)
-    print(f"{time.monotonic() - began:.0f} s")
-    return ended
+    return verdict(broken, began)
 
 
 if __name__ == "__main__":

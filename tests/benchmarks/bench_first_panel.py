@@ -1,21 +1,17 @@
 """From a started kernel to the first PromptForm on the page, against a plain ipywidgets button.
 
 In a real JupyterLab, sandbox ready, a fresh kernel for each run, one after the other:
-`PYTHONPATH=tests python tests/benchmarks/bench_first_panel.py`
+`PYTHONPATH=tests python -m benchmarks.bench_first_panel`
 """
 
 from __future__ import annotations
 
 import statistics
-import tempfile
 import time
-from pathlib import Path
 
-from browser.lab import Notebook, running_lab
-from browser.pages import CHROMIUM, CHROMIUM_ARGS
-from playwright.sync_api import sync_playwright
-
-from reelbook.sandbox import server
+from benchmarks.command import sandbox_process
+from benchmarks.page import opened_notebook
+from browser.lab import Notebook
 
 RUNS = 7
 CELLS = {
@@ -34,21 +30,10 @@ def seconds_to_show(notebook: Notebook, code: str, selector: str) -> float:
 
 def main() -> None:
     taken: dict[str, list[float]] = {name: [] for name in CELLS}
-    with (
-        tempfile.TemporaryDirectory() as name,
-        running_lab(Path(name)) as url,
-        sync_playwright() as playwright,
-    ):
-        server.ensure(Path(name) / "home")
-        try:
-            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
-            notebook = Notebook(browser.new_page(), url, Path(name))
-            for _ in range(RUNS):
-                for kind, (code, selector) in CELLS.items():
-                    taken[kind].append(seconds_to_show(notebook, code, selector))
-            browser.close()
-        finally:
-            server.stop(Path(name) / "home")
+    with sandbox_process() as sandbox, opened_notebook(sandbox.home.parent) as notebook:
+        for _ in range(RUNS):
+            for kind, (code, selector) in CELLS.items():
+                taken[kind].append(seconds_to_show(notebook, code, selector))
     form, button = (statistics.median(taken[kind]) for kind in ("PromptForm", "button"))
     print(f"PromptForm {form:.2f} s, button {button:.2f} s, ratio {form / button:.2f} (goal 4)")
 

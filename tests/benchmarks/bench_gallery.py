@@ -1,23 +1,25 @@
 """The gallery's figures over a ledger of 5,000 jobs: time to the first page, state, memory and script time
 after all of them were scrolled through. Prints them, asserts none.
 
-`python tests/benchmarks/bench_gallery.py`
+`PYTHONPATH=tests python -m benchmarks.bench_gallery`
 """
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sqlite3
 import statistics
-import sys
-import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+from benchmarks.command import sandbox_process
+from benchmarks.page import figures_of, opened_notebook
+from browser.lab import SETUP, shown
+
+import reelbook as rb
 
 JOBS, FILES = 5_000, 300
 LINK = "https://cdn.example/clip.mp4"
@@ -26,10 +28,7 @@ COLUMNS = (
     "intended_at, accepted_at, ended_at, request_id, estimated_cost_micro, cost_micro, took_seconds, "
     "video_url, clip_path"
 )
-TEXT = """
-red fox snow night slow pan left city rain
-neon boat storm sea forest autumn fog bird meadow
-"""
+TEXT = "red fox snow night slow pan left city rain neon boat storm sea forest autumn fog bird meadow"
 WORDS = TEXT.split()
 
 IN_KERNEL = """
@@ -64,58 +63,49 @@ def plant(session: Any, clip: Path) -> None:
 
 def in_python(session: Any) -> None:
     """What the kernel does: the first page with its messages, one page further, a search, posters."""
-    from reelbook.widgets import Gallery
+    said: list[int] = []
+    gallery: Any = None
 
-    def ask(gallery: Any, content: dict[str, Any]) -> float:
-        began = time.perf_counter()
-        gallery._handle_custom_msg(content, [])
-        return 1000 * (time.perf_counter() - began)
-
-    first, sent = [], 0
-    for _ in range(10):
-        began = time.perf_counter()
-        gallery = Gallery(session)
-        said: list[int] = []
-        gallery.send = lambda content, buffers=None, said=said: said.append(
+    def show() -> None:
+        nonlocal gallery
+        said.clear()
+        gallery = rb.Gallery(session)
+        gallery.send = lambda content, buffers=None: said.append(
             len(json.dumps(content)) + sum(map(len, buffers or []))
         )
         gallery._handle_custom_msg({"name": "hello"}, [])
-        first.append(1000 * (time.perf_counter() - began))
-        sent = sum(said)
+
+    def ask(**content: Any) -> float:
+        return taken(lambda: gallery._handle_custom_msg(content, []))
+
+    first = [taken(show) for _ in range(10)]
     took = f"{statistics.median(first):8.1f} ms, worst {max(first):.1f}"
-    print(f"{took}  first page (goal 300), {sent / 1000:.1f} kB sent")
+    print(f"{took}  first page (goal 300), {sum(said) / 1000:.1f} kB sent")
     code = len(gallery._esm)
     state = {name: value for name, value in gallery.get_state().items() if name not in ("_esm", "_css")}
     size = len(json.dumps(state, default=str))
     print(f"{size / 1000:8.1f} kB of state (goal 100), {code / 1000:.1f} kB of code")
     turn = gallery._found.turn
-    pages = [ask(gallery, {"name": "page", "turn": turn, "from": at}) for at in range(60, JOBS, 60)]
+    pages = [ask(name="page", turn=turn, **{"from": at}) for at in range(60, JOBS, 60)]
     took = f"{statistics.median(pages):8.1f} ms, worst {max(pages):.1f}"
     print(f"{took}  each further page, {len(gallery.jobs)} jobs in all")
     keys = [str(job.number) for job in gallery.jobs[:20]]
-    print(
-        f"{ask(gallery, {'name': 'posters', 'keys': keys}):8.1f} ms  20 posters, drawn once (all of one file)"
-    )
-    began = time.perf_counter()
-    gallery.text = "fox"
-    print(f"{1000 * (time.perf_counter() - began):8.1f} ms  the first search, which makes the index")
-    began = time.perf_counter()
-    gallery.text = "fox sn"
-    print(f"{1000 * (time.perf_counter() - began):8.1f} ms  a search")
+    print(f"{ask(name='posters', keys=keys):8.1f} ms  20 posters, drawn once (all of one file)")
+    for text in ("fox", "fox sn"):
+        print(f"{taken(lambda: setattr(gallery, 'text', text)):8.1f} ms  a search for “{text}”")  # noqa: B023 - at once
     gallery.close()
+
+
+def taken(work: Callable[[], object]) -> float:
+    """How many milliseconds it takes."""
+    began = time.perf_counter()
+    work()
+    return 1000 * (time.perf_counter() - began)
 
 
 def in_page(folder: Path) -> None:
     """Scrolls through all of them in a real JupyterLab, and prints what the page then holds."""
-    from benchmarks.page import figures_of
-    from browser.lab import SETUP, Notebook, running_lab, shown
-    from browser.pages import CHROMIUM, opened_page
-
-    if CHROMIUM is None:
-        print("chromium isn't installed: the page isn't measured")
-        return
-    with running_lab(folder) as url, opened_page() as page:
-        notebook = Notebook(page, url, folder)
+    with opened_notebook(folder) as notebook:
         figures = figures_of(notebook)
         notebook.run(SETUP)
         notebook.value("len(session.jobs())")
@@ -129,8 +119,8 @@ def in_page(folder: Path) -> None:
         began = time.perf_counter()
         while time.perf_counter() - began < 120 and cell.locator(".rb-grid li").count() < JOBS:
             scroller.evaluate("(node) => { node.scrollTop += 2000; }")
-            page.wait_for_timeout(60)
-        page.wait_for_timeout(1500)
+            notebook.page.wait_for_timeout(60)
+        notebook.page.wait_for_timeout(1500)
         after = figures()
         tiles = cell.locator(".rb-grid li").count()
         print(f"{tiles:8} tiles after {time.perf_counter() - began:.0f} s of scrolling")
@@ -144,23 +134,13 @@ def in_page(folder: Path) -> None:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        os.environ["REELBOOK_HOME"] = str(folder / "home")
-        from reelbook.sandbox import server
-        from reelbook.session import connect
-
-        try:
-            with connect("sandbox") as session:
-                assert session.sandbox is not None
-                session.sandbox.settings(pace=0, rate_limiting=False)
-                clip = session.text_to_video("a red fox", duration_seconds=5).result(60).path
-                one = shutil.copy(clip, folder / "one.mp4")
-                plant(session, Path(one))
-                in_python(session)
-            in_page(folder)
-        finally:
-            server.stop(folder / "home")
+    with sandbox_process(pace=0) as sandbox:
+        folder = sandbox.home.parent
+        with rb.connect("sandbox", home=sandbox.home) as session:
+            clip = session.text_to_video("a red fox", duration_seconds=5).result(60).path
+            plant(session, Path(shutil.copy(clip, folder / "one.mp4")))
+            in_python(session)
+        in_page(folder)
 
 
 if __name__ == "__main__":

@@ -10,18 +10,17 @@ from __future__ import annotations
 import contextlib
 import random
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from benchmarks.command import options_of, sandbox_process, verdict, with_seed
 from support.jumping_time import JumpingLoop
-from support.ledgers import ledger_in
+from support.ledgers import forget_requests, ledger_in, rows
 
 import reelbook as rb
 from reelbook import timing, wire
@@ -34,7 +33,7 @@ from reelbook.states import CANCELLED
 WAIT_SECONDS = 60.0
 # Interrupts come between these two moments of an action, at each order of magnitude as often.
 SOONEST_SECONDS, LATEST_SECONDS = 0.00003, 0.3
-SHAPE = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7}
+SHAPE: Any = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7}
 
 NEIGHBOUR = """
 import random, sqlite3, sys, threading, time
@@ -81,13 +80,14 @@ class Interrupted:
         name = self.rng.choice(("submit", "batch", "result", "spending", "jobs", "connect", "close"))
         action: Callable[[], object] = getattr(self, f"_{name}")
         prompts = [f"clip {len(self.prompts)}-{number}" for number in range(3 if name == "batch" else 1)]
-        if name in ("submit", "batch"):
+        buys = name in ("submit", "batch")
+        if buys:
             self.prompts += prompts
         after = SOONEST_SECONDS * (LATEST_SECONDS / SOONEST_SECONDS) ** self.rng.random()
         until = time.monotonic() + after
         try:
             signal.setitimer(signal.ITIMER_REAL, after)
-            action(*([prompts] if name in ("submit", "batch") else []))
+            action(*([prompts] if buys else []))
             while time.monotonic() < until + 1:
                 # What was quicker than the interrupt is followed by looks.
                 rb.connect("sandbox", home=self.home).spending()
@@ -95,9 +95,8 @@ class Interrupted:
             self.slowest_seconds = max(self.slowest_seconds, time.monotonic() - until)
             self.done[name] += 1
         self.session = self._connected()
-        if name in ("submit", "batch"):
-            for prompt in prompts:
-                self.session.text_to_video(prompt, once=prompt, **SHAPE)  # type: ignore[arg-type]  # as it is
+        if buys:
+            self._submit(prompts)
         else:
             self.session.spending()
 
@@ -107,7 +106,7 @@ class Interrupted:
         while left != len(self.session.running) or time.monotonic() < deadline:
             if left != len(self.session.running):
                 left, deadline = len(self.session.running), time.monotonic() + WAIT_SECONDS
-            self._forget_requests()
+            forget_requests(self.home)
             self.session.resume(unsent=True)  # what close() was quicker with
             for job in self.session.running:
                 with contextlib.suppress(WaitTimeout):
@@ -118,24 +117,18 @@ class Interrupted:
     def _connected(self) -> rb.Session:
         session = rb.connect("sandbox", home=self.home)
         if session is not self.session:
-            self._forget_requests()
-            session.balance()  # its answer says that the limit is lifted
+            forget_requests(self.home)
+            session.balance()
         return session
-
-    def _forget_requests(self) -> None:
-        # What other sessions sent within the last minute counts against this one. This takes the wait for it
-        # away, no more.
-        with closing(sqlite3.connect(self.home / "ledger.db", timeout=20)) as ledger, ledger:
-            ledger.execute("DELETE FROM requests")
 
     def _submit(self, prompts: Sequence[str]) -> None:
         for prompt in prompts:
-            self.session.text_to_video(prompt, once=prompt, **SHAPE)  # type: ignore[arg-type]  # as it is
+            self.session.text_to_video(prompt, once=prompt, **SHAPE)
 
     def _batch(self, prompts: Sequence[str]) -> None:
         # One by one: a batch is one step, and its requests would have one label.
         for prompt in prompts:
-            self.session.submit_many([prompt], once=prompt, **SHAPE)  # type: ignore[arg-type]  # as it is
+            self.session.submit_many([prompt], once=prompt, **SHAPE)
 
     def _result(self) -> None:
         for job in self.session.running:
@@ -158,9 +151,8 @@ class Interrupted:
 
 def faults(home: Path, prompts: Sequence[str]) -> list[str]:
     """What doesn't hold by the service's own records and the ledger's file; none if nothing was lost."""
-    with closing(sqlite3.connect(Places(home).database)) as service:
-        asked = service.execute("SELECT request_id, json_extract(request, '$.prompt') FROM jobs")
-        made = dict(asked.fetchall())
+    jobs = rows(Places(home).database, "SELECT request_id, json_extract(request, '$.prompt') FROM jobs")
+    made = dict(map(tuple, jobs))
     with ledger_in(home, "sandbox", server.ensure(home).api_key) as ledger:
         entries = ledger.find(limit=10**6)
         spend = ledger.spend()
@@ -217,9 +209,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     began = time.monotonic()
     with sandbox_process(pace=0, balance_usd=100_000) as sandbox:
         broken = run(sandbox.home, sandbox, options.times, options.seed)
-    ended = verdict(broken)
-    print(f"{time.monotonic() - began:.0f} s")
-    return ended
+    return verdict(broken, began)
 
 
 if __name__ == "__main__":

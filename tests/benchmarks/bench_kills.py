@@ -122,7 +122,7 @@ def table(found: Sequence[Aftermath]) -> None:
         print(f"{phase:<26}" + "".join(f"{number:>{len(name) + 2}}" for name, number in cells))
 
 
-def billed_verdict(found: Sequence[Aftermath], account_usd: float) -> int:
+def billed_verdict(found: Sequence[Aftermath], account_usd: float, began: float) -> int:
     """Prints the money and every promise that was broken; 1 if there is one."""
     spent = sum(each.spend.spent_usd for each in found)
     uncertain = sum(each.spend.uncertain_usd for each in found)
@@ -137,7 +137,7 @@ def billed_verdict(found: Sequence[Aftermath], account_usd: float) -> int:
     broken = [f"{each.phase}, {each.at_seconds:.3f} s: {fault}" for each in found for fault in each.faults()]
     if round(1e6 * (account_usd - billed)) != 0:
         broken.append("the sandboxes billed something that isn't a job of these batches")
-    return verdict(broken)
+    return verdict(broken, began)
 
 
 class Workshop:
@@ -218,9 +218,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     table(found)
     print(f"\nbesides, {len(WORST)} kills just before and just after a step is on the disk:", end="")
     table(in_steps)
-    ended = billed_verdict([*found, *in_steps], account_usd)
-    print(f"{time.monotonic() - began:.0f} s")
-    return ended
+    return billed_verdict([*found, *in_steps], account_usd, began)
 
 
 if __name__ == "__main__":

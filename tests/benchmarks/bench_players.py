@@ -12,9 +12,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks.page import figures_of
-from browser.lab import PLAYS, SETUP, Notebook, keep_in_view, running_lab, shown, until
-from browser.pages import opened_page
+from benchmarks.page import figures_of, opened_notebook
+from browser.lab import PLAYS, SETUP, Notebook, keep_in_view, shown, until
 
 from reelbook.sandbox import server
 
@@ -75,8 +74,8 @@ def saved_bytes(notebook: Notebook) -> int:
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         save_widget_state(Path(name))
-        with running_lab(Path(name)) as url, opened_page() as page:
-            notebook = Notebook(page, url, Path(name))
+        with opened_notebook(Path(name)) as notebook:
+            page = notebook.page
             size = int(notebook.run(CLIP).locator(".jp-OutputArea-output").first.inner_text(timeout=60_000))
             growth = _growth(notebook)
             figures = figures_of(notebook)

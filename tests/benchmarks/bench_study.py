@@ -1,24 +1,22 @@
 """How often a study's 90 % intervals hold the truth, and how often it names a winner among equals.
 
-`python tests/benchmarks/bench_study.py [--sets 1000]`: each set is a study that asks about the pairs which
-teach it most, with answers drawn from known strengths.
+`PYTHONPATH=tests python -m benchmarks.bench_study [--sets 1000]`: each set is a study that asks about the
+pairs which teach it most, with answers drawn from known strengths.
 """
 
 from __future__ import annotations
 
-import argparse
 import math
 import random
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import fmean
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
+from benchmarks.command import options_of
 from support.ledgers import ledger_in
 from widgets.doubles import clip_file
 
@@ -73,12 +71,12 @@ def _chance(difference: float) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = options_of(__doc__)
     parser.add_argument("--sets", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     wanted = parser.parse_args()
     draw = random.Random(wanted.seed)
-    clips, pairs, winners = [], [], 0
+    clips, pairs, winners = list[bool](), list[bool](), 0
     with tempfile.TemporaryDirectory() as folder, studies(Path(folder)) as study:
         for number in range(wanted.sets):
             size, votes = draw.randint(2, MOST_CLIPS), draw.randint(5, 60)
@@ -86,11 +84,10 @@ def main() -> None:
             found = simulate(study(size, f"{number}?"), truth, votes, draw)
             clips += found.clips
             pairs += found.pairs
-            equals = simulate(study(size, f"{number}, of equals?"), [0.0] * size, votes, draw)
-            winners += equals.winner
-    print(f"{wanted.sets} studies of 5 to 60 votes on 2 to 8 clips")
-    print(f"90 % intervals that hold the truth: clips {sum(clips) / len(clips):.1%}, ", end="")
-    print(f"pairs {sum(pairs) / len(pairs):.1%}")
+            winners += simulate(study(size, f"{number}, of equals?"), [0.0] * size, votes, draw).winner
+    right = [f"{name} {fmean(held):.1%}" for name, held in (("clips", clips), ("pairs", pairs))]
+    print(f"{wanted.sets} studies of 5 to 60 votes on 2 to {MOST_CLIPS} clips")
+    print(f"90 % intervals that hold the truth: {', '.join(right)}")
     print(f"studies of equals with a winner: {winners / wanted.sets:.1%}")
 
 

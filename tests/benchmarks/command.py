@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import random
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,7 +39,11 @@ def sandbox_process(**settings: Any) -> Iterator[Sandbox]:
             server.stop(home)
 
 
-def verdict(broken: Sequence[str]) -> int:
-    """Prints each promise that was broken; 1 if there is one, as the process ends with it."""
+def verdict(broken: Sequence[str], began: float) -> int:
+    """Prints each promise that was broken, and how long it took since `began`, by `time.monotonic`.
+
+    1 if one was broken, as the process ends with it.
+    """
     print("\n".join(["broken promises:", *broken]) if broken else "broken promises: none")
+    print(f"{time.monotonic() - began:.0f} s")
     return 1 if broken else 0

@@ -18,6 +18,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from support.ledgers import forget_requests
+
 import reelbook as rb
 from reelbook.errors import ReelbookError, SessionClosed, SpendLimitReached
 from reelbook.explore import Sweep, SweepRun
@@ -64,12 +66,8 @@ def patiently_connected(order: Order) -> rb.Session:
             time.sleep(AGAIN_SECONDS)
             continue
         with contextlib.suppress(sqlite3.Error):
-            # Its limit is taken for 10 a minute, of which other kernels used much: this takes no more away
-            # than the wait for that.
-            with contextlib.closing(sqlite3.connect(Path(order.home, "ledger.db"), timeout=1)) as ledger:
-                with ledger:
-                    ledger.execute("DELETE FROM requests")
-        session.balance()  # its answer says that the limit is lifted
+            forget_requests(Path(order.home))
+        session.balance()
         return session
 
 

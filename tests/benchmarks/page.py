@@ -12,10 +12,14 @@ from browser.pages import opened_page
 
 
 @contextmanager
-def opened_notebook() -> Iterator[Notebook]:
-    """A notebook in a folder of its own."""
-    with tempfile.TemporaryDirectory() as name, running_lab(Path(name)) as url, opened_page() as page:
-        yield Notebook(page, url, Path(name))
+def opened_notebook(folder: Path | None = None) -> Iterator[Notebook]:
+    """A notebook in that folder, whose `home` is the kernel's, or in one of its own."""
+    if folder is None:
+        with tempfile.TemporaryDirectory() as own, opened_notebook(Path(own)) as notebook:
+            yield notebook
+        return
+    with running_lab(folder) as url, opened_page() as page:
+        yield Notebook(page, url, folder)
 
 
 def figures_of(notebook: Notebook) -> Callable[[], dict[str, float]]:

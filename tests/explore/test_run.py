@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from cli.doubles import ROOT, environment
 from PIL import Image
+from session.killing import dies
 from support.waiting import until
 
 import reelbook as rb
@@ -356,30 +357,15 @@ def test_waiting_can_end_before_the_run(session: rb.Session, sandbox: Sandbox) -
 
 
 CHILD = """
-import os, signal, sys
+import sys
 from support.jumping_time import JumpingLoop
 import reelbook as rb
 from reelbook import timing
-from reelbook.ledger import Ledger, Sweeps
 timing.use(timing.Timing(new_loop=JumpingLoop))
 session = rb.connect()
 """
 BUYS = """
-def deadly(kind, step, nth, before):
-    real, calls = getattr(kind, step), 0
-    def wrapped(*args, **options):
-        nonlocal calls
-        calls += 1
-        if calls == nth and before:
-            os.kill(os.getpid(), signal.SIGKILL)
-        result = real(*args, **options)
-        if calls == nth:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return result
-    setattr(kind, step, wrapped)
-
-deadly({kind}, {step!r}, {nth}, {before})
-sweep = rb.Sweep("a {{animal}} runs", animal=["fox", "heron", "bear"], seed=[1, 2], duration_seconds=[1])
+sweep = rb.Sweep("a {animal} runs", animal=["fox", "heron", "bear"], seed=[1, 2], duration_seconds=[1])
 sweep.run(session).results(60)
 """
 RESUMES = """
@@ -426,7 +412,7 @@ def test_a_kill_at_any_moment_leaves_one_clip_for_each_cell(
     sandbox: Sandbox, home: Path, kind: str, step: str, nth: int, before: bool
 ) -> None:
     """After resuming each cell is bought once: it has its clip, or may have one and waits for a person."""
-    process = child(BUYS.format(kind=kind, step=step, nth=nth, before=before), sandbox, home)
+    process = child(dies(step, nth, before=before, kind=kind) + BUYS, sandbox, home)
     process.communicate(timeout=SECONDS)
     assert process.returncode == -9
     with another(sandbox, home) as session:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from session.aftermath import Aftermath, Made, Written
 from support.kernels import Kernel
+from support.ledgers import forget_requests, rows
 from support.waiting import until
 
 import reelbook as rb
@@ -63,8 +64,8 @@ WAYS = (AS_BATCH, ONE_BY_ONE)
 DEADLY = """
 import os
 import signal
-from reelbook.ledger import Ledger
-real, calls = Ledger.{step}, 0
+from reelbook.ledger import {kind}
+real, calls = {kind}.{step}, 0
 def deadly(*args, **options):
     global calls
     calls += 1
@@ -74,16 +75,16 @@ def deadly(*args, **options):
     if calls == {nth}:
         os.kill(os.getpid(), signal.SIGKILL)
     return result
-Ledger.{step} = deadly
+{kind}.{step} = deadly
 """
 
 
-def dies(step: str, nth: int, *, before: bool) -> str:
-    """The sabotage that kills the kernel just before the `nth` step of `Ledger` is on the disk, or after.
+def dies(step: str, nth: int, *, before: bool, kind: str = "Ledger") -> str:
+    """The sabotage that kills the kernel just before the `nth` step of the ledger is on the disk, or after.
 
-    Kill with `once_gone` then.
+    Kill with `once_gone` then. `kind` is the class that has the step.
     """
-    return DEADLY.format(step=step, nth=nth, before=before)
+    return DEADLY.format(kind=kind, step=step, nth=nth, before=before)
 
 
 def kernel_of(sandbox: Sandbox, home: Path) -> Kernel:
@@ -130,14 +131,13 @@ class Outside:
     def made(self, prompts: Sequence[str]) -> list[tuple[Made, Path | None]]:
         """The service's jobs for those prompts and their files, once they have all ended."""
         until(lambda: all(row["state"] in ("completed", "failed") for row in self._rows(prompts)))
-        rows = self._rows(prompts)
         videos = Places(self.sandbox.home).videos
         return [
             (
                 Made(row["prompt"], row["request_id"], row["cost_micro"] or 0),
                 None if row["video"] is None else videos / row["video"],
             )
-            for row in rows
+            for row in self._rows(prompts)
         ]
 
     def _rows(self, prompts: Sequence[str]) -> list[sqlite3.Row]:
@@ -145,7 +145,7 @@ class Outside:
         path = Places(self.sandbox.home).database
         marks = ", ".join("?" * len(prompts))
         jobs = "SELECT *, json_extract(request, '$.prompt') AS prompt FROM jobs"
-        return _rows(path, f"{jobs} WHERE prompt IN ({marks}) ORDER BY accepted_at", prompts)
+        return rows(path, f"{jobs} WHERE prompt IN ({marks}) ORDER BY accepted_at", *prompts)
 
 
 @contextlib.contextmanager
@@ -222,24 +222,17 @@ class Round:
             for path in self.home.glob("ledger.db*"):
                 shutil.copy(path, folder)
             copy = Path(folder, "ledger.db")
-            rows = _rows(copy, "SELECT * FROM entries ORDER BY id", ()) if copy.exists() else []
+            found = rows(copy, "SELECT * FROM entries ORDER BY id") if copy.exists() else []
         return [
             Written(row["prompt"], row["state"], row["request_id"], row["clip_path"] is not None)
-            for row in rows
+            for row in found
         ]
-
-    def _forget_requests(self) -> None:
-        # A fresh session takes the limit for 10 a minute, and what the killed kernel used of it for used up:
-        # without this each resume would wait for that, a minute or two. This takes the wait away, no more.
-        with contextlib.closing(sqlite3.connect(self.home / "ledger.db", timeout=10)) as connection:
-            with connection:
-                connection.execute("DELETE FROM requests")
 
     def _after(self, at_seconds: float, left: list[Written], parts: int, posts: int) -> Aftermath:
         sandbox = self.outside.sandbox
         with rb.connect(api_key=sandbox.api_key, base_url=sandbox.url, home=self.home) as session:
-            self._forget_requests()
-            session.balance()  # its answer says that the limit is lifted
+            forget_requests(self.home)
+            session.balance()
             resumed = session.resume()
             deadline = time.monotonic() + WAIT_SECONDS
             for job in resumed:
@@ -303,9 +296,3 @@ def round_of(outside: Outside, number: int = 0, *, sabotage: str = "") -> Iterat
 
 def _same(path: Path, other: Path | None) -> bool:
     return other is not None and path.is_file() and path.read_bytes() == other.read_bytes()
-
-
-def _rows(path: Path, sql: str, parameters: Sequence[str]) -> list[sqlite3.Row]:
-    with contextlib.closing(sqlite3.connect(path, timeout=10)) as connection:
-        connection.row_factory = sqlite3.Row
-        return connection.execute(sql, tuple(parameters)).fetchall()
