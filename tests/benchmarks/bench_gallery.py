@@ -86,7 +86,7 @@ def in_python(session: Any) -> None:
     size = len(json.dumps(state, default=str))
     print(f"{size / 1000:8.1f} kB of state (goal 100), {code / 1000:.1f} kB of code")
     turn = gallery._found.turn
-    pages = [ask(name="page", turn=turn, **{"from": at}) for at in range(60, JOBS, 60)]
+    pages = [ask(name="page", turn=turn, first=at) for at in range(60, JOBS, 60)]
     took = f"{statistics.median(pages):8.1f} ms, worst {max(pages):.1f}"
     print(f"{took}  each further page, {len(gallery.jobs)} jobs in all")
     keys = [str(job.number) for job in gallery.jobs[:20]]

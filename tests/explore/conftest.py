@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,5 @@ def sandbox(home: Path) -> Iterator[Sandbox]:
 @pytest.fixture
 def session(sandbox: Sandbox, home: Path) -> Iterator[rb.Session]:
     """A session with it, closed at the end."""
-    session = rb.connect(api_key=sandbox.api_key, base_url=sandbox.url, home=home)
-    yield session
-    session.close()
+    with closing(rb.connect(api_key=sandbox.api_key, base_url=sandbox.url, home=home)) as session:
+        yield session

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -41,20 +40,20 @@ def halted(run: SweepRun, sandbox: Sandbox, count: int) -> None:
     """Lets so many of a run's submissions through, and pauses it then."""
     sandbox.fault("429", endpoint="generate", after=count, times=100, reset_seconds=10)
     run.start()
-    until(
-        lambda: sum(each.job is not None and each.job.request_id is not None for each in run.cells) == count
-    )
+    until(lambda: accepted(run) == count)
     run.pause()
     until(lambda: run._task is None)
     sandbox.clear_faults()
 
 
-@contextmanager
-def another(sandbox: Sandbox, home: Path, max_spend: float = 1000.0) -> Iterator[rb.Session]:
-    """Another session of the home, in the ledger like one of another kernel."""
-    session = rb.connect(api_key=sandbox.api_key, base_url=sandbox.url, home=home, max_spend=max_spend)
-    yield session
-    session.close()
+def accepted(run: SweepRun) -> int:
+    """How many cells have a job that the service took."""
+    return sum(each.job is not None and each.job.request_id is not None for each in run.cells)
+
+
+def another(sandbox: Sandbox, home: Path, max_spend: float = 1000.0) -> closing[rb.Session]:
+    """Another session of the home, in the ledger like one of another kernel; closed at the end."""
+    return closing(rb.connect(api_key=sandbox.api_key, base_url=sandbox.url, home=home, max_spend=max_spend))
 
 
 def test_every_cell_becomes_a_clip(session: rb.Session, sandbox: Sandbox) -> None:
@@ -309,9 +308,7 @@ def test_a_run_elsewhere_is_followed_and_stopped_from_here(
         run = foxes().run(session)
         there = rb.Sweep.open(other, run.id or "")
         assert there.state == "running"
-        until(
-            lambda: sum(each.job is not None and each.job.request_id is not None for each in run.cells) == 2
-        )
+        until(lambda: accepted(run) == 2)
         there.stop()
         until(lambda: run.state == "stopped")
         until(lambda: run.counts == there.counts == {"completed": 2, "planned": 4})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import pytest
 from ledger.doubles import KEY, Kernel, heard, opened, tell
@@ -21,27 +22,29 @@ def elsewhere(second: float, *, set_by: float = 0.0) -> Instant:
     return Instant(70.0 + second, 1_800_000_000.0 + second + set_by, "another machine")
 
 
-class Fits:
-    """Says yes or no, and keeps what it was asked about: how long ago the others' requests count from."""
+class Asked(NamedTuple):
+    """A request that was entered: its number, and what it heard of the others' requests."""
 
-    def __init__(self, answer: bool = True) -> None:
-        self.answer = answer
-        self.others: list[float] = []
-        self.told: int | None = None
-
-    def __call__(self, others: Sequence[float], told: int | None) -> bool:
-        self.others = [-moment for moment in others]
-        self.told = told
-        return self.answer
-
-    def asked(self, ledger: Ledger, moment: Instant) -> int | None:
-        """What becomes of a request at that moment."""
-        ledger.requests._instant = lambda: moment
-        return ledger.requests.enter(0.0, self)
+    number: int | None
+    others: list[float]  # how long ago they count from
+    told: int | None
 
 
-def answered(ledger: Ledger, moment: Instant, place: int, limit: int | None = None) -> None:
+def asked(ledger: Ledger, moment: Instant, *, fits: bool = True) -> Asked:
+    """What becomes of a request at that moment, for which there is a place or not."""
+    heard: list[tuple[list[float], int | None]] = []
+
+    def look(others: Sequence[float], told: int | None) -> bool:
+        heard.append(([-each for each in others], told))
+        return fits
+
+    ledger.requests._instant = lambda: moment
+    return Asked(ledger.requests.enter(0.0, look), *heard[0])
+
+
+def answered(ledger: Ledger, moment: Instant, place: int | None, limit: int | None = None) -> None:
     """The request was answered at that moment."""
+    assert place is not None
     ledger.requests._instant = lambda: moment
     ledger.requests.answered(place, 0.0, limit)
 
@@ -55,71 +58,54 @@ def other(ledger: Ledger) -> Iterator[Ledger]:
 
 def test_a_kernel_sees_the_others_requests_and_not_its_own(ledger: Ledger, other: Ledger) -> None:
     """Its own are in its budget already, with all that their answers said."""
-    fits = Fits()
     for second in (1, 2):
-        number = fits.asked(ledger, at(second))
-        assert number is not None
-        answered(ledger, at(second), number)
-    assert fits.others == []
-    fits.asked(other, at(3))
-    assert fits.others == [2, 1]
+        mine = asked(ledger, at(second))
+        assert mine.others == []
+        answered(ledger, at(second), mine.number)
+    assert asked(other, at(3)).others == [2, 1]
 
 
 def test_only_what_fits_the_key_is_noted(ledger: Ledger, other: Ledger) -> None:
     """A request that has to wait is nobody's, one never sent gives its place back; keys stand apart."""
-    assert Fits(answer=False).asked(ledger, at(0)) is None
-    number = Fits().asked(ledger, at(0))
+    assert asked(ledger, at(0), fits=False).number is None
+    number = asked(ledger, at(0)).number
     assert number is not None
     ledger.requests.give_back(number)
-    Fits().asked(ledger.file.ledger("https://other.example", KEY), at(0))
-    (fits := Fits()).asked(other, at(0))
-    assert fits.others == []
+    asked(ledger.file.ledger("https://other.example", KEY), at(0))
+    assert asked(other, at(0)).others == []
 
 
 def test_a_request_counts_from_its_answer(ledger: Ledger, other: Ledger) -> None:
     """The service may have counted it as late as that; while it is under way it counts from now."""
-    number = Fits().asked(ledger, at(0))
-    assert number is not None
-    (fits := Fits()).asked(other, at(4))
-    assert fits.others == [0]
+    number = asked(ledger, at(0)).number
+    assert asked(other, at(4)).others == [0]
     answered(ledger, at(5), number)
-    fits.asked(other, at(30))
-    assert fits.others == [25]
+    assert asked(other, at(30)).others == [25]
 
 
 def test_the_limit_that_one_was_told_is_known_to_the_others(ledger: Ledger, other: Ledger) -> None:
     """The newest answer that said one counts."""
     for second, limit in ((0, 10), (1, 100), (2, None)):
-        number = Fits().asked(ledger, at(second))
-        assert number is not None
-        answered(ledger, at(second), number, limit)
-    (fits := Fits()).asked(other, at(4))
-    assert fits.told == 100
+        answered(ledger, at(second), asked(ledger, at(second)).number, limit)
+    assert asked(other, at(4)).told == 100
 
 
 def test_a_request_of_a_kernel_that_ended_counts_for_as_long_as_it_may_have_taken(
     ledger: Ledger, other: Ledger
 ) -> None:
     """It was never answered: it counts from the last moment at which it can have arrived."""
-    Fits().asked(ledger, at(0))
-    (fits := Fits()).asked(other, at(100))
-    assert fits.others == [40]
-    fits.asked(other, at(121))
-    assert fits.others == []
+    asked(ledger, at(0))
+    assert [asked(other, at(second)).others for second in (100, 121)] == [[40], []]
 
 
 @pytest.mark.parametrize("step", [3600.0, -3600.0, 90.0, -30.0])
 def test_a_clock_that_is_set_changes_nothing(ledger: Ledger, other: Ledger, step: float) -> None:
     """Forward or back: a request counts for the minute after its answer."""
-    number = Fits().asked(ledger, at(0))
-    assert number is not None
-    (fits := Fits()).asked(other, at(1, set_by=step))
-    assert fits.others == [0]
+    number = asked(ledger, at(0)).number
+    assert asked(other, at(1, set_by=step)).others == [0]
     answered(ledger, at(2, set_by=step), number)
-    fits.asked(other, at(3, set_by=2 * step))
-    assert fits.others == [1]
-    fits.asked(other, at(62.5))
-    assert fits.others == []
+    assert asked(other, at(3, set_by=2 * step)).others == [1]
+    assert asked(other, at(62.5)).others == []
 
 
 @pytest.mark.parametrize(
@@ -129,11 +115,9 @@ def test_machines_that_share_a_folder_go_by_the_clock_of_the_epoch(
     ledger: Ledger, other: Ledger, set_by: float, counts: list[float]
 ) -> None:
     """They have no other in common; one that goes wrong by an hour stops nobody."""
-    number = Fits().asked(ledger, elsewhere(0, set_by=set_by))
-    assert number is not None
-    answered(ledger, elsewhere(0, set_by=set_by), number)
-    (fits := Fits()).asked(other, at(10))
-    assert fits.others == counts
+    there = elsewhere(0, set_by=set_by)
+    answered(ledger, there, asked(ledger, there).number)
+    assert asked(other, at(10)).others == counts
 
 
 def test_all_processes_of_a_machine_share_its_steady_clock(kernel: Kernel) -> None:
@@ -153,11 +137,8 @@ wait()
 def test_old_requests_are_forgotten(ledger: Ledger) -> None:
     """The table doesn't grow with the years."""
     for minute in range(100):
-        Fits().asked(ledger, at(60 * minute))
-    rows = ledger.store.read(
-        lambda connection: connection.execute("SELECT count(*) FROM requests").fetchone()
-    )
-    assert rows[0] == 6
+        asked(ledger, at(60 * minute))
+    assert ledger.store.rows("SELECT count(*) FROM requests")[0][0] == 6
 
 
 def test_two_kernels_never_both_take_the_last_place(kernel: Kernel) -> None:
