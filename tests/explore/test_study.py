@@ -100,6 +100,9 @@ def test_files_are_studied_too(session: rb.Session, tmp_path: Path) -> None:
     moved = files[0].rename(tmp_path / "c.mp4")
     assert won_votes(session, rb.Clip(path=moved, request_id="")) == "won 1 of 1 vote"
     assert rb.Study([moved, files[1]], session).voters == {"": 1}
+    (tmp_path / "b").mkdir()
+    named_alike = files[1].rename(tmp_path / "b" / "c.mp4")
+    assert rb.Study([moved, named_alike], session).labels == ("c.mp4", "c.mp4 (2)")
 
 
 def test_equal_prompts_are_told_apart(session: rb.Session) -> None:

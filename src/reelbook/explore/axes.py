@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
@@ -81,6 +82,14 @@ def typed(values: Iterable[str]) -> str:
     """Texts as they are typed for an axis: `parsed` reads them back, those that look like ranges aside."""
     quoted = ('"' + each.replace('"', '""') + '"' if re.search('[,"\n]', each) else each for each in values)
     return ", ".join(quoted)
+
+
+def numbered(labels: Iterable[str]) -> Iterator[str]:
+    """Labels that can be told apart: a second "random" is "random (2)"."""
+    times: Counter[str] = Counter()
+    for label in labels:
+        times[label] += 1
+        yield label if times[label] == 1 else f"{label} ({times[label]})"
 
 
 def _number(word: str) -> str | Decimal:

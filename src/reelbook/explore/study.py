@@ -22,6 +22,7 @@ from ..formatting import count
 from ..ledger import KeptVote
 from ..requests import FIELDS
 from ..session import Clip, Job, Session, connect, display
+from .axes import numbered
 from .designs import library
 from .ranking import MANY, Odds, Ranking, Vote, next_pair
 from .run import SweepRun
@@ -331,14 +332,14 @@ def _name(clip: Clip) -> str:
 
 
 def _labels(clips: Sequence[Clip]) -> tuple[str, ...]:
-    """What tells the clips apart: their prompts; where those are alike, also what else was asked for."""
+    """What tells the clips apart: their prompts or names; where those are alike, what else was asked for."""
     labels = [each.request.prompt if each.request else each.path.name for each in clips]
     for name in (each for each in FIELDS if each not in ("prompt", "image")):
         values = [getattr(each.request, name, None) for each in clips]
         if len({*labels}) < len(labels) and len({*values}) > 1:
             words = [value_words(name, FIELDS[name].words(value)) for value in values]
             labels = [f"{label} · {word}" for label, word in zip(labels, words, strict=True)]
-    return tuple(labels)
+    return tuple(numbered(labels))
 
 
 def value_words(axis: str, label: str) -> str:

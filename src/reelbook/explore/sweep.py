@@ -6,8 +6,8 @@ import itertools
 import json
 import os
 import re
-from collections import ChainMap, Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -19,7 +19,7 @@ from ..secret import quotable, veiled
 from ..session.request_code import script
 from ..suggestions import nearest
 from . import designs
-from .axes import Axis, Cell, parsed
+from .axes import Axis, Cell, numbered, parsed
 from .designs import DESIGNS, Design, Place
 from .plan import CONFIRM_ABOVE_USD, Plan, plan
 from .run import SweepRun, Swept
@@ -302,7 +302,7 @@ def _axis(name: str, given: Any, images: dict[str, PreparedImage]) -> Axis:
         another = name in VARIED and VARIED[name].is_random(each[0])  # each random seed is another clip
         kept.setdefault(("random", number) if another else each[0], each)
     distinct, labels = zip(*kept.values(), strict=True)
-    return Axis(name, distinct, tuple(_numbered(labels)))
+    return Axis(name, distinct, tuple(numbered(labels)))
 
 
 def _value(name: str, value: Any) -> Any:
@@ -322,14 +322,6 @@ def _picture(source: Any) -> tuple[PreparedImage, str]:
     return picture, Path(source).name if isinstance(source, str | os.PathLike) else "picture"
 
 
-def _numbered(labels: Iterable[str]) -> Iterator[str]:
-    """Labels that can be told apart: a second "random" is "random (2)"."""
-    times: Counter[str] = Counter()
-    for label in labels:
-        times[label] += 1
-        yield label if times[label] == 1 else f"{label} ({times[label]})"
-
-
 def _differing(variants: Sequence[str]) -> tuple[str, ...]:
     """What tells the variants of a template apart, in whole words: "dawn", "night"."""
     if len(variants) == 1:
@@ -338,7 +330,7 @@ def _differing(variants: Sequence[str]) -> tuple[str, ...]:
     start = _shared(words)
     end = _shared([each[start:][::-1] for each in words])
     own = (" ".join(each[start : len(each) - end]) for each in words)
-    return tuple(_numbered(each or "(nothing)" for each in own))
+    return tuple(numbered(each or "(nothing)" for each in own))
 
 
 def _shared(words: Sequence[Sequence[str]]) -> int:
