@@ -1,4 +1,4 @@
-"""The ledger of one account, for who has no session, and what is read and changed beside it."""
+"""The ledger of one account without a session, and what is read and changed in the files beside it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reelbook.secret import Secret
 
 @contextlib.contextmanager
 def ledger_in(home: Path, service: str, key: Secret, **options: Any) -> Iterator[Ledger]:
-    """That of `key` at `service` in `home`, closed in the end; the options are those of `LedgerFile.open`."""
+    """That of `key` at `service` in `home`, closed at the end; the options are those of `LedgerFile.open`."""
     with LedgerFile.open(home, **options) as file:
         yield file.ledger(service, key)
 

@@ -1,8 +1,8 @@
 """Which clips are better, by votes on pairs of them, and how sure that is.
 
 Bradley–Terry's model: each clip has a strength, and the odds that it wins over another are the exponential
-of the difference. What the votes leave open is told by the strengths' joint distribution, which choix finds
-by expectation propagation; its 90 % intervals hold the truth nine times of ten, also after few votes.
+of the difference. How sure that is follows from the joint distribution of the strengths, which choix finds by
+expectation propagation; its 90 % intervals hold the truth nine times out of ten, even after few votes.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ class Vote(NamedTuple):
 
 @dataclass(frozen=True)
 class Odds:
-    """How likely one wins over another: `chance`, and the 90 % interval from `low` to `high`.
+    """How likely one is to win over another: `chance`, with a 90 % interval from `low` to `high`.
 
-    `votes` compared them directly. Without enough votes to tell them apart, `more` says about how many are
-    missing, `MANY` at most; it is 0 once they can be told apart.
+    So many `votes` compared them directly. `more` is about how many are missing until they can be told
+    apart, `MANY` at most, and 0 once they can.
     """
 
     chance: float
@@ -110,7 +110,7 @@ class Ranking:
     def _missing(self, compared: int, distance: float, spread: float, spreads: float) -> int:
         """About how many votes are missing, on any pairs, until it is so many spreads from nothing.
 
-        The spread shrinks with the root of the votes' number. As long as it is large, so may the distance be.
+        The spread shrinks with the root of the number of votes. While it is large, the distance may be, too.
         """
         if compared and distance >= spreads * spread:
             return 0
@@ -121,8 +121,8 @@ class Ranking:
 def next_pair(items: int, votes: Iterable[Vote], draw: random.Random) -> tuple[int, int]:
     """The pair whose vote teaches most: how far they differ is in doubt, and so is the answer.
 
-    Among equal pairs the lot decides, and also which clip stands first. What was voted is taken into account
-    roughly and at once: it comes between one vote and the next.
+    Among equal pairs one is drawn by lot, and so is which clip stands first. Earlier votes are weighed only
+    roughly, as this runs between one vote and the next.
     """
     wins = np.zeros((items, items))
     for vote in votes:

@@ -1,4 +1,4 @@
-"""A sweep's run: buys its cells one by one, is stopped and resumed, and says how each of them is.
+"""A sweep's run: it buys cells one by one, can be stopped and resumed, and says how each of them stands.
 
 Which cell has which clip is in the ledger, so that a run goes on wherever it ended. What is here is a view of
 that, kept on the session's thread.
@@ -151,10 +151,10 @@ class SweepRun:
 
     @property
     def remaining_seconds(self) -> float | None:
-        """About how long until all its clips are here, never less than until the key may ask for them.
+        """About how many seconds until all its clips are here, and at least until the key may ask for them.
 
-        It is that of its jobs; where not all of them say one, what was planned counts, too. None where that
-        has passed, or where all that is missing is being fetched.
+        It is the longest of its jobs'; where some of them say none, the plan counts too. None where the
+        planned time has passed, or where all that is missing is being fetched.
         """
         jobs = [each.job for each in self.cells if each.job is not None and each.job.running]
         views = [job.view() for job in jobs]

@@ -85,9 +85,9 @@ class Comparison:
 class StudyResult:
     """What a study's votes come to.
 
-    `standing` has the clips, the strongest first. `lead` says what is known of the first two, `findings` what
+    `standing` has the clips, the strongest first. `lead` says what is known of the first two, and `findings`
     of each two values of a sweep's axes. `more` is about how many votes are missing until the first can be
-    told from the second, 0 where it can: then it is the `winner`.
+    told from the second; at 0 it is the `winner`.
     """
 
     question: str
@@ -126,10 +126,10 @@ class Study:
         study.vote(pair, "left")                  # "right"; "neither": can't say
         print(study.result())
 
-    Clips of a run are those that are there. The `session`'s ledger keeps the votes; without one it is that of
-    the run or the jobs, else `reelbook.connect()`. `voter` is who votes, where several do. Other votes on the
-    same `question` count wherever both clips are of this study. Raises InvalidInput for fewer than two clips,
-    NotAVideo for a file that isn't a video, ConfigurationError where choix isn't installed.
+    Of a run it takes the clips that are there. The `session`'s ledger keeps the votes; without one it is the
+    session of the run or the jobs, else `reelbook.connect()`. `voter` is who votes, where several do. Earlier
+    votes on the same `question` count wherever both clips are in this study. Raises InvalidInput for
+    fewer than two clips, NotAVideo for a file that isn't a video, ConfigurationError without choix installed.
     """
 
     def __init__(
@@ -172,7 +172,7 @@ class Study:
     def vote(self, pair: Pair, answer: Answer, *, voter: str | None = None) -> None:
         """Keeps which of the pair is better: "left", "right", or "neither" for "can't say".
 
-        Raises InvalidInput for another answer and for clips that aren't of this study.
+        Raises InvalidInput for another answer and for clips that aren't in this study.
         """
         if answer not in ("left", "right", "neither"):
             raise InvalidInput('An answer is "left", "right" or "neither". Nothing was kept.')
@@ -270,7 +270,7 @@ class Study:
         try:
             left, right = (self.clips.index(each) for each in pair)
         except ValueError:
-            raise InvalidInput("These clips aren't of this study. Nothing was kept.") from None
+            raise InvalidInput("These clips aren't in this study. Nothing was kept.") from None
         return left, right
 
     def _votes(self, voter: str | None = None) -> list[Vote]:

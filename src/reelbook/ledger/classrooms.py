@@ -39,8 +39,7 @@ class Seat:
 class Classroom:
     """A classroom at one service. `before` are the ids of the keys that were there when it was opened.
 
-    `label` is what its keys' names begin with: no other classroom's do, of whatever home.
-
+    `label` is what the names of its keys begin with, and those of no other classroom in any home.
     `opened_at` and `closed_at` are epoch seconds; `rate_limit` is requests a minute, for each student.
     """
 
@@ -97,7 +96,7 @@ class Classrooms:
         return _classroom(self._store.write(lambda db: insert(db, "classrooms", values)), ())
 
     def seat(self, classroom: Classroom, student: str, key_name: str, file: str) -> None:
-        """Gives a student a place, who has none yet. `file` is what `Seat.file` says."""
+        """Gives a place to a student who has none yet. `file` is what `Seat.file` says."""
         self._write(
             "INSERT OR IGNORE INTO seats (classroom, student, key_name, file, state) VALUES (?, ?, ?, ?, ?)",
             *(classroom.id, student, key_name, file, WAITING),
@@ -116,7 +115,7 @@ class Classrooms:
         return self._store.read(work)
 
     def waiting(self, seat: Seat) -> None:
-        """No key of the place is there: none was made, or it is revoked."""
+        """The place has no key: none was made, or it was revoked."""
         self._mark(seat, WAITING)
 
     def asking(self, seat: Seat) -> None:

@@ -100,7 +100,7 @@ class LedgerFile(Entries):
     def ledger(self, service: str, key: Secret, *, max_spend_usd: float | None = None) -> Ledger:
         """The ledger of `key` at `service`: an address, of which the origin counts, or any other name.
 
-        Where the address changes and the service stays, any other name will do for it.
+        A service whose address changes, such as the sandbox, goes by another name.
         """
         return Ledger(self, self.account(records.origin(service), key), max_spend_usd=max_spend_usd)
 
@@ -242,7 +242,7 @@ class Ledger(Entries):
     def intend_again(self, entries: Collection[Entry]) -> list[Entry]:
         """Writes down that those left unsent are about to be sent: all that still are, or nothing.
 
-        What another kernel was quicker with is left out, so nothing is sent twice. Raises SpendLimitReached
+        What another kernel has taken meanwhile is left out: nothing is sent twice. Raises SpendLimitReached
         where all together would pass `max_spend_usd`.
         """
         wanted = {entry.id for entry in entries}
@@ -261,7 +261,7 @@ class Ledger(Entries):
     def repeat(self, entry_id: int, request: JobRequest, error: Exception) -> int:
         """What may have been bought goes out again all the same. Returns the number of its new entry.
 
-        The one so far is kept as uncertain, so that both count. Raises SpendLimitReached where another one
+        The entry so far stays, as uncertain, so that both count. Raises SpendLimitReached where another one
         would pass the limit; nothing is changed then.
         """
         entry = self.get(entry_id)

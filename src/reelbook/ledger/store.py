@@ -1,7 +1,7 @@
 """The ledger's one connection: transactions one at a time, on a disk that may fail and come back.
 
-It is used on a thread of its own, for which the caller waits: an interrupt (Stop, Ctrl-C) ends the waiting
-and never falls into a transaction.
+It is used on a thread of its own, and the caller waits for it: an interrupt (Stop, Ctrl-C) ends the waiting
+and never lands in a transaction.
 
 Every read and write is a function of the connection, so that it can be done again. Where the disk takes no
 writes, `write` raises LedgerUnavailable: what is about to be paid must be on the disk first. What was learnt
@@ -89,8 +89,8 @@ def patiently(
 ) -> T:
     """The result of `attempt`, which is done again for so long where what it met `passes`.
 
-    That is left out where other programs lock the file. SQLite itself waits for a slice within an attempt,
-    and doesn't where two would wait for each other.
+    By default that is a lock of another program's. SQLite itself waits for a slice within an attempt, but
+    not where two would wait for each other.
     """
     countdown = Countdown(seconds)
     while True:
@@ -188,11 +188,11 @@ def _begun_anew(path: Path, busy_seconds: float, damage: str) -> tuple[sqlite3.C
 
 def _saved(path: Path, connection: sqlite3.Connection) -> int:
     """How many entries of a damaged file could be saved."""
-    with contextlib.suppress(sqlite3.Error):
-        # Read-only, or closing it would write the journal into the file whose bytes are to be kept.
-        with contextlib.closing(_connect(f"{path.resolve().as_uri()}?mode=ro", 0, uri=True)) as broken:
-            broken.execute("PRAGMA writable_schema=ON")  # the only way into a file that was cut short
-            return rescue(broken, connection)
+    # Read-only, or closing it would write the journal into the file whose bytes are to be kept.
+    as_it_is = f"{path.resolve().as_uri()}?mode=ro"
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(_connect(as_it_is, 0, uri=True)) as broken:
+        broken.execute("PRAGMA writable_schema=ON")  # the only way into a file that was cut short
+        return rescue(broken, connection)
     return 0
 
 
@@ -280,7 +280,7 @@ class Store:
 
     @classmethod
     def memory(cls, home: Path, notice: str) -> Store:
-        """A store that ends with the process, for who wants no file; `notice` says that it is one."""
+        """A store that ends with the process, for those who want no file; `notice` says so."""
         thread = _Thread()
         return cls(thread, thread.call(open_memory), home / FILE_NAME, in_memory=True, notice=notice)
 

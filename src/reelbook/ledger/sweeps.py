@@ -1,7 +1,7 @@
-"""Sweeps: their plans and their cells. What a sweep's record means is known to whoever wrote it.
+"""Sweeps: their plans and their cells. What a sweep's record means, only its writer (`explore`) knows.
 
-A cell has at most one entry at a time, and gets it in the transaction that writes the entry down: so each
-cell is bought once, whoever runs the sweep and whenever that ends.
+A cell has at most one entry at a time, and gets it in the transaction that writes the entry down. So each
+cell is bought once, whoever runs the sweep and however often a kernel is killed.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from ..secret import Secret
 from .records import fingerprint, insert, origin, read
 from .store import Part, Store
 
-# "failed" was answered with an error, "unsent" never arrived, "uncertain" was sent and never answered.
+# "failed": answered with an error; "unsent": never arrived; "uncertain": sent and never answered.
 Outcome = Literal["done", "tool error", "failed", "unsent", "uncertain", "cancelled"]
 
 MAX_STRING: Final = 1000
