@@ -35,6 +35,7 @@ from benchmarks import disk_kernel
 from benchmarks.command import options_of, sandbox_process, verdict
 from benchmarks.disk_kernel import LIMIT, ONCE, SWEEP, Order
 from support.ledgers import rows
+from support.locked import locked_by_process
 from support.waiting import until
 
 import reelbook as rb
@@ -52,13 +53,6 @@ SAID_SECONDS = 1.0
 AT_A_TIME = 3
 
 KILLED, CLOSED, LATER = "killed during it", "closed during it", "killed after it"
-HOLDER = """
-import sqlite3, sys, time
-ledger = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=5)
-ledger.execute("BEGIN IMMEDIATE")
-print("locked", flush=True)
-time.sleep(float(sys.argv[2]))
-"""
 
 
 @dataclass(frozen=True)
@@ -68,7 +62,7 @@ class Fault:
     name: str
     seconds: float
     home: Callable[[Path], contextlib.AbstractContextManager[None]]
-    breaking: Callable[[Path, float], contextlib.AbstractContextManager[None]]
+    breaking: Callable[[Path], contextlib.AbstractContextManager[object]]
 
 
 @contextlib.contextmanager
@@ -95,7 +89,7 @@ def ext4(home: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def filled(home: Path, seconds: float) -> Iterator[None]:
+def filled(home: Path) -> Iterator[None]:
     filler = home / "filler"
     with filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):
         while True:
@@ -105,17 +99,7 @@ def filled(home: Path, seconds: float) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def locked(home: Path, seconds: float) -> Iterator[None]:
-    command = [sys.executable, "-c", HOLDER, str(home / "ledger.db"), str(seconds)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as holder:
-        assert holder.stdout is not None
-        assert holder.stdout.readline(), "the lock wasn't to be had"
-        yield
-        holder.kill()
-
-
-@contextlib.contextmanager
-def immutable(home: Path, seconds: float) -> Iterator[None]:
+def immutable(home: Path) -> Iterator[None]:
     # Not the index of the journal, which is shared memory: the system would kill whoever writes there.
     everything = ("find", home, "-not", "-name", "*-shm", "-exec", "chattr")
     _run(*everything, "+i", "{}", "+")
@@ -125,7 +109,7 @@ def immutable(home: Path, seconds: float) -> Iterator[None]:
 
 FAULTS = (
     Fault("full", 2.0, tmpfs, filled),
-    Fault("locked", 24.0, tmpfs, locked),
+    Fault("locked", 24.0, tmpfs, locked_by_process),
     Fault("read-only", 6.0, ext4, immutable),
 )
 
@@ -263,7 +247,7 @@ def round_of(folder: Path, sandbox: Sandbox, fault: Fault, work: str, ending: st
             WAIT_SECONDS,
         )
         with contextlib.ExitStack() as breaking:
-            breaking.enter_context(fault.breaking(home, fault.seconds))
+            breaking.enter_context(fault.breaking(home))
             broke_at = time.monotonic()
             mending = threading.Timer(fault.seconds, breaking.close)
             mending.start()

@@ -30,6 +30,7 @@ from ledger.doubles import (
     opened,
     tell,
 )
+from support.locked import locked_by_process
 from support.read_only import read_only
 
 from reelbook import deadlines
@@ -123,35 +124,17 @@ def test_a_ledger_closed_with_a_full_disk_leaves_rows_that_can_be_believed(
 
 def test_a_file_that_stays_locked_is_returned_to(folder: Path) -> None:
     """Another program holds the lock for long: it is named, and what was learnt is written later."""
-    holder = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(folder / "ledger.db")],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
     with opened(folder, busy_seconds=0.05) as ledger:
         first = intend(ledger, fox()).entry
-        tell(holder)
-        assert heard(holder) == "locked"
-        with pytest.raises(LedgerLocked, match=rf"Nothing was sent.* process {holder.pid} \(.*has locked it"):
-            intend(ledger, fox())
-        ledger.accepted(first.id, "req-first")
-        assert [entry.request_id for entry in find(ledger)] == ["req-first"]
-        holder.communicate("\n")
+        with locked_by_process(folder) as number:
+            with pytest.raises(LedgerLocked, match=rf"Nothing was sent.* process {number} \(.*has locked it"):
+                intend(ledger, fox())
+            ledger.accepted(first.id, "req-first")
+            assert [entry.request_id for entry in find(ledger)] == ["req-first"]
         assert intend(ledger, fox(prompt="afterwards")).new
         assert ledger.store.trouble is None
     with opened(folder) as again:
         assert [entry.request_id for entry in find(again)] == [None, "req-first"]
-
-
-HOLDER = """
-import sqlite3, sys
-sys.stdin.readline()
-connection = sqlite3.connect(sys.argv[1], isolation_level=None)
-connection.execute("BEGIN IMMEDIATE")
-print("locked", flush=True)
-sys.stdin.readline()
-"""
 
 
 def test_trouble_is_told_as_it_begins_and_ends(ledger: Ledger) -> None:
