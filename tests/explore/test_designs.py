@@ -23,15 +23,6 @@ def met(places: list[designs.Place]) -> set[tuple[int, int, int, int]]:
     return {(a, b, place[a], place[b]) for place in places for a, b in itertools.combinations(axes, 2)}
 
 
-@given(SIZES)
-def test_a_grid_is_complete_and_repeats_nothing(sizes: list[int]) -> None:
-    """There are as many places as the sizes multiply to, and each is another one."""
-    places = designs.grid(sizes)
-
-    assert len(places) == len(set(places)) == prod(sizes)
-    assert all(0 <= index < size for place in places for index, size in zip(place, sizes, strict=True))
-
-
 @settings(max_examples=50)
 @given(SIZES)
 def test_every_pair_is_there(sizes: list[int]) -> None:

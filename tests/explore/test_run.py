@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from cli.doubles import ROOT, environment
+from ledger.doubles import heard, tell
 from PIL import Image
 from session.killing import dies
 from support.waiting import until
@@ -440,12 +441,9 @@ def test_two_processes_that_resume_one_sweep_buy_each_cell_once(
     run = SweepRun(session, foxes())
     halted(run, sandbox, 1)
     process = child(RESUMES, sandbox, home, run.id or "")
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
+    assert heard(process) == "ready"
     before = sent(sandbox)
-    assert process.stdin is not None
-    process.stdin.write("\n")
-    process.stdin.flush()
+    tell(process)
     run.resume()
     assert len(run.results(SECONDS)) == 6
     assert process.communicate(timeout=SECONDS)[0] == "6\n"
@@ -454,16 +452,16 @@ def test_two_processes_that_resume_one_sweep_buy_each_cell_once(
 
 def test_a_callback_hears_once_that_nothing_more_comes(session: rb.Session, sandbox: Sandbox) -> None:
     """When the last clip is here, at once afterwards, when it was paused; not before it is begun."""
-    heard: SimpleQueue[str] = SimpleQueue()
+    told: SimpleQueue[str] = SimpleQueue()
     run = SweepRun(session, foxes())
     with pytest.raises(errors.InvalidInput, match="isn't begun"):
-        run.on_done(lambda run: heard.put(run.state))
+        run.on_done(lambda run: told.put(run.state))
     halted(run, sandbox, 2)
-    run.on_done(lambda run: heard.put(run.state))
-    assert heard.get(timeout=SECONDS) == "paused"
+    run.on_done(lambda run: told.put(run.state))
+    assert told.get(timeout=SECONDS) == "paused"
     run.resume()
-    run.on_done(lambda run: heard.put(run.state))
-    assert heard.get(timeout=SECONDS) == "completed"
-    run.on_done(lambda run: heard.put(run.state))
-    assert heard.get(timeout=SECONDS) == "completed"
-    assert heard.empty()
+    run.on_done(lambda run: told.put(run.state))
+    assert told.get(timeout=SECONDS) == "completed"
+    run.on_done(lambda run: told.put(run.state))
+    assert told.get(timeout=SECONDS) == "completed"
+    assert told.empty()

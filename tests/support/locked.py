@@ -31,7 +31,7 @@ sys.stdin.read()
 
 @contextmanager
 def locked_by_process(home: Path) -> Iterator[int]:
-    """A process has locked the home's ledger for writing, and ends at the end; its number."""
+    """Another process has locked the home's ledger for writing, until the end. Yields its number."""
     command = [sys.executable, "-c", HOLDER, str(home / "ledger.db")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
