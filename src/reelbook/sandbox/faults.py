@@ -10,7 +10,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -125,21 +125,6 @@ def endpoint_of(method: str, path: str) -> str | None:
 
 
 @dataclass(frozen=True)
-class _Answer:
-    """What the application answered, kept back."""
-
-    status: int
-    headers: list[tuple[bytes, bytes]]
-    body: bytes
-
-    def with_body(self, body: bytes, *more: tuple[bytes, bytes]) -> _Answer:
-        """The same with another body, whose length it tells, and more headers."""
-        others = [(name, value) for name, value in self.headers if name != b"content-length"]
-        headers = [*others, (b"content-length", str(len(body)).encode()), *more]
-        return replace(self, headers=headers, body=body)
-
-
-@dataclass(frozen=True)
 class _Hit:
     """One request, and the options of the fault that happens to it."""
 
@@ -151,7 +136,7 @@ class _Hit:
     send: Send
     connection: LimitedProtocol
 
-    async def handle(self) -> _Answer:
+    async def handle(self) -> Response:
         """Let the application handle the request, and keep its answer back."""
         messages: list[Message] = []
 
@@ -161,33 +146,30 @@ class _Hit:
         await self.app(self.scope, self.body.receive, keep)
         await self.body.drain()
         start, *rest = messages
-        content = b"".join(message.get("body", b"") for message in rest)
-        return _Answer(start["status"], list(start["headers"]), content)
+        answer = Response(b"".join(message.get("body", b"") for message in rest), start["status"])
+        answer.raw_headers = list(start["headers"])
+        return answer
 
     async def take(self) -> dict[str, str]:
         """Handle the request or only read it, as `handled` says; the headers about the limit, if any."""
         if not self.options.get("handled"):
             await self.body.drain()
             return {}
-        headers = Headers(raw=(await self.handle()).headers)
+        headers = (await self.handle()).headers
         return {name: value for name, value in headers.items() if name in _RATE_HEADERS}
 
     async def answer(self, response: Response) -> None:
         """Answer with `response`."""
         await response(self.scope, self.body.receive, self.send)
 
-    async def begin(self, answer: _Answer) -> None:
+    async def begin(self, answer: Response) -> None:
         """Send status and headers."""
-        await self.send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
+        status, headers = answer.status_code, answer.raw_headers
+        await self.send({"type": "http.response.start", "status": status, "headers": headers})
 
-    async def go_on(self, body: bytes, *, more: bool) -> None:
+    async def go_on(self, body: bytes | memoryview, *, more: bool) -> None:
         """Send a piece of the body."""
         await self.send({"type": "http.response.body", "body": body, "more_body": more})
-
-    async def whole(self, answer: _Answer) -> None:
-        """Send all of `answer`."""
-        await self.begin(answer)
-        await self.go_on(answer.body, more=False)
 
     async def close(self) -> None:
         """Close the connection after what was sent."""
@@ -229,7 +211,7 @@ async def _short_body(hit: _Hit) -> None:
     most = hit.options["after_bytes"]
     most = len(answer.body) // 2 if most is None else most
     if most >= len(answer.body):
-        await hit.whole(answer)
+        await hit.answer(answer)
         return
     await hit.begin(answer)
     await hit.go_on(answer.body[:most], more=True)
@@ -250,13 +232,13 @@ async def _stall(hit: _Hit) -> None:
     if answer is None:
         await hit.close()
     else:
-        await hit.whole(answer)
+        await hit.answer(answer)
 
 
 async def _drip(hit: _Hit) -> None:
     answer = await hit.handle()
     await hit.begin(answer)
-    for byte in answer.body:
+    for byte in bytes(answer.body):
         await hit.go_on(bytes([byte]), more=True)
         if await hit.body.gone_within(hit.options["seconds"]):
             return
@@ -283,24 +265,33 @@ async def _html(hit: _Hit) -> None:
 
 async def _broken_json(hit: _Hit) -> None:
     answer = await hit.handle()
-    await hit.whole(answer.with_body(answer.body[:-1]))
+    _replace_body(answer, answer.body[:-1])
+    await hit.answer(answer)
 
 
 async def _broken_gzip(hit: _Hit) -> None:
-    await hit.whole((await hit.handle()).with_body(BROKEN_GZIP, (b"content-encoding", b"gzip")))
+    answer = await hit.handle()
+    _replace_body(answer, BROKEN_GZIP)
+    answer.headers["content-encoding"] = "gzip"
+    await hit.answer(answer)
 
 
 async def _unknown_status(hit: _Hit) -> None:
     answer = await hit.handle()
-    said = json.loads(answer.body)
+    said = json.loads(bytes(answer.body))
     if "status" in said:
-        answer = answer.with_body(json.dumps({**said, "status": hit.options["word"]}).encode())
-    await hit.whole(answer)
+        _replace_body(answer, json.dumps({**said, "status": hit.options["word"]}).encode())
+    await hit.answer(answer)
 
 
 async def _expired_link(hit: _Hit) -> None:
     hit.service.expire(hit.scope["path"].removeprefix(VIDEOS), hit.options["status"])
     await hit.app(hit.scope, hit.body.receive, hit.send)
+
+
+def _replace_body(answer: Response, body: bytes | memoryview) -> None:
+    answer.body = body
+    answer.headers["content-length"] = str(len(body))
 
 
 @dataclass(frozen=True)
