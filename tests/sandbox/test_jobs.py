@@ -48,15 +48,16 @@ def test_a_job_passes_its_states_as_its_time_passes(job: jobs.SandboxJob, now: f
 
 def test_a_state_is_a_row_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     """One more, between two others, is passed as they are; all that a row tells is known."""
-    queued = jobs.Phase("queued", 0.05, ("estimated_cost_usd",))
+    queued = jobs.Phase("queued", 0.05)
     life = (jobs.LIFE[0], queued, *jobs.LIFE[1:])
     monkeypatch.setattr(jobs, "LIFE", life)
+    monkeypatch.setattr(jobs, "TELLS", {**jobs.TELLS, "queued": ("estimated_cost_usd",)})
     monkeypatch.setattr(jobs, "_ORDER", {phase.state: number for number, phase in enumerate(life)})
     assert [jobs.state_at(JOB, 1000.0 + after) for after in (0, 0.5)] == ["pending", "queued"]
     assert jobs.state_at(JOB, 1001.5) == "processing"
     waiting = {"request_id": "req_1", "status": "queued", "estimated_cost_usd": 0.25}
     assert jobs.status_body(replace(JOB, state="queued"), 1001.0, None) == waiting
-    assert {name for phase in life for name in phase.tells} == set(TOLD)
+    assert {name for told in jobs.TELLS.values() for name in told} == set(TOLD)
 
 
 def test_progress_rises_to_99_and_waits_there_for_the_clip() -> None:
@@ -147,20 +148,19 @@ class FailingExecutor(InstantExecutor):
 @pytest.mark.parametrize(
     ("prompt", "outcome"),
     [
-        ("a fox", jobs.Outcome()),
-        ("a fox [fail: policy]", jobs.Outcome(failure="The prompt was refused by the content policy.")),
-        ("[Fail: no such fox] a fox", jobs.Outcome(failure="no such fox")),
-        ("a fox [fail]", jobs.Outcome(failure="The prompt asked for a failure.")),
-        ("a fox [ slow : 60 ]", jobs.Outcome(seconds=60)),
-        (
-            "a fox [slow: 60] [fail: policy]",
-            jobs.Outcome(60, "The prompt was refused by the content policy."),
-        ),
-        ("a fox [slow: soon] [slowly] [fail", jobs.Outcome()),
-        ("a fox [stuck]", jobs.Outcome(jobs.STUCK_SECONDS, "It was stuck for a day.")),
+        ("a fox", (None, None)),
+        ("a fox [fail: policy]", (None, "The prompt was refused by the content policy.")),
+        ("[Fail: no such fox] a fox", (None, "no such fox")),
+        ("a fox [fail]", (None, "The prompt asked for a failure.")),
+        ("a fox [ slow : 60 ]", (60, None)),
+        ("a fox [slow: 60] [fail: policy]", (60, "The prompt was refused by the content policy.")),
+        ("a fox [slow: soon] [slowly] [fail", (None, None)),
+        ("a fox [stuck]", (jobs.STUCK_SECONDS, "It was stuck for a day.")),
     ],
 )
-def test_a_prompt_says_what_is_to_become_of_its_job(prompt: str, outcome: jobs.Outcome) -> None:
+def test_a_prompt_says_what_is_to_become_of_its_job(
+    prompt: str, outcome: tuple[float | None, str | None]
+) -> None:
     """In brackets, whatever the case; anything else in brackets is text."""
     assert jobs.outcome_in(prompt) == outcome
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from .. import wire
 from ..secret import Secret
+from ..web.payloads import Parameter, Refused
 from .clock import Clock, iso
 from .places import new_api_key
 from .protocol import UsageDays
@@ -39,15 +40,6 @@ class Key:
     rate_limit: int
     created_at: float
     is_active: bool
-
-
-class BalanceTooLow(Exception):
-    """The job can't be paid: what is free of the balance and what the job would cost, in micro-USD."""
-
-    def __init__(self, free_micro: int, required_micro: int) -> None:
-        super().__init__(free_micro, required_micro)
-        self.free_micro = free_micro
-        self.required_micro = required_micro
 
 
 class Accounts:
@@ -196,10 +188,10 @@ class Accounts:
     def plant_history(self, history: object) -> None:
         """Let the account have used this before: objects of days_ago, seconds, requests and usd.
 
-        It counts as spent and isn't taken from the balance. Raises ValueError for anything else.
+        It counts as spent and isn't taken from the balance. Raises Refused for anything else.
         """
         if not isinstance(history, list) or not 0 < len(history) <= MAX_PLANTED:
-            raise ValueError(f"history must be a list of 1 to {MAX_PLANTED} objects")
+            raise Refused(400, f"history must be a list of 1 to {MAX_PLANTED} objects")
         now = self._clock.now()
         rows = [
             (now - past["days_ago"] * DAY_SECONDS, past["seconds"], past["requests"], micro(past["usd"]))
@@ -211,14 +203,15 @@ class Accounts:
 
 
 def require_funds(db: sqlite3.Connection, required_micro: int) -> None:
-    """Raise BalanceTooLow unless the balance less what jobs under way will cost covers `required_micro`."""
+    """Raise Refused (402) unless the balance less what jobs under way will cost covers `required_micro`."""
     row = db.execute(
         "SELECT balance_micro - (SELECT coalesce(sum(json_extract(request, '$.duration_seconds')), 0) * ?"
         " FROM jobs WHERE finished_at IS NULL) AS free FROM account",
         (micro(wire.PRICE_USD_PER_SECOND),),
     ).fetchone()
     if row["free"] < required_micro:
-        raise BalanceTooLow(row["free"], required_micro)
+        free, required = max(0, row["free"]) / MICRO, required_micro / MICRO
+        raise Refused(402, f"Insufficient balance. Current balance: ${free:.2f}, required: ${required:.2f}")
 
 
 def charge(db: sqlite3.Connection, cost_micro: int) -> None:
@@ -238,13 +231,16 @@ def _digest(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+_PAST: Final = (
+    Parameter("days_ago", "number", "When it was.", None, 0, 1e6),
+    Parameter("seconds", "number", "Seconds of video.", None, 0, 1e6),
+    Parameter("requests", "integer", "How many clips.", None, 0, 1e6),
+    Parameter("usd", "number", "What it cost.", None, 0, 1e6),
+)
+
+
 def _checked_past(past: Any) -> dict[str, Any]:
-    names = ("days_ago", "seconds", "requests", "usd")
+    names = [field.name for field in _PAST]
     if not isinstance(past, dict) or set(past) != set(names):
-        raise ValueError(f"each of history must have exactly {', '.join(names)}")
-    for name, value in past.items():
-        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1e6:
-            raise ValueError(f"{name} must be a number from 0 to a million")
-    if not isinstance(past["requests"], int):
-        raise ValueError("requests must be an integer")
-    return past
+        raise Refused(400, f"each of history must have exactly {', '.join(names)}")
+    return {field.name: field.read(past) for field in _PAST}

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, replace
@@ -16,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from ..pages.web import same
 from ..web.payloads import Refused, json_object, refusal
 from . import protocol
 from .faults import Faults
@@ -31,8 +31,9 @@ def routes(service: SandboxService, faults: Faults) -> list[Route]:
 
     def guarded(path: str, answer: Callable[[Request], Awaitable[Mapping[str, Any]]], *methods: str) -> Route:
         async def endpoint(request: Request) -> Response:
-            given = request.headers.get(protocol.TOKEN_HEADER, "").encode()
-            if not hmac.compare_digest(given, service.access.control_token.reveal().encode()):
+            if not same(
+                request.headers.get(protocol.TOKEN_HEADER, ""), service.access.control_token.reveal()
+            ):
                 return refusal(403, f"{protocol.TOKEN_HEADER} is missing or wrong")
             try:
                 return JSONResponse(await answer(request))
@@ -83,10 +84,7 @@ def routes(service: SandboxService, faults: Faults) -> list[Route]:
 
     async def plant_history(request: Request) -> Mapping[str, Any]:
         history = (await json_object(request)).get("history")
-        try:
-            await asyncio.to_thread(service.accounts.plant_history, history)
-        except ValueError as error:
-            raise Refused(400, str(error)) from None
+        await asyncio.to_thread(service.accounts.plant_history, history)
         return await state(request)
 
     async def stop(request: Request) -> Mapping[str, Any]:

@@ -29,7 +29,7 @@ from typing import Any, Final, TypeVar
 from .. import wire
 from ..atomic_files import write_whole
 from ..web.openapi import TELLS
-from .accounts import charge, micro, require_funds
+from .accounts import MICRO, charge, micro, require_funds
 from .clock import Clock
 from .places import Places
 from .protocol import PACES, Pace
@@ -53,21 +53,20 @@ class Phase:
     """One state of a job.
 
     It begins at this share of the job's planned time; one that is an `end`, only when the job has what is
-    named there, and nothing follows it. `tells` are the fields of its status beside request_id and status.
+    named there, and nothing follows it.
     """
 
     state: str
     begins: float
-    tells: tuple[str, ...]
     end: str | None = None
 
 
 # Interface, Job states. It names only the first move, from nothing to pending; the others are the sandbox's.
 LIFE: Final = (
-    Phase(wire.PENDING, 0.0, TELLS[wire.PENDING]),
-    Phase(wire.PROCESSING, 0.15, TELLS[wire.PROCESSING]),
-    Phase(wire.COMPLETED, 1.0, TELLS[wire.COMPLETED], end="video"),
-    Phase(wire.FAILED, 1.0, TELLS[wire.FAILED], end="failure"),
+    Phase(wire.PENDING, 0.0),
+    Phase(wire.PROCESSING, 0.15),
+    Phase(wire.COMPLETED, 1.0, end="video"),
+    Phase(wire.FAILED, 1.0, end="failure"),
 )
 UNDER_WAY: Final = tuple(phase.state for phase in LIFE if phase.end is None)
 _ORDER: Final = {phase.state: number for number, phase in enumerate(LIFE)}
@@ -111,16 +110,11 @@ class SandboxJob:
         return self.state in UNDER_WAY
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What a prompt says is to become of its job: seconds that it takes, the text with which it fails."""
+def outcome_in(prompt: str) -> tuple[float | None, str | None]:
+    """How many seconds a job is to take and the text with which it is to fail, by its prompt's brackets.
 
-    seconds: float | None = None
-    failure: str | None = None
-
-
-def outcome_in(prompt: str) -> Outcome:
-    """What stands in brackets in a prompt: `[fail: policy]`, `[slow: 60]` (seconds), `[stuck]`."""
+    They are `[fail: policy]`, `[slow: 60]` (seconds) and `[stuck]`; None is what they don't say.
+    """
     marks = {name.lower(): more.strip() for name, more in _MARK.findall(prompt)}
     seconds, failure = None, None
     if "stuck" in marks:
@@ -129,7 +123,7 @@ def outcome_in(prompt: str) -> Outcome:
         seconds = float(marks["slow"])
     if "fail" in marks:
         failure = FAILURES.get(marks["fail"].lower(), marks["fail"] or "The prompt asked for a failure.")
-    return Outcome(seconds, failure)
+    return seconds, failure
 
 
 def planned_seconds(pace: Pace, request_id: str) -> float:
@@ -172,11 +166,11 @@ def status_body(job: SandboxJob, now: float, video_url: str | None) -> dict[str,
         "progress": progress(job, now),
         "video_url": video_url,
         "duration_seconds": job.rendered_seconds,
-        "cost_usd": (job.cost_micro or 0) / 1_000_000,
+        "cost_usd": (job.cost_micro or 0) / MICRO,
         "error": job.failure,
     }
-    fields = LIFE[_ORDER[job.state]].tells
-    return {"request_id": job.request_id, "status": job.state, **{name: told[name] for name in fields}}
+    fields = {name: told[name] for name in TELLS[job.state]}
+    return {"request_id": job.request_id, "status": job.state, **fields}
 
 
 class JobQueue:
@@ -211,7 +205,7 @@ class JobQueue:
             self._draw(job)
 
     async def accept(self, job: SandboxJob, image: bytes | None) -> None:
-        """Take on a new `job`. Raises BalanceTooLow if it can't be paid; then nothing is kept."""
+        """Take on a new `job`. Raises Refused if it can't be paid; then nothing is kept."""
         await asyncio.to_thread(self._write_accepted, job, image)
         self._under_way[job.request_id] = job
         self._draw(job)

@@ -18,7 +18,7 @@ from typing import Any, Final
 from .. import wire
 from ..web.limits import Limits
 from ..web.payloads import Refused, Wanted
-from .accounts import MICRO, Accounts, BalanceTooLow, Key
+from .accounts import Accounts, Key
 from .clock import Clock
 from .cluster import DaskPool
 from .jobs import JobQueue, SandboxJob, outcome_in, planned_seconds, status_body
@@ -104,8 +104,8 @@ class SandboxService:
     async def accept(self, wanted: Wanted, key_id: str = "") -> Answered:
         """Accept a job of that key (interface, Endpoints: generate). Raises Refused if it can't be paid."""
         request_id = f"req_{secrets.token_hex(12)}"
-        outcome = outcome_in(wanted.request["prompt"])
-        failure = self.settings.fail_next
+        seconds, failure = outcome_in(wanted.request["prompt"])
+        fail_next = self.settings.fail_next
         self.settings = replace(self.settings, fail_next=None)
         seed = wanted.request["seed"]
         if seed == wire.RANDOM_SEED:
@@ -116,22 +116,15 @@ class SandboxService:
             mode=wanted.mode,
             request={**wanted.request, "seed": seed},
             accepted_at=self.clock.now(),
-            planned_seconds=planned_seconds(self.settings.pace, request_id)
-            if outcome.seconds is None
-            else outcome.seconds,
-            failure=failure or outcome.failure,
+            planned_seconds=planned_seconds(self.settings.pace, request_id) if seconds is None else seconds,
+            failure=fail_next or failure,
             key_id=key_id,
         )
         try:
             await self.jobs.accept(job, wanted.image)
-        except BaseException as exc:
-            self.settings = replace(self.settings, fail_next=self.settings.fail_next or failure)
-            if not isinstance(exc, BalanceTooLow):
-                raise
-            free, required = max(0, exc.free_micro) / MICRO, exc.required_micro / MICRO
-            raise Refused(
-                402, f"Insufficient balance. Current balance: ${free:.2f}, required: ${required:.2f}"
-            ) from None
+        except BaseException:
+            self.settings = replace(self.settings, fail_next=self.settings.fail_next or fail_next)
+            raise
         return {
             "request_id": request_id,
             "status": job.state,
