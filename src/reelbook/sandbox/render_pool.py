@@ -25,7 +25,7 @@ class WorkerKilled(BrokenExecutor):
     """The workers that drew a clip died. The executor and what else it draws are well."""
 
 
-class ClusterLost(BrokenExecutor):
+class ClusterLost(Exception):
     """The executor has lost the way to its workers, and may find it again. No clip is at fault."""
 
 
@@ -49,7 +49,13 @@ class Renders:
     async def draw(self, spec: Spec) -> Rendered:
         """Draw `spec`, once more if a worker dies; raises BrokenExecutor if one dies again."""
         try:
-            return await self._twice(spec)
+            try:
+                return await self._attempt(spec)
+            except BrokenExecutor:
+                # A worker's death ends all that was being drawn. One after the other, so that the clip which
+                # kills its worker fails alone.
+                async with self._second_attempt:
+                    return await self._attempt(spec)
         except ClusterLost:
             if self._substitute is None:
                 raise
@@ -67,17 +73,6 @@ class Renders:
             self._executor = self._make_executor()
         return self._executor
 
-    async def _twice(self, spec: Spec) -> Rendered:
-        try:
-            return await self._attempt(spec)
-        except ClusterLost:
-            raise
-        except BrokenExecutor:
-            # A worker's death ends all that was being drawn. One after the other, so that the clip which
-            # kills its worker fails alone.
-            async with self._second_attempt:
-                return await self._attempt(spec)
-
     async def _attempt(self, spec: Spec) -> Rendered:
         executor = self._ready()
         try:
@@ -88,7 +83,7 @@ class Renders:
                 raise
             # Nobody here gave this clip up, so the executor did. Its job must learn of it.
             raise BrokenExecutor("the executor dropped a clip") from None
-        except (WorkerKilled, ClusterLost):
+        except WorkerKilled:
             raise
         except BrokenExecutor:
             if self._executor is executor:
