@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hmac
 import importlib
 import logging
 import re
@@ -23,6 +22,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .. import wire
+from ..pages.web import same
 from ..web.connections import RequestBody
 from ..web.openapi import OPENAPI, document
 from ..web.payloads import (
@@ -213,8 +213,7 @@ class _ToolDoor:
         if origin is not None and origin != reached_at(request):
             raise Refused(403, "Pages of other origins may not use the agent tools")
         given = request.headers.getlist(wire.USER_ID_HEADER)
-        known = self._service.access.user_id.encode()
-        if len(given) != 1 or not hmac.compare_digest(given[0].encode(), known):
+        if len(given) != 1 or not same(given[0], self._service.access.user_id):
             raise Refused(401, f"{wire.USER_ID_HEADER} is missing or names nobody here")
 
     async def _server(self) -> McpServer:

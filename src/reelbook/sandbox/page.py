@@ -11,7 +11,7 @@ import hashlib
 import hmac
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, get_args
@@ -122,11 +122,13 @@ def routes(service: SandboxService, faults: Faults, log: Timeline) -> list[Route
             answer.delete_cookie(name(request))
         return answer
 
-    def guarded(endpoint: Callable[[Request], object]) -> Callable[[Request], object]:
+    def guarded(
+        endpoint: Callable[[Request], Awaitable[Response]],
+    ) -> Callable[[Request], Awaitable[Response]]:
         async def answered(request: Request) -> Response:
             if request.method == "POST" and not from_own_page(dict(request.scope["headers"])):
                 raise HTTPException(403, "Pages of other origins may not send this")
-            answer: Response = await endpoint(request)  # type: ignore[misc] # all of them are coroutines
+            answer = await endpoint(request)
             answer.headers.update(SECURITY)
             return answer
 

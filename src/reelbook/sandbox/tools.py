@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from .. import wire
-from ..web.openapi import TOLD
+from ..web.openapi import ANSWERS, TOLD
 from ..web.payloads import (
     DAYS,
     IMAGE,
@@ -154,12 +154,6 @@ _IMAGE_BASE64: Final = {
     "contentEncoding": "base64",
     "description": "A JPEG or PNG file in base64, also as a data: URL; at most 10 MiB.",
 }
-_ACCEPTED: Final = {
-    "request_id": "string",
-    "status": "string",
-    "estimated_cost_usd": "number",
-    "estimated_duration_seconds": "number",
-}
 _STATUS: Final = {"request_id": "string", "status": "string", **TOLD}
 
 CATALOGUE: Final[Mapping[str, SandboxTool]] = {
@@ -171,7 +165,7 @@ CATALOGUE: Final[Mapping[str, SandboxTool]] = {
             f"Submit a job that makes a clip from a prompt. Costs {_PRICE}. Returns a request_id at once.",
             lambda call: call.service.accept(wanted_from_text(call.arguments)),
             _schemas(*fields_of(TEXT)),
-            _ACCEPTED,
+            ANSWERS["accepted"],
             read_only=False,
         ),
         SandboxTool(
@@ -180,7 +174,7 @@ CATALOGUE: Final[Mapping[str, SandboxTool]] = {
             f"Submit a job that sets a still image in motion. Costs {_PRICE}. Returns a request_id at once.",
             _from_image,
             {"image_base64": _IMAGE_BASE64, **_schemas(*fields_of(IMAGE))},
-            _ACCEPTED,
+            ANSWERS["accepted"],
             read_only=False,
         ),
         SandboxTool(
@@ -208,7 +202,7 @@ CATALOGUE: Final[Mapping[str, SandboxTool]] = {
             "What is left of the prepaid balance, and what was spent in all, in USD.",
             lambda call: call.service.balance(),
             {},
-            {"balance_usd": "number", "total_spent_usd": "number"},
+            ANSWERS["balance"],
         ),
         SandboxTool(
             "get_usage",
@@ -216,14 +210,7 @@ CATALOGUE: Final[Mapping[str, SandboxTool]] = {
             "Requests, seconds of video and costs of the last days.",
             lambda call: call.service.usage(DAYS.read(call.arguments)),
             _schemas(DAYS),
-            {
-                "period_days": "integer",
-                "total_requests": "integer",
-                "total_seconds": "number",
-                "total_cost_usd": "number",
-                "current_balance_usd": "number",
-                "total_spent_usd": "number",
-            },
+            ANSWERS["usage"],
         ),
     )
 }

@@ -75,6 +75,7 @@ _ACCEPTED: Final = {
     "estimated_cost_usd": "number",
     "estimated_duration_seconds": "number",
 }
+ANSWERS: Final = {"accepted": _ACCEPTED, "balance": _MONEY, "usage": _USAGE}
 _ERRORS: Final = {
     400: "The request isn't valid",
     401: "The API key isn't valid",
