@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
-from client.tool_doubles import USER, calls, official, result, scripted, stream
+from client.tool_doubles import USER, Answer, calls, official, result, scripted, stream
 from support.raw_server import Exchange, raw_server
 
 from reelbook import errors
@@ -114,67 +114,32 @@ class _Everything(set[str]):
         return value is not None
 
 
-def no_answer(exchange: Exchange, _: Any) -> None:
-    exchange.reset()
-
-
-def half_a_stream(exchange: Exchange, _: Any) -> None:
-    exchange.send(
-        b"HTTP/1.1 200 X\r\ncontent-type: text/event-stream\r\ncontent-length: 99\r\n\r\nevent: mess"
-    )
-
-
-def empty_stream(exchange: Exchange, _: Any) -> None:
-    stream(exchange)
-
-
-def server_error(exchange: Exchange, _: Any) -> None:
-    exchange.answer(500, f"oops {USER}".encode(), {"content-type": "text/plain"})
-
-
-def garbage(exchange: Exchange, _: Any) -> None:
-    exchange.answer(200, b'{"jsonrpc": ' + USER.encode(), {"content-type": "application/json"})
-
-
-def garbage_stream(exchange: Exchange, _: Any) -> None:
-    stream(exchange, "nonsense " + USER)
-
-
-def nothing_to_come(exchange: Exchange, _: Any) -> None:
-    exchange.answer(202)
-
-
-def a_page(exchange: Exchange, _: Any) -> None:
-    exchange.answer(200, b"<h1>Welcome</h1>", {"content-type": "text/html"})
-
-
-def forbidden(exchange: Exchange, _: Any) -> None:
-    exchange.answer(403, json.dumps({"detail": f"not {USER}"}).encode(), {"content-type": "application/json"})
+JSON, TEXT, PAGE = ({"content-type": kind} for kind in ("application/json", "text/plain", "text/html"))
 
 
 def very_deep(exchange: Exchange, message: Any) -> None:
     deep = "[" * 5000 + "]" * 5000
     body = f'{{"jsonrpc": "2.0", "id": {message["id"]}, "result": {{"content": {deep}}}}}'
-    exchange.answer(200, body.encode(), {"content-type": "application/json"})
+    exchange.answer(200, body.encode(), JSON)
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        no_answer,
-        half_a_stream,
-        empty_stream,
-        server_error,
-        garbage,
-        garbage_stream,
-        nothing_to_come,
-        a_page,
-        very_deep,
-    ],
-)
-def test_a_call_whose_result_is_lost_is_uncertain_and_not_repeated(
-    answer: Callable[[Exchange, Any], None],
-) -> None:
+LOST: dict[str, Answer] = {
+    "no answer": lambda exchange, _: exchange.reset(),
+    "half a stream": lambda exchange, _: exchange.send(
+        b"HTTP/1.1 200 X\r\ncontent-type: text/event-stream\r\ncontent-length: 99\r\n\r\nevent: mess"
+    ),
+    "empty stream": lambda exchange, _: stream(exchange),
+    "server error": lambda exchange, _: exchange.answer(500, f"oops {USER}".encode(), TEXT),
+    "garbage": lambda exchange, _: exchange.answer(200, b'{"jsonrpc": ' + USER.encode(), JSON),
+    "garbage stream": lambda exchange, _: stream(exchange, f"nonsense {USER}"),
+    "nothing to come": lambda exchange, _: exchange.answer(202),
+    "a page": lambda exchange, _: exchange.answer(200, b"<h1>Welcome</h1>", PAGE),
+    "very deep": very_deep,
+}
+
+
+@pytest.mark.parametrize("answer", LOST.values(), ids=LOST.keys())
+def test_a_call_whose_result_is_lost_is_uncertain_and_not_repeated(answer: Answer) -> None:
     """It may have been carried out and billed, which is said; the server sees it once."""
     with scripted(answer) as server:
         error = failing(server.url, lambda tools: tools.call("buy", {}))
@@ -202,7 +167,7 @@ def test_an_answer_that_is_too_large_is_not_read(streamed: bool, monkeypatch: py
         if streamed:
             stream(exchange, text)
         else:
-            exchange.answer(200, text.encode(), {"content-type": "application/json"})
+            exchange.answer(200, text.encode(), JSON)
 
     async def use(server: ToolServer) -> ToolResult:
         with pytest.raises(errors.ToolCallUncertain, match="larger than 50 MB"):
@@ -317,13 +282,17 @@ def test_one_lost_call_leaves_the_others_alone() -> None:
 @pytest.mark.parametrize(
     ("answer", "kind", "said"),
     [
-        (no_answer, errors.AnswerLost, "lost on its way"),  # no uncertain call: it cost nothing
-        (a_page, errors.UnexpectedAnswer, "text/html"),
-        (forbidden, errors.PermissionRefused, "It says: not ***"),
+        (LOST["no answer"], errors.AnswerLost, "lost on its way"),  # no uncertain call: it cost nothing
+        (LOST["a page"], errors.UnexpectedAnswer, "text/html"),
+        (
+            lambda exchange, _: exchange.answer(403, f'{{"detail": "not {USER}"}}'.encode(), JSON),
+            errors.PermissionRefused,
+            "It says: not ***",
+        ),
     ],
 )
 def test_why_a_question_has_no_answer_is_said(
-    answer: Callable[[Exchange, Any], None], kind: type[errors.ReelbookError], said: str
+    answer: Answer, kind: type[errors.ReelbookError], said: str
 ) -> None:
     """By its kind, with the server's own words and without the user id that they may quote."""
     with scripted(listing=answer) as server:
@@ -410,8 +379,8 @@ def test_a_server_that_is_not_there_is_unreachable() -> None:
 def test_the_user_id_is_in_no_log_and_no_repr(caplog: pytest.LogCaptureFixture) -> None:
     """At the finest level, also where the server quotes it in answers that can't be read."""
     caplog.set_level(logging.DEBUG)
-    for answer in (garbage, garbage_stream, server_error):
-        with scripted(answer) as server:
+    for kind in ("garbage", "garbage stream", "server error"):
+        with scripted(LOST[kind]) as server:
             failing(server.url, lambda tools: tools.call("buy", {}))
     assert "HTTP Request: POST" in caplog.text
     assert USER not in caplog.text

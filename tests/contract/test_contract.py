@@ -66,17 +66,14 @@ def service(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         assert limit is not None, "--live spends money: say how much with --max-spend"
         yield Service(LIVE_SETTINGS["REELBOOK_BASE_URL"], Secret(LIVE_SETTINGS["REELBOOK_API_KEY"]), limit)
         return
-    with contextlib.ExitStack() as stack:
-        if request.param == "room":
-            yield Service(*stack.enter_context(in_room(home)), 100.0, "room")
-            return
-        if request.param == "thread":
-            running = stack.enter_context(server.in_thread(home, pace=0, executor=ThreadPoolExecutor(1)))
-        else:
-            stack.callback(server.stop, home)
-            running = server.ensure(home)
+    if request.param == "process":
+        running = server.ensure(home)
         running.settings(pace=0, rate_limiting=False)
         yield Service(running.url, running.api_key, 100.0)
+        server.stop(home)
+        return
+    with opened(request.param, home) as (url, key):
+        yield Service(url, key, 100.0, request.param)
 
 
 @contextlib.contextmanager
@@ -101,15 +98,15 @@ def in_room(
 
 @contextlib.contextmanager
 def opened(
-    service: Service, home: Path, *, balance_usd: float = 100.0, most_bytes: int | None = None
+    kind: str, home: Path, *, balance_usd: float = 100.0, most_bytes: int | None = None
 ) -> Iterator[tuple[str, Secret]]:
-    """Another service of that kind, with so much money, and of images at most so many bytes."""
-    if service.kind == "room":
+    """A service of that kind, with so much money, and of images at most so many bytes."""
+    if kind == "room":
         with in_room(home, cap_usd=balance_usd, most_bytes=most_bytes) as room:
             yield room
         return
     with server.in_thread(home, pace=0, executor=ThreadPoolExecutor(1)) as running:
-        running.settings(balance_usd=balance_usd, max_image_bytes=most_bytes)
+        running.settings(rate_limiting=False, balance_usd=balance_usd, max_image_bytes=most_bytes)
         yield running.url, running.api_key
 
 
@@ -199,7 +196,7 @@ async def test_an_unknown_job_is_not_found(service: Service, client: AsyncClient
 
 async def test_a_balance_too_low_is_said_with_both_amounts(service: Service, tmp_path: Path) -> None:
     """402 tells what there is and what is needed."""
-    with opened(service, tmp_path, balance_usd=0.10) as (url, key):
+    with opened(service.kind, tmp_path, balance_usd=0.10) as (url, key):
         async with AsyncClient(key, url) as client:
             with pytest.raises(errors.InsufficientBalance) as refused:
                 await client.text_to_video("a fox")
@@ -208,7 +205,7 @@ async def test_a_balance_too_low_is_said_with_both_amounts(service: Service, tmp
 
 async def test_an_image_too_large_is_said(service: Service, tmp_path: Path) -> None:
     """413 is PayloadTooLarge, although the client still sends when it is refused."""
-    with opened(service, tmp_path, most_bytes=10_000) as (url, key):
+    with opened(service.kind, tmp_path, most_bytes=10_000) as (url, key):
         async with AsyncClient(key, url) as client:
             with pytest.raises(errors.PayloadTooLarge):
                 await client.image_to_video(Image.effect_noise((2000, 2000), 90), "zoom")

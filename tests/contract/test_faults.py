@@ -13,7 +13,6 @@ import socket
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import Any
 import pytest
 from PIL import Image
 from support import jumping_time
+from support.kept_clips import KeptClips
 
 from reelbook import errors
 from reelbook.client import AsyncClient, downloads, transport
@@ -32,7 +32,6 @@ from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 from reelbook.sandbox.places import Places
 from reelbook.sandbox.protocol import Endpoint, FaultKind
-from reelbook.sandbox.render import Rendered, Spec, render
 
 # What never answers is waited for in real time: as long as a busy machine needs for the others.
 SILENCE_SECONDS = 3.0
@@ -155,20 +154,6 @@ ROWS = [
 ]
 
 
-class OneClip(Executor):
-    """Draws one real clip, and gives it to every job at once."""
-
-    def __init__(self) -> None:
-        self._clip: Rendered | None = None
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        if self._clip is None:
-            self._clip = render(Spec("a red fox in the snow", 1, "16:9", 7))
-        future: Future[Any] = Future()
-        future.set_result(self._clip)
-        return future
-
-
 @dataclass(frozen=True)
 class Ground:
     """Where the table is made: a sandbox, a finished job on it, a key to revoke, and an image to send."""
@@ -201,7 +186,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
         return Ground(sandbox, accepted.request_id, key.key_id, image, str(done.video_url))
 
     home = tmp_path_factory.mktemp("faults")
-    with server.in_thread(home, executor=OneClip(), rate_limiting=False, balance_usd=100) as sandbox:
+    with server.in_thread(home, executor=KeptClips(), rate_limiting=False, balance_usd=100) as sandbox:
         yield jumping_time.run(prepared(sandbox))
 
 

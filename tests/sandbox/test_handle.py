@@ -9,7 +9,7 @@ import pytest
 from sandbox.doubles import Client, Open
 
 from reelbook.errors import InvalidInput, SandboxError
-from reelbook.sandbox.handle import Sandbox, ask, handle_on
+from reelbook.sandbox.handle import Sandbox, handle_on
 
 
 def test_a_handle_shows_its_address_and_no_key(client: Client) -> None:
@@ -36,11 +36,3 @@ def test_a_pace_that_there_isnt_is_told_what_it_can_be(sandbox: Sandbox, pace: s
     """Before the sandbox is asked."""
     with pytest.raises(InvalidInput, match=r'"at once", "brisk", "lifelike" or a number of seconds.*, not '):
         sandbox.settings(pace=pace)
-
-
-def test_what_isnt_a_control_plane_gives_no_usable_answer(client: Client) -> None:
-    """A refusal is told with its reason; an answer that is no JSON object isn't taken for one."""
-    with pytest.raises(SandboxError, match="The sandbox refused: "):
-        ask(f"{client.sandbox.url}/_sandbox/state", None, {}, 5)
-    with pytest.raises(SandboxError, match="gives no usable answer"):
-        ask("http://127.0.0.1:1/_sandbox/about", None, {}, 5)

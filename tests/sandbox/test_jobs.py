@@ -18,7 +18,7 @@ from reelbook.sandbox import jobs
 from reelbook.sandbox.clock import Clock
 from reelbook.sandbox.protocol import checked_pace
 from reelbook.sandbox.render_pool import WorkerKilled
-from reelbook.web.openapi import TOLD
+from reelbook.web.openapi import TELLS, TOLD
 
 ASKED = {"prompt": "a fox", "duration_seconds": 5, "aspect_ratio": "16:9", "seed": 7}
 JOB = jobs.SandboxJob("req_1", "pending", "text-to-video", ASKED, accepted_at=1000.0, planned_seconds=10.0)
@@ -51,13 +51,13 @@ def test_a_state_is_a_row_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     queued = jobs.Phase("queued", 0.05)
     life = (jobs.LIFE[0], queued, *jobs.LIFE[1:])
     monkeypatch.setattr(jobs, "LIFE", life)
-    monkeypatch.setattr(jobs, "TELLS", {**jobs.TELLS, "queued": ("estimated_cost_usd",)})
+    monkeypatch.setattr(jobs, "TELLS", {**TELLS, "queued": ("estimated_cost_usd",)})
     monkeypatch.setattr(jobs, "_ORDER", {phase.state: number for number, phase in enumerate(life)})
     assert [jobs.state_at(JOB, 1000.0 + after) for after in (0, 0.5)] == ["pending", "queued"]
     assert jobs.state_at(JOB, 1001.5) == "processing"
     waiting = {"request_id": "req_1", "status": "queued", "estimated_cost_usd": 0.25}
     assert jobs.status_body(replace(JOB, state="queued"), 1001.0, None) == waiting
-    assert {name for told in jobs.TELLS.values() for name in told} == set(TOLD)
+    assert {name for told in TELLS.values() for name in told} == set(TOLD)
 
 
 def test_progress_rises_to_99_and_waits_there_for_the_clip() -> None:
@@ -65,35 +65,6 @@ def test_progress_rises_to_99_and_waits_there_for_the_clip() -> None:
     seen = [jobs.progress(RUNNING, 1001.5 + tenth / 10) for tenth in range(300)]
     assert (seen[0], seen[-1]) == (0, 99)
     assert seen == sorted(seen)
-
-
-@pytest.mark.parametrize(
-    ("job", "body"),
-    [
-        (JOB, {"request_id": "req_1", "status": "pending", "estimated_cost_usd": 0.25}),
-        (
-            RUNNING,
-            {"request_id": "req_1", "status": "processing", "estimated_cost_usd": 0.25, "progress": 41},
-        ),
-        (
-            replace(JOB, state="completed", rendered_seconds=4.5, cost_micro=225_000, video="x.mp4"),
-            {
-                "request_id": "req_1",
-                "status": "completed",
-                "video_url": "http://here/x",
-                "duration_seconds": 4.5,
-                "cost_usd": 0.225,
-            },
-        ),
-        (
-            replace(JOB, state="failed", failure="content policy"),
-            {"request_id": "req_1", "status": "failed", "error": "content policy"},
-        ),
-    ],
-)
-def test_each_state_tells_exactly_its_own_fields(job: jobs.SandboxJob, body: dict[str, object]) -> None:
-    """The fields per state are those of the interface's table, no more and no less."""
-    assert jobs.status_body(job, 1005.0, "http://here/x") == body
 
 
 def test_the_time_a_job_takes_is_repeatable() -> None:
