@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import av
 import numpy as np
 import pytest
+from media.pictures import film
 
 from reelbook.errors import NotAVideo
 from reelbook.media.checks import check
@@ -33,13 +32,7 @@ def moving(frames: int, *, seed: int = 1, speed: int = 1) -> list[NDArray[np.uin
 
 def clip(path: Path, frames: Sequence[NDArray[np.uint8]]) -> Path:
     """These frames as an MP4."""
-    with av.open(str(path), "w") as container:
-        stream = container.add_stream("libx264", rate=Fraction(RATE))
-        stream.width, stream.height, stream.pix_fmt = WIDTH, HEIGHT, "yuv420p"
-        for frame in frames:
-            container.mux(stream.encode(av.VideoFrame.from_ndarray(frame, format="rgb24")))
-        container.mux(stream.encode())
-    return path
+    return film(path, frames, RATE)
 
 
 def test_what_only_moves_has_nothing(tmp_path: Path) -> None:

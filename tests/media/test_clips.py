@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from pathlib import Path
 
 import av
 import numpy as np
 import pytest
+from media.pictures import film
 from support.fragments import cut, fragmented
 
 from reelbook.errors import InvalidInput, NotAVideo
@@ -16,23 +16,11 @@ from reelbook.media import clips
 FRAMES = 36
 
 
-def make(
-    path: Path, *, codec: str = "libx264", pixel_format: str = "yuv420p", frames: int = FRAMES, dark: int = 0
-) -> Path:
+def make(path: Path, *, frames: int = FRAMES, dark: int = 0) -> Path:
     """A clip of 12 frames a second that brightens from frame to frame; the first `dark` are black."""
-    with av.open(
-        str(path), "w", options={"movflags": "faststart"} if path.suffix == ".mp4" else {}
-    ) as container:
-        stream = container.add_stream(codec, rate=12)
-        assert isinstance(stream, av.VideoStream)
-        stream.width, stream.height, stream.pix_fmt = 96, 64, pixel_format
-        stream.time_base = Fraction(1, 12)
-        noise = np.random.default_rng(3).integers(0, 60, (64, 96, 3), dtype=np.uint8)
-        for i in range(frames):
-            picture = np.clip(noise.astype(int) + i * 180 // frames, 0, 255).astype(np.uint8) * (i >= dark)
-            container.mux(stream.encode(av.VideoFrame.from_ndarray(picture.astype(np.uint8), format="rgb24")))
-        container.mux(stream.encode(None))
-    return path
+    noise = np.random.default_rng(3).integers(0, 60, (64, 96, 3))
+    pictures = [((noise + i * 180 // frames) * (i >= dark)).astype(np.uint8) for i in range(frames)]
+    return film(path, pictures, 12)
 
 
 @pytest.fixture

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from pathlib import Path
 
-import av
 import numpy as np
 import pytest
+from media import pictures
 from PIL import Image, ImageFont
 
 from reelbook.errors import NotAVideo
@@ -20,16 +19,9 @@ RED, BLUE = (200, 30, 30), (30, 30, 200)
 
 def plain(path: Path, *colours: tuple[int, int, int], size: tuple[int, int] = (64, 36)) -> Path:
     """A clip that shows each colour for half a second."""
-    with av.open(str(path), "w") as container:
-        stream = container.add_stream("libx264", rate=Fraction(8))
-        stream.width, stream.height, stream.pix_fmt = (*size, "yuv420p")
-        for colour in colours:
-            picture = np.full((size[1], size[0], 3), colour, np.uint8)
-            picture[:4] = 128  # not quite plain, so that it can be a poster
-            for _ in range(4):
-                container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
-        container.mux(stream.encode())
-    return path
+    frames = np.repeat([np.full((size[1], size[0], 3), colour, np.uint8) for colour in colours], 4, axis=0)
+    frames[:, :4] = 128  # not quite plain, so that it can be a poster
+    return pictures.film(path, frames, 8)
 
 
 def grid(folder: Path) -> Grid:
