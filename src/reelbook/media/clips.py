@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import av
 import av.error
 
-from reelbook.errors import InvalidInput, NotAVideo
+from ..errors import InvalidInput, NotAVideo
 
 if TYPE_CHECKING:
     from av.container import InputContainer

@@ -17,8 +17,8 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from PIL import ExifTags, Image
 
-from reelbook.errors import InvalidImage
-from reelbook.secret import NOT_SHOWN, Secret, looks_like_key
+from ..errors import InvalidImage
+from ..secret import NOT_SHOWN, Secret, looks_like_key
 
 if TYPE_CHECKING:
     import numpy as np

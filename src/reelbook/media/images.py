@@ -10,26 +10,16 @@ import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from io import BytesIO
-from typing import Final, Literal
+from typing import Literal
 
 from PIL import ExifTags, Image
 
-from reelbook.errors import InvalidImage
-from reelbook.media.image_files import (
-    MAX_PIXELS,
-    ImageSource,
-    Opened,
-    hidden_data,
-    is_srgb,
-    open_image,
-    quietly,
-)
-from reelbook.secret import veiled
-
 from .. import wire
-from ..secret import quotable
+from ..errors import InvalidImage
+from ..secret import quotable, veiled
+from .image_files import ImageSource, Opened, hidden_data, is_srgb, open_image, quietly
 
-__all__ = ["MAX_PIXELS", "ImageSource", "PreparedImage", "prepare", "saved", "thumbnail"]
+__all__ = ["ImageSource", "PreparedImage", "prepare", "saved", "thumbnail"]
 
 MAX_BYTES = 10_000_000
 MAX_SIDE = 2048
@@ -77,8 +67,8 @@ def prepare(image: ImageSource, *, max_side: int = MAX_SIDE, max_bytes: int = MA
     source = open_image(image)
     with quietly():
         if _passes(source, max_side, max_bytes):
-            picture = source.picture
-            return PreparedImage(source.data or b"", _kind(source), picture.width, picture.height)
+            kind: Literal["JPEG", "PNG"] = "PNG" if source.format == "PNG" else "JPEG"
+            return PreparedImage(source.data or b"", kind, *source.picture.size)
         notes = hidden_data(source)
         picture, changes = _upright(source.picture)
         notes += changes
@@ -86,10 +76,10 @@ def prepare(image: ImageSource, *, max_side: int = MAX_SIDE, max_bytes: int = MA
         notes += changes
         before = picture.size
         picture = _within(picture, max_side)
-        kind: Literal["JPEG", "PNG"] = "PNG" if picture.mode == "RGBA" or source.format == "PNG" else "JPEG"
+        kind = "PNG" if picture.mode == "RGBA" or source.format == "PNG" else "JPEG"
         data, kind, picture, lossier = saved(picture, kind, max_bytes)
     if source.format not in ("", "MPO", kind):
-        notes += [f"converted from {named(source.format)}"]
+        notes += [f"converted from {_NAMES.get(source.format, source.format)}"]
     if source.format in _MOVING and source.frames > 1:
         notes += [f"only the first of {source.frames} pictures taken"]
     if picture.size != before:
@@ -97,11 +87,6 @@ def prepare(image: ImageSource, *, max_side: int = MAX_SIDE, max_bytes: int = MA
     elif lossier:
         notes += ["saved with a little less detail"]
     return PreparedImage(data, kind, picture.width, picture.height, tuple(notes))
-
-
-def named(kind: str) -> str:
-    """A format as people write it."""
-    return _NAMES.get(kind, kind)
 
 
 def thumbnail(image: ImageSource, *, max_side: int = 320, max_bytes: int = 12_000) -> bytes:
@@ -118,12 +103,9 @@ def thumbnail(image: ImageSource, *, max_side: int = 320, max_bytes: int = 12_00
         return saved(picture, "JPEG", max_bytes, qualities=(82, 70, 55, 40))[0]
 
 
+# Formats as people write them.
 _NAMES = {"WEBP": "WebP", "JPEG2000": "JPEG 2000"}
 _MOVING = ("GIF", "WEBP", "PNG", "AVIF", "TIFF")
-
-
-def _kind(source: Opened) -> Literal["JPEG", "PNG"]:
-    return "PNG" if source.format == "PNG" else "JPEG"
 
 
 def _passes(source: Opened, max_side: int, max_bytes: int) -> bool:
@@ -292,9 +274,6 @@ def _encoded(picture: Image.Image, kind: str, **options: int) -> bytes:
     return file.getvalue()
 
 
-RATIOS: Final = wire.ASPECT_RATIOS
-
-
 @dataclass(frozen=True)
 class Crop:
     """A shape, and the centre of the part as shares of the picture's width and height.
@@ -307,8 +286,9 @@ class Crop:
     y: float = 0.5
 
     def __post_init__(self) -> None:
-        if self.ratio not in RATIOS:
-            raise ValueError(f"A crop's ratio is one of {', '.join(RATIOS)}, not {quotable(self.ratio)}.")
+        if self.ratio not in wire.ASPECT_RATIOS:
+            offered = ", ".join(wire.ASPECT_RATIOS)
+            raise ValueError(f"A crop's ratio is one of {offered}, not {quotable(self.ratio)}.")
         if not (0 <= self.x <= 1 and 0 <= self.y <= 1):
             raise ValueError("A crop's centre lies between 0 and 1.")
 

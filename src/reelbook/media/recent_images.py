@@ -15,7 +15,7 @@ from PIL import Image
 
 from ..atomic_files import atomic_write
 from ..errors import InvalidImage
-from .images import PreparedImage, prepare
+from .images import PreparedImage
 
 KEPT: Final = 12
 KINDS: Final[dict[Literal["JPEG", "PNG"], str]] = {"JPEG": ".jpg", "PNG": ".png"}
@@ -74,11 +74,10 @@ class RecentImages:
         return self._read.get(digest)
 
     def load(self, digest: str) -> PreparedImage:
-        """One of them, ready to be sent. Raises InvalidImage where it is gone."""
-        for one in self.list():
-            if one.digest == digest:
-                return prepare(one.path)
-        raise InvalidImage("That image is no longer kept. Choose the file again.")
+        """The same, for a person. Raises InvalidImage where there is none."""
+        if (image := self.find(digest)) is None:
+            raise InvalidImage("That image is no longer kept. Choose the file again.")
+        return image
 
     def forget(self) -> None:
         """Removes all copies. The ledger's small pictures of the jobs stay. Raises OSError."""
