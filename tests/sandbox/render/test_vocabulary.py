@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from reelbook.sandbox.render import vocabulary as known
-from reelbook.sandbox.render.palette import HOURS
-from reelbook.sandbox.render.setting import _PLACES
 
 
 def test_every_thing_is_called_by_its_own_name_too() -> None:
@@ -13,12 +11,6 @@ def test_every_thing_is_called_by_its_own_name_too() -> None:
         assert {table[name] for name in table.values()} == set(table.values())
         assert all(word == word.lower() for word in table)
     assert known.SETTINGS["dune"] == "desert"
-
-
-def test_every_place_and_hour_can_be_drawn() -> None:
-    """No word stands for one that can't."""
-    assert set(known.SETTINGS.values()) <= set(_PLACES)
-    assert set(known.TIMES.values()) <= set(HOURS)
 
 
 def test_what_is_told_of_subjects_is_told_of_some_that_there_are() -> None:

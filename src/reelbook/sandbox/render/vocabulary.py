@@ -121,9 +121,8 @@ SUBJECTS = _by_word(
         "whale": "dolphin orca",
         "jellyfish": "medusa",
         "person": "man woman boy girl child kid human people lady gentleman guy wizard hiker traveler "
-        "traveller "
-        "dancer runner worker king queen knight soldier monk figure stranger mother father grandmother "
-        "grandfather someone student teacher couple",
+        "traveller dancer runner worker king queen knight soldier monk figure stranger mother father "
+        "grandmother grandfather someone student teacher couple",
         "astronaut": "cosmonaut spaceman",
         "robot": "android droid mech",
         "dragon": "wyvern",
@@ -164,8 +163,7 @@ for _trait, _words in TRAITS.items():
 WALKERS = frozenset(
     (
         "fox", "dog", "cat", "horse", "wolf", "deer", "bear", "lion", "cow", "sheep", "rabbit", "elephant",
-            "camel",
-        "person", "robot", "car", "train", "bicycle", "tree",
+        "camel", "person", "robot", "car", "train", "bicycle", "tree",
     )
 )  # fmt: skip
 
@@ -173,9 +171,8 @@ WALKERS = frozenset(
 HABITATS = {
     "fish": "underwater", "whale": "underwater", "jellyfish": "underwater", "boat": "sea", "rocket": "space",
     "ufo": "space", "astronaut": "space", "car": "street", "bicycle": "street", "robot": "city",
-        "train": "mountains",
-    "balloon": "mountains", "airplane": "mountains", "dragon": "mountains", "bear": "forest",
-        "wolf": "forest",
+    "train": "mountains", "balloon": "mountains", "airplane": "mountains", "dragon": "mountains",
+    "bear": "forest", "wolf": "forest",
     "deer": "forest", "fox": "forest", "camel": "desert", "lion": "desert", "elephant": "desert",
 }  # fmt: skip
 
@@ -208,70 +205,12 @@ NUMBERS = {
 }  # fmt: skip
 
 FILLERS = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "of",
-        "in",
-        "on",
-        "at",
-        "to",
-        "through",
-        "over",
-        "under",
-        "with",
-        "and",
-        "or",
-        "by",
-        "into",
-        "from",
-        "across",
-        "along",
-        "near",
-        "its",
-        "his",
-        "her",
-        "their",
-        "it",
-        "is",
-        "are",
-        "as",
-        "up",
-        "down",
-        "for",
-        "very",
-        "slow",
-        "slowly",
-        "fast",
-        "quickly",
-        "camera",
-        "shot",
-        "view",
-        "scene",
-        "video",
-        "clip",
-        "cinematic",
-        "while",
-        "during",
-        "toward",
-        "towards",
-        "around",
-        "between",
-        "behind",
-        "before",
-        "after",
-        "that",
-        "this",
-        "these",
-        "those",
-        "one",
-        "there",
-        "out",
-        "off",
-        "past",
-        "beside",
-        "above",
-        "below",
-    ]
-)
+    (
+        "a", "an", "the", "of", "in", "on", "at", "to", "through", "over", "under", "with", "and", "or", "by",
+        "into", "from", "across", "along", "near", "its", "his", "her", "their", "it", "is", "are", "as",
+        "up", "down", "for", "very", "slow", "slowly", "fast", "quickly", "camera", "shot", "view", "scene",
+        "video", "clip", "cinematic", "while", "during", "toward", "towards", "around", "between", "behind",
+        "before", "after", "that", "this", "these", "those", "one", "there", "out", "off", "past", "beside",
+        "above", "below",
+    )
+)  # fmt: skip

@@ -250,24 +250,8 @@ def _tints(tokens: list[str]) -> tuple[RGB | None, RGB | None]:
 
 
 _SIDE = {
-    "left": -1,
-    "right": 1,
-    "up": 1,
-    "down": -1,
-    "in": 1,
-    "out": -1,
-    "forward": 1,
-    "back": -1,
-    "away": -1,
-}
-_SIDE |= {
-    "upward": 1,
-    "upwards": 1,
-    "downward": -1,
-    "downwards": -1,
-    "leftwards": -1,
-    "rightwards": 1,
-    "closer": 1,
+    **dict.fromkeys(("right", "rightwards", "up", "upward", "upwards", "in", "closer", "forward"), 1),
+    **dict.fromkeys(("left", "leftwards", "down", "downward", "downwards", "out", "away", "back"), -1),
 }
 _HOW = r"\b(?:(?:slow|slowly|gentle|gently|quick|fast|smooth|camera)\s+)*"
 _TWIRL = r"(?:\s+(?:slowly|slow|gently|gentle|quickly|fast|smoothly|the|to|towards|camera|shot))*\s+"
