@@ -157,17 +157,11 @@ def test_an_answer_that_is_too_large_is_not_read(streamed: bool, monkeypatch: py
         if message["params"]["arguments"]:
             result(exchange, message, {"content": []})
             return
-        text = json.dumps(
-            {
-                "jsonrpc": "2.0",
-                "id": message["id"],
-                "result": {"content": [{"type": "text", "text": "x" * 2**20}]},
-            }
-        )
+        value = {"content": [{"type": "text", "text": "x" * 2**20}]}
         if streamed:
-            stream(exchange, text)
+            stream(exchange, json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": value}))
         else:
-            exchange.answer(200, text.encode(), JSON)
+            result(exchange, message, value)
 
     async def use(server: ToolServer) -> ToolResult:
         with pytest.raises(errors.ToolCallUncertain, match="larger than 50 MB"):
@@ -213,14 +207,8 @@ def test_all_pages_are_listed_and_an_endless_listing_ends() -> None:
 
     def pages(exchange: Exchange, message: Any) -> None:
         number = int(message.get("params", {}).get("cursor", 0))
-        result(
-            exchange,
-            message,
-            {
-                "tools": [{"name": f"t{number}", "inputSchema": {"type": "object"}}],
-                "nextCursor": str(number + 1),
-            },
-        )
+        tool = {"name": f"t{number}", "inputSchema": {"type": "object"}}
+        result(exchange, message, {"tools": [tool], "nextCursor": str(number + 1)})
 
     with scripted(listing=pages) as server:
         tools = using(server.url, lambda tools: tools.tools())

@@ -1,4 +1,4 @@
-"""What became of a request to a tool server, and the error that it is for a person: pure."""
+"""What became of a request to a tool server, and the error that a person sees: pure."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Note:
 
 
 class ExchangeFailed(Exception):
-    """What was asked for got no result; `note` says what is known. It never leaves the client's modules."""
+    """A request got no result; `note` says what is known. This never leaves the package."""
 
     def __init__(self, note: Note) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class ExchangeFailed(Exception):
 
 
 def error_of(note: Note, user_id: Secret, *, paid: bool = False) -> errors.ReelbookError:
-    """Why there is no answer; with `paid` to a call, which may have cost money all the same."""
+    """Why there is no answer. `paid`: it was a call, which may have cost money all the same."""
     status, words = note.status or 0, _words(note, user_id)
     answer = errors.Answer(status, {}, _quoted(note, user_id))
     if note.failure == "unsent":

@@ -106,9 +106,9 @@ class ToolServer:
     ) -> ToolResult:
         """Calls a tool, once, and returns what it answered. A call may cost money.
 
-        `on_progress` is called on the loop with what the server tells meanwhile. To cancel the task that
-        waits here tells the server that nobody does any more; so does `deadline_seconds` (ten minutes, if
-        left out) when it passes, with ToolTimeout. What a tool reports as its own failure is a result with
+        `on_progress` is called on the loop with what the server tells meanwhile. Cancelling the task that
+        waits here tells the server that nobody is waiting; so does `deadline_seconds` (ten minutes by
+        default) when it passes, with ToolTimeout. What a tool reports as its own failure is a result with
         `is_error`.
 
         It is sent a second time only where the server has refused it unread, because it had dropped the
@@ -136,11 +136,11 @@ class ToolServer:
                 ) from None
             raise errors.ToolTimeout(
                 f"No result of {_short(name)} came within {seconds:g} s. The server was told that nobody "
-                "waits; the call may still be carried out, and billed."
+                "is waiting; the call may still be carried out, and billed."
             ) from None
         if raw.get("resultType") == "input_required":
             raise errors.ToolCallFailed(
-                "The tool asks back for more than its arguments, which Reelbook can't give."
+                "The tool asks for more input than its arguments, which Reelbook can't give."
             )
         return parsing.result(raw)
 
@@ -156,7 +156,7 @@ class ToolServer:
         await asyncio.wait({connection.task}, timeout=LEAVE_SECONDS)
 
     async def _asked(self, ask: Callable[[ToolConnection], Awaitable[T]]) -> T:
-        """The answer to a question that costs nothing. Raises ReelbookError."""
+        """The answer to a request that costs nothing. Raises ReelbookError."""
         try:
             return await self._sent(ask, LIST_SECONDS)
         except ExchangeFailed as failed:

@@ -1,4 +1,4 @@
-"""The account behind the sandbox: API keys, the prepaid balance and what was used (interface, Resources).
+"""The account behind the sandbox: API keys, the prepaid balance and usage (interface, Resources).
 
 Money is counted in whole millionths of a dollar, so that no sum drifts. Keys are kept as SHA-256 digests
 (enough for 32 random bytes, which nobody can guess). The interface leaves open how a period is counted, so
@@ -186,7 +186,7 @@ class Accounts:
         }
 
     def plant_history(self, history: object) -> None:
-        """Let the account have used this before: objects of days_ago, seconds, requests and usd.
+        """Give the account a past: a list of objects with days_ago, seconds, requests and usd.
 
         It counts as spent and isn't taken from the balance. Raises Refused for anything else.
         """

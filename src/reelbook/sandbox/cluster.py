@@ -23,14 +23,14 @@ from .render_pool import ClusterLost, WorkerKilled
 logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.2
-# So long new workers, or those that were killed, are waited for.
+# How long to wait for new workers, or for those that replace killed ones.
 WORKERS_AWAITED_SECONDS = 30.0
 
 Connection = Literal["connected", "without workers", "lost"]
 # What the log says when the connection has come to be one of these.
 _NEWS: Final[dict[Connection, str]] = {
     "connected": "the Dask cluster of %s is back",
-    "without workers": "the Dask cluster of %s has no workers; clips wait no longer for them",
+    "without workers": "the Dask cluster of %s has no workers; clips no longer wait for them",
     "lost": "the Dask scheduler at %s is lost; looking for it now and then",
 }
 

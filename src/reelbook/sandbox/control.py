@@ -59,7 +59,7 @@ def routes(service: SandboxService, faults: Faults) -> list[Route]:
         wanted = await json_object(request)
         for name, value in wanted.items():
             if name not in _KINDS:
-                raise Refused(400, f"{name} is no setting; there are {', '.join(_KINDS)}")
+                raise Refused(400, f"{name} isn't a setting; the settings are {', '.join(_KINDS)}")
             if not _fits(name, value):
                 raise Refused(400, f"{name} can't be {value!r}")
         if "balance_usd" in wanted:

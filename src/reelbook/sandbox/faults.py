@@ -1,4 +1,4 @@
-"""Faults that tests and lessons make happen: which there are, which request is due for one, and what it does.
+"""Faults that tests and lessons set off: which exist, which request meets one, and what it does.
 
 `Sandbox.fault` says what each kind does. "Handled" is a request that went through the whole application: its
 job exists, its limit is used up. One that isn't was read at most, and had no effect at all.
@@ -81,7 +81,7 @@ class Fault:
 
 
 class Faults:
-    """All faults of a sandbox in the order in which they were asked for. They end with its process.
+    """All faults of a sandbox, in the order they were set. They end with its process.
 
     `requests` counts what arrived, by endpoint: what a fault took as well as what was answered.
     """
@@ -91,11 +91,11 @@ class Faults:
         self._faults: list[Fault] = []
 
     def add(self, wanted: Mapping[str, Any]) -> None:
-        """Let a fault happen from now on, as POST /_sandbox/faults asks for it. Raises Refused."""
+        """Set a fault, as POST /_sandbox/faults asks for it. Raises Refused."""
         self._faults.append(_checked(wanted))
 
     def clear(self) -> None:
-        """No fault happens any more. Links that expired stay so."""
+        """Stop all faults. Links that expired stay expired."""
         self._faults.clear()
 
     def listed(self) -> list[dict[str, Any]]:
@@ -104,7 +104,7 @@ class Faults:
         return [{name: getattr(fault, name) for name in shown} for fault in self._faults]
 
     def arrived(self, method: str, path: str) -> Fault | None:
-        """Count a request, and say which fault happens to it: the first that is due; later ones don't."""
+        """Count a request and return the fault that it meets: the first one due, or None."""
         endpoint = endpoint_of(method, path)
         if endpoint is None:
             return None

@@ -91,10 +91,10 @@ class Sandbox(SuggestsNames):
         self._ask(protocol.SETTINGS, wanted)
 
     def plant_history(self, history: Iterable[Mapping[str, float]]) -> None:
-        """Let the account have been used before: mappings of `days_ago`, `seconds`, `requests` and `usd`.
+        """Give the account a past: mappings of `days_ago`, `seconds`, `requests` and `usd`.
 
-        It is in the usage and in what was spent in all; the balance stays as it is, and no job is listed.
-        Plant it before usage is first asked for: a session keeps what it was told of days that are over.
+        It counts in the usage and in the total spent; the balance stays as it is, and no job is listed.
+        Plant it before usage is first asked for: a session keeps what it was told about days that are over.
         """
         self._ask(protocol.HISTORY, {"history": [dict(each) for each in history]})
 
@@ -111,9 +111,9 @@ class Sandbox(SuggestsNames):
         after: int = 0,
         **options: Any,
     ) -> None:
-        """Let a fault happen to the next `times` requests of `endpoint`, once `after` of them went well.
+        """Break the next `times` requests to `endpoint`, once `after` of them went well.
 
-        Faults wait in the order in which they were asked for; a request gets the first that is due to it.
+        Faults are taken in the order they were set; a request meets the first one that is due.
         `endpoint` is one of text-to-video, image-to-video (both: generate), balance, usage (billing),
         list-keys, create-key, revoke-key (keys), status, download, tools (every request to the agent tool
         server), or any. With `handled=True` the request takes effect all the same: the job exists and is
@@ -146,7 +146,7 @@ class Sandbox(SuggestsNames):
         self._ask(protocol.FAULTS, wanted)
 
     def clear_faults(self) -> None:
-        """Let no fault happen any more. Links that expired stay so."""
+        """Stop all faults. Links that expired stay expired."""
         self._ask(protocol.FAULTS, None, "DELETE")
 
     def faults(self) -> list[dict[str, Any]]:

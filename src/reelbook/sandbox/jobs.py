@@ -196,7 +196,7 @@ class JobQueue:
         return len(self._under_way)
 
     def resume(self) -> None:
-        """Go on with what was under way when the server last ended."""
+        """Resume the jobs that were under way when the server last stopped."""
         rows = self._store.read("SELECT * FROM jobs WHERE finished_at IS NULL ORDER BY rowid")
         for job in map(SandboxJob.of, rows):
             # A clock that was moved on stands back at the machine's time after a restart.

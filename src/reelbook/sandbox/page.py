@@ -1,4 +1,4 @@
-"""The sandbox's page at `/`: its clips as they are done, its money, what is asked of it, and its faults.
+"""The sandbox's page at `/`: clips as they are made, money, requests and faults.
 
 Whoever has the control token signs in. The cookie isn't the token: a browser sends a host's cookies to all of
 its ports, and so to other servers of this machine.
@@ -53,7 +53,7 @@ class _Slice:
 
 
 class Timeline:
-    """What was asked lately: counts for the timeline, and the newest requests one by one."""
+    """Recent requests: counts for the timeline, and the newest ones one by one."""
 
     def __init__(self) -> None:
         self.slices: deque[_Slice] = deque(maxlen=SLICES)
@@ -232,7 +232,7 @@ def _requests(log: Timeline, now: float) -> Html:
 def _faults(faults: Faults) -> Html:
     known = faults.listed()
     if not known:
-        return Html('<p class="quiet">All goes well: no fault is on.</p>')
+        return Html('<p class="quiet">No fault is set.</p>')
     lines = joined(
         Html("<li>{} to {}: happened {} of {}</li>").format(
             each["kind"], each["endpoint"], each["happened"], count(each["times"], "time")

@@ -1,4 +1,4 @@
-"""What lies in the sandbox's folder: its files, its credentials, and word of the server that runs.
+"""What is in the sandbox's folder: its files, its credentials, and a notice of the running server.
 
 The credentials are in a file that only its owner can read, the only place of the sandbox that holds a key in
 clear: it never goes into a database, log, URL or argument.

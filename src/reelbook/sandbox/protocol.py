@@ -1,4 +1,4 @@
-"""What is beside the interface, as data: control plane and its settings, agent tools, the names of faults."""
+"""What the sandbox has beyond the interface, as data: control plane, settings, agent tools, fault names."""
 
 from __future__ import annotations
 

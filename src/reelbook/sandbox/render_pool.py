@@ -18,7 +18,7 @@ from .render import Rendered, Spec, render
 
 # Drawing takes whole cores; the server's answers and the person's notebook go first.
 NICENESS = 10
-USUALLY_AT_ONCE = 4  # of an executor that doesn't say
+USUALLY_AT_ONCE = 4  # for an executor that doesn't say
 
 
 class WorkerKilled(BrokenExecutor):
@@ -43,7 +43,7 @@ class Renders:
 
     @property
     def at_once(self) -> int:
-        """How many clips keep its workers busy. What is given to it can't change places any more."""
+        """How many clips keep its workers busy. Clips that it was given can't be reordered."""
         return int(getattr(self._ready(), "at_once", USUALLY_AT_ONCE))
 
     async def draw(self, spec: Spec) -> Rendered:

@@ -49,7 +49,9 @@ def serve(
     foreground: bool = True,
     **settings: Any,
 ) -> None:
-    """Serve the sandbox of `home`, on the main thread, until it is stopped. In the `foreground` it speaks.
+    """Serve the sandbox of `home`, on the main thread, until it is stopped.
+
+    In the `foreground` it introduces itself and logs to the terminal.
 
     `port` None is the one used last or a free one; `workers` is the number of drawing processes; `dask` is
     the address of a Dask scheduler to draw on. `settings` go to `SandboxService`. Raises SandboxError.

@@ -49,7 +49,7 @@ TIMEOUT: Final = Parameter("timeout_seconds", "number", "How long to wait at mos
 
 @dataclass(frozen=True)
 class ToolRequest:
-    """A tool's call: its `arguments`, the address by which the client came, where its percents are told."""
+    """A call of a tool: its `arguments`, the address the client used, and `report` for its progress."""
 
     service: SandboxService
     arguments: Mapping[str, Any]
@@ -59,7 +59,7 @@ class ToolRequest:
 
 @dataclass(frozen=True)
 class SandboxTool:
-    """One tool. `output` are the fields of its answer with their types, `optional` those not always there."""
+    """One tool. `output` has the fields of its answer with their types; `optional` ones may be missing."""
 
     name: str
     title: str
