@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -18,6 +17,7 @@ import pytest
 from conftest import LIVE_SETTINGS
 from PIL import Image
 from support.jumping_time import JumpingLoop
+from support.kept_clips import KeptClips
 
 from reelbook import connect, errors, timing, wire
 from reelbook.classroom.room.serving import Choices
@@ -81,7 +81,7 @@ def in_room(
     home: Path, *, cap_usd: float = 100.0, most_bytes: int | None = None
 ) -> Iterator[tuple[str, Secret]]:
     """A class's room with a sandbox behind it: its address, and the key of one who joined."""
-    with server.in_thread(home, pace=0, executor=ThreadPoolExecutor(1)) as behind:
+    with server.in_thread(home, pace=0, executor=KeptClips()) as behind:
         behind.settings(rate_limiting=False, balance_usd=1000)
         timing.use(timing.Timing(new_loop=JumpingLoop, took=timing.SHORT_JOBS))
         with (
@@ -105,7 +105,7 @@ def opened(
         with in_room(home, cap_usd=balance_usd, most_bytes=most_bytes) as room:
             yield room
         return
-    with server.in_thread(home, pace=0, executor=ThreadPoolExecutor(1)) as running:
+    with server.in_thread(home, pace=0, executor=KeptClips()) as running:
         running.settings(rate_limiting=False, balance_usd=balance_usd, max_image_bytes=most_bytes)
         yield running.url, running.api_key
 

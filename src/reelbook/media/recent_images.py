@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 
 from PIL import Image
 
-from ..atomic_files import atomic_write
+from ..atomic_files import write_whole
 from ..errors import InvalidImage
 from .images import PreparedImage
 
@@ -40,12 +40,8 @@ class RecentImages:
 
     def keep(self, image: PreparedImage) -> None:
         """Keeps a copy as it is sent, and lets the oldest go. Raises OSError."""
-        digest = image.digest
-        path = self.folder / f"{digest}{KINDS[image.format]}"
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with atomic_write(path) as part:
-            part.touch(mode=0o600, exist_ok=False)
-            part.write_bytes(image.data)
+        write_whole(self.folder / f"{image.digest}{KINDS[image.format]}", image.data)
         for old in self.list()[KEPT:]:
             old.path.unlink(missing_ok=True)
 
