@@ -112,7 +112,7 @@ def routes(service: SandboxService, faults: Faults, log: Timeline) -> list[Route
             elif form.get("action") == "fault":
                 times = form.get("times", "")
                 wanted = {each: form.get(each) for each in ("kind", "endpoint")}
-                faults.add({**wanted, "times": int(times) if times.isdecimal() else times})
+                faults.add({**wanted, "times": int(times[:9]) if times.isdecimal() else times})
             elif form.get("action") == "clear":
                 faults.clear()
         except Refused as refused:
