@@ -101,9 +101,9 @@ async def test_a_killed_worker_is_replaced() -> None:
 
 
 def test_workers_let_everything_else_go_first() -> None:
-    """They run at a lower priority than the server and the notebook."""
+    """They run at a lower priority than the server and the notebook; 19 is the lowest."""
     pool = WorkerPool(1)
     try:
-        assert pool.submit(os.nice, 0).result(timeout=20) == os.nice(0) + NICENESS
+        assert pool.submit(os.nice, 0).result(timeout=20) == min(19, os.nice(0) + NICENESS)
     finally:
         pool.shutdown()
