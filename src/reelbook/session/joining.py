@@ -11,13 +11,11 @@ from typing import Any, Final
 
 from .. import settings, wire
 from ..atomic_files import write_whole
-from ..client.responses import Reply
-from ..client.transport import Transport, trust
+from ..client.transport import trust
 from ..errors import ClassroomError, InvalidInput, ServiceUnreachable
-from ..event_thread import EventThread
 from ..formatting import terminal_line
 from ..secret import Secret
-from .connector import connect
+from .connector import ask_once, connect
 from .session import Session
 
 SECONDS: Final = 20.0
@@ -101,12 +99,11 @@ class _Kept:
 
 def _joined(url: str, code: str, name: str, token: Secret) -> Secret:
     asked = {"code": code, "name": name, "token": token.reveal()}
-    reply = _ask(url, Secret("none"), "POST", wire.ROOM_JOIN, asked)
-    body = _body(reply)
-    if reply.status == 404:
+    status, body = _ask(url, Secret("none"), "POST", wire.ROOM_JOIN, asked)
+    if status == 404:
         raise ClassroomError(f"No class is served at {url}. Compare the address with the one on the screen.")
-    if reply.status != 200:
-        said = terminal_line(wire.words(body), LONGEST_SAID) or f"It answered with status {reply.status}."
+    if status != 200:
+        said = terminal_line(wire.words(body), LONGEST_SAID) or f"It answered with status {status}."
         raise ClassroomError(f"{said} You haven't joined.")
     key = body.get("api_key")
     if not isinstance(key, str) or not key:
@@ -116,39 +113,23 @@ def _joined(url: str, code: str, name: str, token: Secret) -> Secret:
 
 def _is_good(url: str, key: Secret) -> bool:
     """Whether the class still takes the key: the teacher may have released the name."""
-    return _ask(url, key, "GET", wire.BALANCE).status != 401
+    return _ask(url, key, "GET", wire.BALANCE)[0] != 401
 
 
-def _ask(url: str, key: Secret, method: str, path: str, body: dict[str, Any] | None = None) -> Reply:
-    async def ask() -> Reply:
-        transport = Transport(url, key)
-        try:
-            return await transport.request(method, path, deadline_seconds=SECONDS, json=body)
-        except ServiceUnreachable as error:
-            _, untrusted, why = str(error).partition("certificate verify failed: ")
-            if untrusted:
-                raise ClassroomError(
-                    f"This computer doesn't trust the certificate at {url}: {why.partition(' (_ssl')[0]}. "
-                    "Nothing was sent. Ask your teacher for the class's certificate, and name its file: "
-                    'rb.join(…, verify="class.pem").'
-                ) from None
-            raise
-        finally:
-            await transport.aclose()
-
-    thread = EventThread("reelbook-join")
+def _ask(
+    url: str, key: Secret, method: str, path: str, body: dict[str, Any] | None = None
+) -> tuple[int, dict[str, Any]]:
     try:
-        return thread.call(ask())
-    finally:
-        thread.close()
-
-
-def _body(reply: Reply) -> dict[str, Any]:
-    try:
-        body = json.loads(reply.body)
-    except ValueError:
-        body = None
-    return body if isinstance(body, dict) else {}
+        return ask_once(url, key, method, path, body, seconds=SECONDS)
+    except ServiceUnreachable as error:
+        _, untrusted, why = str(error).partition("certificate verify failed: ")
+        if untrusted:
+            raise ClassroomError(
+                f"This computer doesn't trust the certificate at {url}: {why.partition(' (_ssl')[0]}. "
+                "Nothing was sent. Ask your teacher for the class's certificate, and name its file: "
+                'rb.join(…, verify="class.pem").'
+            ) from None
+        raise
 
 
 def _digest(code: str) -> str:
