@@ -30,6 +30,12 @@ from .request_code import request_code
 _FORM: Final = "reelbook_passport"
 _NAMESPACE: Final = "urn:reelbook:passport"
 _SOURCE_TYPES: Final = "http://cv.iptc.org/newscodes/digitalsourcetype/"
+# What stands in the record as it is.
+_PLAIN: Final[dict[str, type]] = {
+    **dict.fromkeys(("request_id", "service", "template"), str),
+    **dict.fromkeys(("cost_usd", "seconds"), float),
+    **dict.fromkeys(("width", "height"), int),
+}
 _LARGEST_TEXT: Final = 2 << 20
 _LARGEST_CLIP: Final = 256 << 20
 _MOST_FILES: Final = 1_000
@@ -80,15 +86,8 @@ class Passport:
 
     def record(self) -> dict[str, Any]:
         """It as JSON's values, without what isn't known."""
-        known = {
-            "request_id": self.request_id,
-            "service": self.service,
-            "cost_usd": self.cost_usd,
+        known = {name: getattr(self, name) for name in _PLAIN} | {
             "made_at": self._utc,
-            "seconds": self.seconds,
-            "width": self.width,
-            "height": self.height,
-            "template": self.template,
             "slots": dict(self.slots) or None,
             "digital_source_type": self.source_type and _SOURCE_TYPES + self.source_type,
         }
@@ -235,16 +234,10 @@ def _of_text(text: str) -> Passport | None:
             return None
         slots = record.get("slots", {})
         return Passport(
-            request=_request(record["request"]),
-            request_id=_kind(str, record.get("request_id")),
-            service=_kind(str, record.get("service")),
-            cost_usd=_kind(float, record.get("cost_usd")),
+            _request(record["request"]),
             made_at=_moment(record.get("made_at")),
-            seconds=_kind(float, record.get("seconds")),
-            width=_kind(int, record.get("width")),
-            height=_kind(int, record.get("height")),
-            template=_kind(str, record.get("template")),
             slots={str(slot): str(value) for slot, value in slots.items()},
+            **{name: _kind(kind, record.get(name)) for name, kind in _PLAIN.items()},
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
