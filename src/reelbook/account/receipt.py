@@ -38,7 +38,7 @@ _COST_IS: Final[dict[Charge, CostIs]] = {
 _BEFORE_COST: Final = {cost_is: BEFORE_AMOUNT[charge] for charge, cost_is in _COST_IS.items()}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReceiptRow:
     """One clip. `cost_is` says how sure `cost_usd` is: charged; estimated, because the clip is on its way; or
     uncertain, because the service never answered or failed at it, and `note` then says why. `seed` is None
@@ -52,13 +52,13 @@ class ReceiptRow:
     state: str
     mode: str
     prompt: str
-    asked_seconds: int | None
+    asked_seconds: int | None = None
     actual_seconds: float | None
-    aspect_ratio: str | None
-    seed: int | None
+    aspect_ratio: str | None = None
+    seed: int | None = None
     cost_usd: float
     cost_is: CostIs
-    experiment: str | None
+    experiment: str | None = None
     service: str
     note: str = ""
     picked: bool = False
@@ -257,13 +257,9 @@ def _by_tool(job: ToolJob, services: Mapping[int, str]) -> ReceiptRow:
         state=wire.COMPLETED,
         mode="agent tool",
         prompt=job.prompt,
-        asked_seconds=None,
         actual_seconds=job.seconds,
-        aspect_ratio=None,
-        seed=None,
         cost_usd=job.cost_usd,
         cost_is="charged",
-        experiment=None,
         service=services[job.account_id],
     )
 

@@ -29,12 +29,6 @@ _STOPPED_BY: dict[type[errors.ReelbookError], tuple[str, str]] = {
         "Find out what became of those with session.reconcile()",
     ),
 }
-_REFUSALS = (
-    errors.InsufficientBalance,
-    errors.AuthenticationError,
-    errors.PermissionRefused,
-    errors.LedgerUnavailable,
-)
 MOST_UNCERTAIN = 3  # a service that answers none of these answers the rest no better, and may bill them all
 
 
@@ -242,7 +236,7 @@ def stop_error(jobs: Iterable[Job]) -> errors.ReelbookError | None:
     """The error of one of the jobs that the others would meet, too; None without one."""
     unanswered = []
     for job in jobs:
-        if job.state == REFUSED and isinstance(job.error, _REFUSALS):
+        if job.state == REFUSED and isinstance(job.error, tuple(_STOPPED_BY)):
             return job.error
         if job.state == UNCERTAIN:
             unanswered.append(job.error)
