@@ -16,10 +16,9 @@ from reelbook.sandbox.handle import Sandbox
 
 
 @pytest.fixture
-def room(sandbox: Sandbox, short_jobs: None) -> Iterator[RunningRoom]:
-    with rb.connect("sandbox") as teacher:
-        with in_thread(teacher, "KFX-204") as room:
-            yield room
+def room(short_jobs: None, session: rb.Session) -> Iterator[RunningRoom]:
+    with in_thread(session, "KFX-204") as room:
+        yield room
 
 
 @pytest.fixture

@@ -100,8 +100,13 @@ class Batch(Sequence[Job]):
         return self._clips()
 
     def cancel(self) -> int:
-        """Takes back what isn't sent yet and returns how many those are. What was sent goes on."""
-        return self._thread.run(lambda: sum(job._life.cancel() for job in self._distinct))
+        """Takes back what isn't sent yet and returns how many those are. What was sent goes on.
+
+        What waits in the queue of a class's room wasn't sent yet, see `Job.cancel`.
+        """
+        unsent = self._thread.run(lambda: sum(job._life.cancel() for job in self._distinct))
+        queued = [job for job in self._distinct if job._life.known.ahead is not None]
+        return unsent + sum(job.cancel() for job in queued)
 
     @property
     def estimated_cost_usd(self) -> float:
