@@ -284,6 +284,19 @@ def test_a_zip_of_several_asks_which(clip: Clip, tmp_path: Path) -> None:
         rb.passport(archive)
 
 
+def test_a_zip_with_folders_loses_no_clip(clip: Clip, tmp_path: Path) -> None:
+    """Equal names in two of them are two clips, and what macOS adds for itself is none."""
+    archive = tmp_path / "days.zip"
+    with zipfile.ZipFile(archive, "w") as writing:
+        for day, seed in (("monday", 1), ("tuesday", 2)):
+            saved = replace(clip, request=replace(FOX, seed=seed)).save(tmp_path / f"{seed}.mp4")
+            writing.write(saved, f"{day}/fox.mp4")
+            writing.writestr(f"__MACOSX/{day}/._fox.mp4", b"\0\5\x16\7 of the Finder")
+    with pytest.raises(InvalidInput, match=r"holds 2 clips\. Name one: clip='monday/fox\.mp4'"):
+        rb.passport(archive, "fox")
+    assert [rb.passport(archive, f"{day}/fox.mp4").request.seed for day in ("monday", "tuesday")] == [1, 2]
+
+
 def test_a_zip_that_grows_immense_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So much is unpacked, and no more."""
     monkeypatch.setattr("reelbook.session.passports._MOST_UNPACKED", 2_500)

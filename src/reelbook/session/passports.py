@@ -140,7 +140,8 @@ def passport(file: str | os.PathLike[str], clip: str | None = None) -> Passport:
         file = clip.save("a-fox.mp4", overwrite=True)
         session.submit(rb.passport(file).request)    # the same again
 
-    `clip` is the name of one in a zip. MP4s of other tools that carry A1111's `parameters` are read, too.
+    `clip` is the name of one in a zip, with its folder where two have the same. MP4s of other tools that
+    carry A1111's `parameters` are read, too.
     Raises NoPassport where it doesn't say, NotAVideo for a damaged MP4, InvalidInput where several clips are
     in a zip, and ReelbookError where it can't be read.
     """
@@ -151,7 +152,8 @@ def passport(file: str | os.PathLike[str], clip: str | None = None) -> Passport:
     except OSError as error:
         raise ReelbookError(f"{path} could not be read: {error.strerror or error}.") from error
     if clip is not None:
-        found = {name: each for name, each in found.items() if Path(name).stem == Path(clip).stem}
+        wanted = _stem(clip)
+        found = {name: each for name, each in found.items() if _stem(name)[-len(wanted) :] == wanted}
     if not found:
         raise NoPassport(f"{path.name} doesn't say what made {'it' if clip is None else clip}.")
     if len(found) > 1:
@@ -201,20 +203,27 @@ def _of_zip(file: BinaryIO, name: str) -> Iterator[tuple[str, Passport]]:
     try:
         with zipfile.ZipFile(file) as archive:
             inside = [each for each in archive.infolist() if not each.is_dir()][:_MOST_FILES]
-            told, left = set[str](), _MOST_UNPACKED
+            told, left = set[tuple[str, ...]](), _MOST_UNPACKED
             # The small files first: a clip whose JSON says it all isn't unpacked.
             for each in sorted(inside, key=lambda each: not each.filename.endswith(".json")):
                 clip = PurePosixPath(each.filename)
-                if clip.stem in told or clip.suffix not in (".json", ".mp4"):
+                # What macOS adds for itself has the clip's name behind a "._".
+                if _stem(clip) in told or clip.suffix not in (".json", ".mp4") or clip.name.startswith("."):
                     continue
                 if each.file_size > min(left, _LARGEST_TEXT if clip.suffix == ".json" else _LARGEST_CLIP):
                     continue
                 left -= each.file_size
                 for _, found in passports(io.BytesIO(archive.read(each)), clip.name):
-                    told.add(clip.stem)
-                    yield clip.name, found
+                    told.add(_stem(clip))
+                    yield str(clip), found
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
         raise NoPassport(f"{name} is no zip that can be read: {error}.") from error
+
+
+def _stem(name: str | PurePosixPath) -> tuple[str, ...]:
+    """Its folders, and its name without the ending: the same for a clip and for the JSON beside it."""
+    path = PurePosixPath(name)
+    return *path.parent.parts, path.stem
 
 
 def _of_json(text: bytes, name: str) -> Iterator[tuple[str, Passport]]:
