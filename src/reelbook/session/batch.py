@@ -92,8 +92,8 @@ class Batch(Sequence[Job]):
         """Waits until all have ended, and gives the clips in the order of the requests.
 
         Where a clip is missing, raises the error that stopped the batch, or else that of the first such job:
-        but only when all have ended, and those that came home are in their jobs' `clip`. `timeout` in seconds
-        raises WaitTimeout, and the jobs go on. Raises WouldDeadlock on the session's own thread.
+        but only when all have ended, and the clips that did arrive are in their jobs' `clip`. `timeout` in
+        seconds raises WaitTimeout, and the jobs go on. Raises WouldDeadlock on the session's own thread.
         """
         for _ in self.as_completed(timeout):
             pass

@@ -70,7 +70,7 @@ class Clip(SuggestsNames):
 
             clip.checks.frozen_seconds
 
-        They are facts and no judgement. It takes a fraction of a second. Raises NotAVideo.
+        These are measurements, not a verdict. It takes a fraction of a second. Raises NotAVideo.
         """
         from ..media.checks import check
 

@@ -35,12 +35,12 @@ def join(
         session = rb.join(address, "KFX-204", name="Ada")
 
     `address` and `code` are those on the teacher's screen; a `code` for another device, from your own page of
-    the class, does too. Without a code, the key of an earlier call is taken, or the code is asked for. The
+    the class, works too. Without a code, the key of an earlier call is taken, or the code is asked for. The
     key is kept in `home` (`REELBOOK_HOME`), readable by you only. `verify` is a file with the class's
     certificate (PEM), where its address begins with https and this computer doesn't know who signed it.
 
-    Raises ClassroomError with the class's own words for a wrong code (after five, only after a wait), a name
-    that somebody has, and a class that has ended, and for a certificate that isn't trusted;
+    Raises ClassroomError with the class's own words for a wrong code (after five of them you have to wait),
+    a name that is taken, and a class that has ended, and for a certificate that isn't trusted;
     ConfigurationError for what is no address or no certificate, InvalidInput without a name, and
     ServiceUnreachable where nobody answers.
     """

@@ -1,8 +1,8 @@
 """A clip's passport: what made it, written into its file and beside it, and read from there again.
 
 It stands in an exported MP4 twice: as tags, which players and other tools show, and as a packet of XMP at
-the file's end, which is what is left where a chat program empties the tags. A JSON file beside the clip says
-the same. Nothing of it tells who made the clip, with which key, or in which folder.
+the file's end, which survives where a chat program empties the tags. A JSON file beside the clip says the
+same. None of it tells who made the clip, with which key, or in which folder.
 """
 
 from __future__ import annotations
@@ -141,9 +141,8 @@ def passport(file: str | os.PathLike[str], clip: str | None = None) -> Passport:
         session.submit(rb.passport(file).request)    # the same again
 
     `clip` is the name of one in a zip, with its folder where two have the same. MP4s of other tools that
-    carry A1111's `parameters` are read, too.
-    Raises NoPassport where it doesn't say, NotAVideo for a damaged MP4, InvalidInput where several clips are
-    in a zip, and ReelbookError where it can't be read.
+    carry A1111's `parameters` are read, too. Raises NoPassport where it doesn't say, NotAVideo for a damaged
+    MP4, InvalidInput where several clips are in a zip, and ReelbookError where it can't be read.
     """
     path = Path(file)
     try:
@@ -187,7 +186,7 @@ def of_notes(said: boxes.Notes) -> Passport | None:
 
 
 def write(source: Path, target: Path, said: Passport) -> bool:
-    """Copies a clip with its passport in it. False where it holds credentials that this would make void.
+    """Copies a clip with its passport in it. False where the file is sealed (C2PA), which that would break.
 
     Raises NotAVideo and OSError.
     """
