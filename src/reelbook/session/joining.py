@@ -52,7 +52,8 @@ def join(
     kept = _Kept(settings.home(home), url, name)
     key = kept.key(code)
     if key is None or not _is_good(url, key):
-        key = _joined(url, code if code is not None else input("Code: "), name, kept.token())
+        code = input("Code: ") if code is None else code
+        key = _joined(url, code, name, kept.token())
         kept.keep(code, key)
     return connect("auto", api_key=key, base_url=url, home=home)
 
@@ -67,7 +68,7 @@ class _Kept:
     def key(self, code: str | None) -> Secret | None:
         """The key that was kept for this code, or without one the last that was."""
         known = self._known()
-        if known.get("api_key") and (code is None or _digest(code) in known.get("codes", ())):
+        if known.get("api_key") and (code is None or _digest(code) == known.get("code")):
             return Secret(known["api_key"])
         return None
 
@@ -79,10 +80,9 @@ class _Kept:
             self._write(known)
         return Secret(known["token"])
 
-    def keep(self, code: str | None, key: Secret) -> None:
+    def keep(self, code: str, key: Secret) -> None:
         """Keeps the key. Raises OSError."""
-        codes = [] if code is None else [_digest(code)]
-        self._write({**self._known(), "api_key": key.reveal(), "codes": codes})
+        self._write({**self._known(), "api_key": key.reveal(), "code": _digest(code)})
 
     def _known(self) -> dict[str, Any]:
         try:
