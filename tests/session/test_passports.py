@@ -261,9 +261,10 @@ def test_a_damaged_file_is_refused_at_once(broken: Any, clip: Clip, tmp_path: Pa
 )
 def test_a_json_that_says_nothing_is_told(text: str, tmp_path: Path) -> None:
     """Somebody else's, or one that was changed beyond use."""
-    (tmp_path / "x.json").write_text(text)
-    with pytest.raises(NoPassport, match=r"x\.json doesn't say what made it"):
-        rb.passport(tmp_path / "x.json")
+    for content in (text.encode(), text.encode() + b"\xff"):
+        (tmp_path / "x.json").write_bytes(content)
+        with pytest.raises(NoPassport, match=r"x\.json doesn't say what made it"):
+            rb.passport(tmp_path / "x.json")
 
 
 def test_a_zip_of_several_asks_which(clip: Clip, tmp_path: Path) -> None:

@@ -170,9 +170,10 @@ def passports(file: BinaryIO, name: str) -> Iterator[tuple[str, Passport]]:
     file.seek(0)
     if start[:2] == b"PK":
         yield from _of_zip(file, name)
-    elif start.lstrip()[:1] in (b"{", b"["):
-        yield from _of_json(file.read(_LARGEST_TEXT), name)
-    elif (found := of_notes(boxes.notes(file, name))) is not None:
+        return
+    is_json = start.lstrip()[:1] in (b"{", b"[")
+    found = _of_text(file.read(_LARGEST_TEXT)) if is_json else of_notes(boxes.notes(file, name))
+    if found is not None:
         yield name, found
 
 
@@ -225,16 +226,7 @@ def _stem(name: str | PurePosixPath) -> tuple[str, ...]:
     return *path.parent.parts, path.stem
 
 
-def _of_json(text: bytes, name: str) -> Iterator[tuple[str, Passport]]:
-    try:
-        found = _of_text(text.decode())
-    except UnicodeDecodeError:
-        found = None
-    if found is not None:
-        yield name, found
-
-
-def _of_text(text: str) -> Passport | None:
+def _of_text(text: str | bytes) -> Passport | None:
     """The passport that a JSON text is; None where it is something else, or was changed beyond use."""
     try:
         record = json.loads(text)
