@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, settings
 from support.jumping_time import JumpingLoop
 from support.kept_clips import KeptClips
 
+import reelbook as rb
 from reelbook import timing
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
@@ -148,3 +149,10 @@ def sandbox(home: Path) -> Iterator[Sandbox]:
     with server.in_thread(home, pace=0, executor=KeptClips()) as running:
         running.settings(rate_limiting=False)
         yield running
+
+
+@pytest.fixture
+def session(sandbox: Sandbox) -> Iterator[rb.Session]:
+    """A session with it, closed at the end."""
+    with rb.connect("sandbox") as session:
+        yield session

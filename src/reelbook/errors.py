@@ -10,7 +10,7 @@ ReelbookError
 │   ├── InvalidKeyRequest
 │   ├── InvalidTemplate
 │   ├── NoPassport                     a file doesn't say what made it
-│   └── ConfirmationNeeded             a sweep costs more than is bought without a second word
+│   └── ConfirmationNeeded             a sweep costs so much that it has to be confirmed
 ├── ConfigurationError                 a key or an address is missing or can't be used
 ├── ServiceError                       the service answered, and said no; carries an `Answer`
 │   ├── BadRequest                     400
@@ -145,7 +145,7 @@ class NoPassport(InvalidInput):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ConfirmationNeeded(InvalidInput):
-    """A sweep costs more than is bought without a second word. `cost_usd` is what it would cost."""
+    """A sweep costs so much that it has to be confirmed. `cost_usd` is what it would cost."""
 
     cost_usd: float
 

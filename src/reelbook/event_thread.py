@@ -209,7 +209,7 @@ class EventThread:
 
     def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Runs `coroutine` on the thread's loop and waits for it. Raises WouldDeadlock on its own thread."""
-        if threading.current_thread() is self._thread:
+        if self.is_current:
             coroutine.close()
             self.refuse_own_thread()
         future = self.submit(coroutine)
@@ -221,7 +221,7 @@ class EventThread:
 
     def run(self, step: Callable[[], T]) -> T:
         """Carries `step` out on the thread, whole or not at all, and waits: Stop ends the waiting only."""
-        if threading.current_thread() is self._thread:
+        if self.is_current:
             return step()
         future: Future[T] = Future()
         try:
@@ -238,7 +238,7 @@ class EventThread:
 
     def refuse_own_thread(self) -> None:
         """Raises WouldDeadlock if this is the thread's own thread, where waiting would never end."""
-        if threading.current_thread() is self._thread:
+        if self.is_current:
             raise WouldDeadlock(
                 "This call waits, and was made on the session's own thread, which it would wait for. "
                 "Make it from a cell or another thread, or await the job instead."
@@ -253,7 +253,7 @@ class EventThread:
             # before the loop has heard of it would go on with what is about to end.
             self._ending = True
             self._ask_to_stop()
-        if threading.current_thread() is not self._thread:
+        if not self.is_current:
             countdown = Countdown(STOP_SECONDS + (SETTLE_SECONDS if self.settling else 0.0))
             while self._thread.is_alive() and (pause := countdown.next_pause()):
                 self._thread.join(pause)

@@ -65,7 +65,7 @@ _followed: weakref.WeakSet[Any] = weakref.WeakSet()  # shells of kernels
 
 def current_execution() -> Execution | None:
     """The execution that this call is a part of, None outside a cell: a press is a wish of its own."""
-    shell, thread = _shell(), threading.current_thread()
+    shell, thread = kernel_shell(), threading.current_thread()
     if thread in _kept_out:
         return None
     if (running := _running.get(None)) is not None:
@@ -81,7 +81,7 @@ def current_execution() -> Execution | None:
 
 def follow() -> None:
     """From now on what a cell hands to tasks and threads is known to be its own. Called in the cell."""
-    shell = _shell()
+    shell = kernel_shell()
     if (runtime := _marimo_runtime()) is not None:
         _marimo["notebook"] = runtime
     if shell is not None and shell not in _followed:
@@ -173,7 +173,8 @@ class _Threads:
 _threads = _Threads()
 
 
-def _shell() -> Any:
+def kernel_shell() -> Any:
+    """The shell of the Jupyter kernel that runs this; None in a script and on a terminal."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return None if getattr(shell, "kernel", None) is None else shell
@@ -189,7 +190,7 @@ def _handled(shell: Any) -> _Message | None:
 
 
 def _begin() -> None:
-    message, around = _handled(_shell()), _running.get(None)
+    message, around = _handled(kernel_shell()), _running.get(None)
     nested = around is not None and around.message is message  # as within %%capture
     # A front end's own questions, such as for the variables, are silent executions and no cells.
     if not nested and not (message or {}).get("content", {}).get("silent"):

@@ -6,11 +6,14 @@ spreadsheet's cell, a file's name.
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
 import re
 import time
 import unicodedata
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -156,6 +159,24 @@ def spreadsheet_cell(text: str) -> str:
     visible = next((each for each in text if each.isprintable() and each != " "), "")
     formula = unicodedata.normalize("NFKC", visible)[:1] in _FORMULA
     return f"'{text}" if formula or text[:1] in ("\t", "\r", "\n") else text
+
+
+def csv_table(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
+    """A table as CSV for a spreadsheet: None is an empty cell, and no text is taken for a formula."""
+    table = io.StringIO(newline="")
+    writer = csv.writer(table)
+    writer.writerow(columns)
+    writer.writerows(map(_cell, row) for row in rows)
+    return table.getvalue()
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="seconds")
+    text = ", ".join(value) if isinstance(value, list) else value
+    return spreadsheet_cell(text) if isinstance(text, str) else text
 
 
 def file_name(text: str, ending: str = "", *, room: int = 0) -> str:

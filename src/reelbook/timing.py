@@ -33,12 +33,12 @@ _used: list[Timing] = []
 
 
 def use(timing: Timing | None) -> None:
-    """What is gone by from now on; None is what users have."""
+    """Sets the timing from now on; None is what users have."""
     _used[:] = [] if timing is None else [timing]
 
 
 def current() -> Timing:
-    """What is gone by."""
+    """The timing in use."""
     if _used:
         return _used[0]
     return Timing(took=SHORT_JOBS if os.environ.get("REELBOOK_TEST_JOBS") == "short" else ())

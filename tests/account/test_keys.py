@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
-from support.raw_server import Exchange, raw_server
+from support.live import KEY, session_of
+from support.raw_server import Exchange
 from support.waiting import until
 
 import reelbook as rb
 from reelbook import errors, settings
 from reelbook.account.keys import is_preview
-from reelbook.client import AsyncClient, retries
+from reelbook.client import AsyncClient
 from reelbook.models import ApiKey
 from reelbook.sandbox.accounts import Accounts, Key
 from reelbook.sandbox.handle import Sandbox, handle_on
@@ -83,21 +84,13 @@ def test_without_a_candidate_the_error_says_why(
     assert uncertain.value.candidates == ()
 
 
-def test_keys_from_before_and_revoked_ones_are_no_candidates(
-    home: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_keys_from_before_and_revoked_ones_are_no_candidates(home: Path, no_pauses: None) -> None:
     """Only an active key of the name, made about now or at a time that nobody tells."""
-    monkeypatch.setattr(retries, "delay_seconds", lambda *_: 0.0)
     now = datetime.fromtimestamp(time.time(), UTC)
 
     def key(key_id: str, **more: object) -> dict[str, object]:
-        return {
-            "key_id": key_id,
-            "name": "workshop",
-            "created_at": now.isoformat(),
-            "is_active": True,
-            **more,
-        }
+        known = {"key_id": key_id, "name": "workshop", "created_at": now.isoformat(), "is_active": True}
+        return {**known, **more}
 
     keys = [
         key("old", created_at=(now - timedelta(days=1)).isoformat()),
@@ -114,10 +107,9 @@ def test_keys_from_before_and_revoked_ones_are_no_candidates(
         elif exchange.first_line.startswith("GET"):
             exchange.answer(200, json.dumps({"api_keys": keys}).encode())
 
-    with raw_server(handle) as service:
-        with rb.connect("live", api_key="sk-planted-keys", base_url=service.url) as session:
-            with pytest.raises(errors.KeyUncertain, match="One of these may be it") as uncertain:
-                session.keys.create("workshop")
+    with session_of(handle) as (session, _):
+        with pytest.raises(errors.KeyUncertain, match="One of these may be it") as uncertain:
+            session.keys.create("workshop")
     assert [candidate.key_id for candidate in uncertain.value.candidates] == ["new", "untold"]
 
 
@@ -174,7 +166,7 @@ def test_requests_are_counted_anew(session: rb.Session, sandbox: Sandbox) -> Non
     assert session.facts.requests_left == 28
 
 
-def test_the_same_session_is_found_by_its_new_key(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_session_is_found_by_its_new_key(sandbox: Sandbox) -> None:
     """A cell that connects again, with the new key configured, gets the session that already uses it."""
     with rb.connect("live", api_key=sandbox.api_key, base_url=sandbox.url) as session:
         rotation = session.keys.rotate("second")
@@ -224,10 +216,7 @@ def test_a_new_key_that_does_not_see_the_clips_is_not_used(home: Path) -> None:
             body = {"balance_usd": 1.0, "total_spent_usd": 0.0}
         exchange.answer(200, json.dumps(body).encode())
 
-    with (
-        raw_server(answer) as service,
-        rb.connect("live", api_key="sk-planted-old", base_url=service.url) as session,
-    ):
+    with session_of(answer) as (session, _):
         job = session.text_to_video("a fox", duration_seconds=1)
         until(lambda: job.view().asked_seconds_ago is not None)
         with pytest.raises(errors.RotationFailed, match="doesn't see the clip r1") as failed:
@@ -235,7 +224,7 @@ def test_a_new_key_that_does_not_see_the_clips_is_not_used(home: Path) -> None:
         assert "sk-planted" not in str(failed.value)
         done = len(sent)
         session.balance()
-        assert {key for _, key in sent[done:]} == {"Bearer sk-planted-old"}
+        assert {key for _, key in sent[done:]} == {f"Bearer {KEY}"}
 
 
 def test_the_former_key_must_be_known_to_be_revoked(

@@ -129,29 +129,28 @@ def test_the_text_is_a_line_for_each_clip() -> None:
     assert Receipt(())._repr_html_() == "<p>Nothing was bought.</p>"
 
 
-def test_an_experiment_has_its_receipt(sandbox: Sandbox) -> None:
+def test_an_experiment_has_its_receipt(session: rb.Session, sandbox: Sandbox) -> None:
     """Its own clips, oldest first, and nothing is asked for it; without a name it is all of them."""
-    with rb.connect("sandbox") as session:
-        with session.experiment("fog") as fog:
-            session.text_to_video("a fox", duration_seconds=1, seed=7).result(30)
-            session.text_to_video("a hen", duration_seconds=2).result(30)
-        between = datetime.now().astimezone()
-        session.text_to_video("a cat", duration_seconds=1).result(30)
-        asked = sandbox.state()["requests"]
-        made = fog.receipt()
-        assert [(row.prompt, row.cost_usd, row.cost_is, row.service) for row in made.rows] == [
-            ("a fox", 0.05, "charged", "sandbox"),
-            ("a hen", 0.1, "charged", "sandbox"),
-        ]
-        assert (made, made.experiment) == (session.receipt("fog"), "fog")
-        everything = session.receipt()
-        assert [row.prompt for row in everything.rows] == ["a fox", "a hen", "a cat"]
-        assert everything.total_usd == session.spending().of_key.spent_usd
-        assert session.receipt(since=between).rows == everything.rows[2:]
-        assert session.receipt(until=between.timestamp()).rows == everything.rows[:2]
-        assert session.receipt(since=everything.rows[0].submitted_at) == everything
-        assert session.receipt("no such").rows == ()
-        assert sandbox.state()["requests"] == asked
+    with session.experiment("fog") as fog:
+        session.text_to_video("a fox", duration_seconds=1, seed=7).result(30)
+        session.text_to_video("a hen", duration_seconds=2).result(30)
+    between = datetime.now().astimezone()
+    session.text_to_video("a cat", duration_seconds=1).result(30)
+    asked = sandbox.state()["requests"]
+    made = fog.receipt()
+    assert [(row.prompt, row.cost_usd, row.cost_is, row.service) for row in made.rows] == [
+        ("a fox", 0.05, "charged", "sandbox"),
+        ("a hen", 0.1, "charged", "sandbox"),
+    ]
+    assert (made, made.experiment) == (session.receipt("fog"), "fog")
+    everything = session.receipt()
+    assert [row.prompt for row in everything.rows] == ["a fox", "a hen", "a cat"]
+    assert everything.total_usd == session.spending().of_key.spent_usd
+    assert session.receipt(since=between).rows == everything.rows[2:]
+    assert session.receipt(until=between.timestamp()).rows == everything.rows[:2]
+    assert session.receipt(since=everything.rows[0].submitted_at) == everything
+    assert session.receipt("no such").rows == ()
+    assert sandbox.state()["requests"] == asked
 
 
 def test_a_clip_of_an_agent_tool_has_its_line_at_its_time() -> None:

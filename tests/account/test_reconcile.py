@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 import sqlite3
 import time
 from typing import Any
 
 import pytest
-from support.raw_server import Exchange, raw_server
+from support.live import KEY, session_of
+from support.raw_server import Exchange
 from support.waiting import until
 
 import reelbook as rb
@@ -191,36 +193,29 @@ def test_an_earlier_kernels_lost_answer_is_found_out_and_the_verdict_lasts(
         assert "nothing was paid" in str(job.error)
 
 
-def live_service(bodies: dict[str, bytes], *, accepts: bool) -> Any:
-    """A service that closes at each submission and answers billing questions with `bodies`."""
-
-    def handle(exchange: Exchange) -> None:
-        path = exchange.first_line.split()[1].split("?")[0]
-        if exchange.first_line.startswith("POST"):
-            if accepts:
-                bodies["/api/v1/billing/balance"] = b'{"balance_usd": 24.75, "total_spent_usd": 0.25}'
-            return
-        body = bodies.get(path)
-        exchange.answer(200 if body else 404, body or b"{}")
-
-    return raw_server(handle)
-
-
 @pytest.mark.parametrize("accepts", [True, False])
 def test_a_live_service_without_usage_is_judged_by_its_money(home: object, accepts: bool) -> None:
     """Money alone may be somebody's, or paid back to somebody: it tells on the person's word, after a day."""
-    bodies = {"/api/v1/billing/balance": b'{"balance_usd": 25.0, "total_spent_usd": 0.0}'}
-    with live_service(bodies, accepts=accepts) as service:
-        with rb.connect("live", api_key="sk-planted-reconcile", base_url=service.url) as session:
-            session.balance()
-            job = session.text_to_video("a fox", duration_seconds=5)
-            with pytest.raises(errors.SubmissionUncertain):
-                job.result(30)
-            later(session, PATIENCE_SECONDS + 100)
-            early = verdict(session)
-            assert early.answer == "can't tell"
-            later(session, 24 * 3600)
-            late = verdict(session)
-            assert (early.if_alone, late.answer) == ("accepted" if accepts else "can't tell", "can't tell")
-            assert late.if_alone == ("accepted" if accepts else "not accepted")
-            assert "sk-planted" not in f"{late!r} {late} {session.reconcile()}"
+    balance = {"balance_usd": 25.0, "total_spent_usd": 0.0}
+
+    def handle(exchange: Exchange) -> None:
+        if exchange.first_line.startswith("POST"):  # not answered
+            balance.update({"balance_usd": 24.75, "total_spent_usd": 0.25} if accepts else {})
+        elif "balance" in exchange.first_line:
+            exchange.answer(200, json.dumps(balance).encode())
+        else:
+            exchange.answer(404)
+
+    with session_of(handle) as (session, _):
+        session.balance()
+        job = session.text_to_video("a fox", duration_seconds=5)
+        with pytest.raises(errors.SubmissionUncertain):
+            job.result(30)
+        later(session, PATIENCE_SECONDS + 100)
+        early = verdict(session)
+        assert early.answer == "can't tell"
+        later(session, 24 * 3600)
+        late = verdict(session)
+        assert (early.if_alone, late.answer) == ("accepted" if accepts else "can't tell", "can't tell")
+        assert late.if_alone == ("accepted" if accepts else "not accepted")
+        assert KEY not in f"{late!r} {late} {session.reconcile()}"

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 
 import reelbook as rb
-from reelbook.sandbox.handle import Sandbox
 from reelbook.session.session import current_experiment
 
 
-def test_one_experiment_may_be_entered_by_several_tasks_at_a_time(sandbox: Sandbox) -> None:
+def test_one_experiment_may_be_entered_by_several_tasks_at_a_time(session: rb.Session) -> None:
     """Each has its name until its own block ends, whichever ends first."""
     heard: list[str | None] = []
 
@@ -32,11 +31,10 @@ def test_one_experiment_may_be_entered_by_several_tasks_at_a_time(sandbox: Sandb
 
         await asyncio.gather(first(), second())
 
-    with rb.connect("sandbox") as session:
-        fog = session.experiment("fog")
-        with session.experiment("rain"):
-            asyncio.run(both())
-            with fog:
-                heard.append(current_experiment())
+    fog = session.experiment("fog")
+    with session.experiment("rain"):
+        asyncio.run(both())
+        with fog:
+            heard.append(current_experiment())
     assert heard == ["rain", "fog", "rain", "fog"]
     assert current_experiment() is None

@@ -15,12 +15,9 @@ from reelbook.session.export import FIELDS, export
 
 
 def finished(session: rb.Session, *prompts: str) -> list[rb.Job]:
-    jobs = [
-        session.text_to_video(prompt, duration_seconds=1, aspect_ratio="1:1", seed=7) for prompt in prompts
-    ]
-    for job in jobs:
-        job.result(30)
-    return jobs
+    batch = session.submit_many(prompts, duration_seconds=1, aspect_ratio="1:1", seed=7)
+    batch.results(30)
+    return list(batch)
 
 
 def test_files_settings_and_marks_are_in_it(session: rb.Session, tmp_path: Path) -> None:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.jumping_time import now
-from support.live import connected
-from support.raw_server import Exchange, RawServer, raw_server
+from support.live import connected, session_of
+from support.raw_server import Exchange, raw_server
 
 from reelbook import errors
 from reelbook.ledger import LedgerFile
 from reelbook.sandbox.render import Spec, render
 from reelbook.text.card import ShownJob, job_face
 
-FOX = {"duration_seconds": 1, "aspect_ratio": "1:1"}
+FOX: Any = {"duration_seconds": 1, "aspect_ratio": "1:1"}
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -29,7 +28,6 @@ class Service:
         self.said = list(said)
         self.until = until  # so many of the session's seconds after the submission it is still processing
         self.asked = 0
-        self.url = ""
         self._began = 0.0
         self._mp4 = render(Spec("a fox", 1, "1:1", 7)).mp4
 
@@ -48,21 +46,19 @@ class Service:
         state: str | None = "processing"
         if now() - self._began >= self.until:
             state = self.said[0] if len(self.said) == 1 else self.said.pop(0)
-        body = {"request_id": "req_1", "status": state, "cost_usd": 0.05, "video_url": f"{self.url}/clip.mp4"}
+        body = {
+            "request_id": "req_1",
+            "status": state,
+            "cost_usd": 0.05,
+            "video_url": f"http://{exchange.header('host')}/clip.mp4",
+        }
         return exchange.answer(404) if state is None else exchange.answer(200, json.dumps(body).encode())
-
-
-@contextmanager
-def running(service: Service) -> Iterator[RawServer]:
-    with raw_server(service) as server:
-        service.url = server.url
-        yield server
 
 
 def test_one_stray_404_costs_no_clip() -> None:
     """Half a minute after the submission, and the next answer has the clip."""
-    with running(Service(None, "completed", until=33)) as server, connected(server) as session:
-        clip = session.text_to_video("a fox", **FOX).result(20)  # type: ignore[arg-type]
+    with session_of(Service(None, "completed", until=33)) as (session, _):
+        clip = session.text_to_video("a fox", **FOX).result(20)
         assert clip.path.exists()
 
 
@@ -71,9 +67,9 @@ def test_what_was_given_up_stays_in_reach(monkeypatch: pytest.MonkeyPatch, home:
     monkeypatch.setattr("reelbook.session.job_lifecycle.PATIENCE_SECONDS", 0.0)
     monkeypatch.setattr("reelbook.client.scheduling.watch.REFUSALS", 2)
     service = Service(None)
-    with running(service) as server:
+    with raw_server(service) as server:
         with connected(server) as session:
-            job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
+            job = session.text_to_video("a fox", **FOX)
             with pytest.raises(errors.NotFound, match=r"asks no more.* kept, and may be billed"):
                 job.result(20)
             assert session.spending().of_key.uncertain_usd == 0.05

@@ -44,10 +44,9 @@ def lost(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 
 
 @pytest.fixture
-def room(sandbox: Sandbox, short_jobs: None, lost: Callable[[int], None]) -> Iterator[RunningRoom]:
-    with rb.connect("sandbox") as teacher:
-        with in_thread(teacher, "KFX-204") as room:
-            yield room
+def room(short_jobs: None, session: rb.Session, lost: Callable[[int], None]) -> Iterator[RunningRoom]:
+    with in_thread(session, "KFX-204") as room:
+        yield room
 
 
 @pytest.fixture
@@ -128,6 +127,17 @@ def test_what_waits_is_taken_back(room: RunningRoom, ada: rb.Session) -> None:
     room.room.queue.poke()
     jobs[1].result()
     assert ada.resume() == ()
+
+
+def test_a_batch_that_waits_is_taken_back(room: RunningRoom, ada: rb.Session) -> None:
+    """All that the room has in its queue, as each of its jobs would be."""
+    room.room.store.change(paused=1)
+    batch = ada.submit_many(["first", "second"], duration_seconds=1)
+    until(lambda: all(job.view().ahead is not None for job in batch))
+
+    assert (batch.cancel(), batch.cancel()) == (2, 0)
+    assert (len(batch.unpaid), ada.spending().committed_usd) == (2, 0.0)
+    assert room.room.store.money() == (0, 0)
 
 
 def test_what_was_sent_is_not_taken_back(room: RunningRoom, ada: rb.Session, sandbox: Sandbox) -> None:

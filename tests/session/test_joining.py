@@ -16,10 +16,9 @@ from reelbook.sandbox.handle import Sandbox
 
 
 @pytest.fixture
-def room(sandbox: Sandbox, short_jobs: None) -> Iterator[RunningRoom]:
-    with rb.connect("sandbox") as teacher:
-        with in_thread(teacher, "KFX-204") as room:
-            yield room
+def room(short_jobs: None, session: rb.Session) -> Iterator[RunningRoom]:
+    with in_thread(session, "KFX-204") as room:
+        yield room
 
 
 @pytest.fixture
@@ -69,6 +68,10 @@ def test_the_code_is_asked_for_once(room: RunningRoom, laptop: Path, monkeypatch
 
     rb.join(room.url, name="Ada", home=laptop).close()
     rb.join(room.url, name="Ada", home=laptop).close()
+    monkeypatch.setattr("reelbook.session.joining._joined", asked)
+    rb.join(
+        room.url, "KFX-204", name="Ada", home=laptop
+    ).close()  # the key is known by the code that was typed
     assert asked.call_count == 1
 
 

@@ -261,9 +261,10 @@ def test_a_damaged_file_is_refused_at_once(broken: Any, clip: Clip, tmp_path: Pa
 )
 def test_a_json_that_says_nothing_is_told(text: str, tmp_path: Path) -> None:
     """Somebody else's, or one that was changed beyond use."""
-    (tmp_path / "x.json").write_text(text)
-    with pytest.raises(NoPassport, match=r"x\.json doesn't say what made it"):
-        rb.passport(tmp_path / "x.json")
+    for content in (text.encode(), text.encode() + b"\xff"):
+        (tmp_path / "x.json").write_bytes(content)
+        with pytest.raises(NoPassport, match=r"x\.json doesn't say what made it"):
+            rb.passport(tmp_path / "x.json")
 
 
 def test_a_zip_of_several_asks_which(clip: Clip, tmp_path: Path) -> None:
@@ -282,6 +283,19 @@ def test_a_zip_of_several_asks_which(clip: Clip, tmp_path: Path) -> None:
     archive.write_bytes(archive.read_bytes()[:-30])
     with pytest.raises(NoPassport, match="no zip"):
         rb.passport(archive)
+
+
+def test_a_zip_with_folders_loses_no_clip(clip: Clip, tmp_path: Path) -> None:
+    """Equal names in two of them are two clips, and what macOS adds for itself is none."""
+    archive = tmp_path / "days.zip"
+    with zipfile.ZipFile(archive, "w") as writing:
+        for day, seed in (("monday", 1), ("tuesday", 2)):
+            saved = replace(clip, request=replace(FOX, seed=seed)).save(tmp_path / f"{seed}.mp4")
+            writing.write(saved, f"{day}/fox.mp4")
+            writing.writestr(f"__MACOSX/{day}/._fox.mp4", b"\0\5\x16\7 of the Finder")
+    with pytest.raises(InvalidInput, match=r"holds 2 clips\. Name one: clip='monday/fox\.mp4'"):
+        rb.passport(archive, "fox")
+    assert [rb.passport(archive, f"{day}/fox.mp4").request.seed for day in ("monday", "tuesday")] == [1, 2]
 
 
 def test_a_zip_that_grows_immense_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,31 +39,30 @@ def awaited(run: ToolRun) -> ToolResult:
     return asyncio.run(wait())
 
 
-def test_a_job_that_a_tool_made_is_taken_up(home: Path, sandbox: Sandbox) -> None:
+def test_a_job_that_a_tool_made_is_taken_up(session: rb.Session) -> None:
     """Called without a word of keys or addresses; the ledger keeps the call, and the job's id and prompt."""
-    with rb.connect("sandbox") as session:
-        names = [tool.name for tool in session.tools()]
-        assert "generate_video_from_text" in names
-        answer = awaited(session.call_tool("generate_video_from_text", prompt="a fox", duration_seconds=1))
-        (found,) = found_jobs(answer)
-        assert found.request_id is not None
-        job = session.job(found.request_id)
-        assert (job.request_id, job.prompt, job.request) == (found.request_id, "a fox", None)
-        assert "“a fox”" in repr(job)
-        (call,) = session.tool_calls()
-        assert (call.tool, call.outcome, call.request_ids) == (
-            "generate_video_from_text",
-            "done",
-            (found.request_id,),
-        )
-        status = session.call_tool("wait_for_video", {"request_id": found.request_id}).result(30)
-        (done,) = found_jobs(status)
-        assert done.video_url is not None
-        assert session._fetch_link(done.video_url).stat().st_size > 1000
-        with pytest.raises(InvalidInput, match="wasn't fetched"):
-            session._fetch_link("http://10.0.0.1/x.mp4")
-        assert session.call_tool("get_video_status", {"request_id": "nobody's"}).result(30).is_error
-        assert session.tool_calls(1)[0].outcome == "tool error"
+    names = [tool.name for tool in session.tools()]
+    assert "generate_video_from_text" in names
+    answer = awaited(session.call_tool("generate_video_from_text", prompt="a fox", duration_seconds=1))
+    (found,) = found_jobs(answer)
+    assert found.request_id is not None
+    job = session.job(found.request_id)
+    assert (job.request_id, job.prompt, job.request) == (found.request_id, "a fox", None)
+    assert "“a fox”" in repr(job)
+    (call,) = session.tool_calls()
+    assert (call.tool, call.outcome, call.request_ids) == (
+        "generate_video_from_text",
+        "done",
+        (found.request_id,),
+    )
+    status = session.call_tool("wait_for_video", {"request_id": found.request_id}).result(30)
+    (done,) = found_jobs(status)
+    assert done.video_url is not None
+    assert session._fetch_link(done.video_url).stat().st_size > 1000
+    with pytest.raises(InvalidInput, match="wasn't fetched"):
+        session._fetch_link("http://10.0.0.1/x.mp4")
+    assert session.call_tool("get_video_status", {"request_id": "nobody's"}).result(30).is_error
+    assert session.tool_calls(1)[0].outcome == "tool error"
 
 
 def test_a_clip_bought_through_a_tool_is_this_sessions_spending(home: Path, sandbox: Sandbox) -> None:
@@ -89,17 +88,14 @@ def test_a_clip_bought_through_a_tool_is_this_sessions_spending(home: Path, sand
         assert (later.spending().of_key.spent_usd, later.spending().spent_usd) == (0.05, 0.0)
 
 
-def test_the_balance_isnt_reduced_again_by_a_clip_that_a_tool_waited_for(
-    home: Path, sandbox: Sandbox
-) -> None:
+def test_the_balance_isnt_reduced_again_by_a_clip_that_a_tool_waited_for(session: rb.Session) -> None:
     """What was heard of it after the tool's call holds the clip's cost already."""
-    with rb.connect("sandbox") as session:
-        answer = session.call_tool("generate_video_from_text", {"prompt": "a fox", "duration_seconds": 1})
-        (found,) = found_jobs(answer.result(30))
-        session.call_tool("wait_for_video", {"request_id": found.request_id}).result(30)
-        assert session.balance().balance_usd == 24.95
-        session.job(found.request_id or "").result(30)
-        assert session.facts.balance_usd == 24.95
+    answer = session.call_tool("generate_video_from_text", {"prompt": "a fox", "duration_seconds": 1})
+    (found,) = found_jobs(answer.result(30))
+    session.call_tool("wait_for_video", {"request_id": found.request_id}).result(30)
+    assert session.balance().balance_usd == 24.95
+    session.job(found.request_id or "").result(30)
+    assert session.facts.balance_usd == 24.95
 
 
 def test_tools_need_no_key_and_no_session(home: Path, sandbox: Sandbox) -> None:
@@ -134,7 +130,7 @@ def test_what_is_not_configured_is_said(
         rb.connect_tools()
 
 
-def test_arguments_come_by_name_or_as_a_mapping(home: Path, sandbox: Sandbox) -> None:
+def test_arguments_come_by_name_or_as_a_mapping(session: rb.Session) -> None:
     """Both at once, too; a tool's own `name`, and one that a keyword of ours would hide, find their way."""
     told: list[Any] = []
     seen: list[Any] = []
@@ -148,12 +144,11 @@ def test_arguments_come_by_name_or_as_a_mapping(home: Path, sandbox: Sandbox) ->
             30
         )
     assert seen == [{"on_progress": 1, "b": 3, "name": "fox"}]
-    with rb.connect("sandbox") as session:
-        run = session.call_tool("generate_video_from_text", prompt="a fox", duration_seconds=1)
-        (found,) = found_jobs(run.result(30))
-        waiting = session.call_tool("wait_for_video", on_progress=told.append, request_id=found.request_id)
-        assert waiting.result(30).structured["status"] == "completed"
-        assert (told[-1].fraction, waiting.progress) == (1.0, told[-1])
+    run = session.call_tool("generate_video_from_text", prompt="a fox", duration_seconds=1)
+    (found,) = found_jobs(run.result(30))
+    waiting = session.call_tool("wait_for_video", on_progress=told.append, request_id=found.request_id)
+    assert waiting.result(30).structured["status"] == "completed"
+    assert (told[-1].fraction, waiting.progress) == (1.0, told[-1])
 
 
 def test_a_call_that_is_cancelled_or_outlives_the_waiting(home: Path) -> None:

@@ -1,6 +1,6 @@
 """How near the money's end is, pure: what a submission leaves of the spending limit and of the balance.
 
-Only from what was heard before; nothing is asked for it. Who says it where is left to the callers.
+Only from what was heard before; nothing is asked for it. Where it is said is up to the callers.
 """
 
 from __future__ import annotations

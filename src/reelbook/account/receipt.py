@@ -5,10 +5,8 @@ Amounts are USD, lengths seconds. Nothing is asked of the service.
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import html
-import io
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -18,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from .. import wire
-from ..formatting import count, exact_dollars, local, spreadsheet_cell, terminal_line
+from ..formatting import count, csv_table, exact_dollars, local, terminal_line
 from ..ledger import Entry, ToolJob
 from ..ledger.records import told_state
 from ..requests import options
@@ -38,7 +36,7 @@ _COST_IS: Final[dict[Charge, CostIs]] = {
 _BEFORE_COST: Final = {cost_is: BEFORE_AMOUNT[charge] for charge, cost_is in _COST_IS.items()}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReceiptRow:
     """One clip. `cost_is` says how sure `cost_usd` is: charged; estimated, because the clip is on its way; or
     uncertain, because the service never answered or failed at it, and `note` then says why. `seed` is None
@@ -52,13 +50,13 @@ class ReceiptRow:
     state: str
     mode: str
     prompt: str
-    asked_seconds: int | None
+    asked_seconds: int | None = None
     actual_seconds: float | None
-    aspect_ratio: str | None
-    seed: int | None
+    aspect_ratio: str | None = None
+    seed: int | None = None
     cost_usd: float
     cost_is: CostIs
-    experiment: str | None
+    experiment: str | None = None
     service: str
     note: str = ""
     picked: bool = False
@@ -133,18 +131,15 @@ class Receipt:
         of it: anybody's prompt may be in there. The file begins with the mark by
         which Excel knows UTF-8. Raises OSError.
         """
-        text = io.StringIO(newline="")
-        writer = csv.writer(text)
-        writer.writerow(COLUMNS)
-        for row in self.rows:
-            writer.writerow(map(_cell, row.values()))
+        rows = [row.values() for row in self.rows]
         for service, cost_is, seconds, usd in self._totals():
-            sums = {"submitted_at": "total", "actual_seconds": f"{seconds:g}", "cost_usd": _number(usd)}
-            sums |= {"cost_is": cost_is, "experiment": _cell(self.experiment), "service": _cell(service)}
-            writer.writerow([sums.get(name, "") for name in COLUMNS])
+            sums = {"submitted_at": "total", "actual_seconds": seconds, "cost_usd": usd, "cost_is": cost_is}
+            sums |= {"experiment": self.experiment, "service": service}
+            rows.append([sums.get(name) for name in COLUMNS])
+        text = csv_table(COLUMNS, rows)
         if path is not None:
-            Path(path).write_text(text.getvalue(), encoding="utf-8-sig", newline="")
-        return text.getvalue()
+            Path(path).write_text(text, encoding="utf-8-sig", newline="")
+        return text
 
     def to_pandas(self) -> Any:  # pandas has no types
         """A DataFrame with a line for each clip and no sums; units stand in the columns' names."""
@@ -257,13 +252,9 @@ def _by_tool(job: ToolJob, services: Mapping[int, str]) -> ReceiptRow:
         state=wire.COMPLETED,
         mode="agent tool",
         prompt=job.prompt,
-        asked_seconds=None,
         actual_seconds=job.seconds,
-        aspect_ratio=None,
-        seed=None,
         cost_usd=job.cost_usd,
         cost_is="charged",
-        experiment=None,
         service=services[job.account_id],
     )
 
@@ -309,17 +300,3 @@ def _table_row(cells: Sequence[str], tag: str) -> str:
 def _note_row(row: ReceiptRow) -> str:
     cell = f'<td colspan="{len(_HEAD)}" style="text-align:left;opacity:0.8">{html.escape(row.note)}</td>'
     return f"<tr>{cell}</tr>" if row.note else ""
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, datetime):
-        return value.isoformat(timespec="seconds")
-    if isinstance(value, float):
-        return _number(value)
-    return spreadsheet_cell(value) if isinstance(value, str) else str(value)
-
-
-def _number(value: float) -> str:
-    return f"{value:.6f}".rstrip("0").rstrip(".")

@@ -29,12 +29,6 @@ _STOPPED_BY: dict[type[errors.ReelbookError], tuple[str, str]] = {
         "Find out what became of those with session.reconcile()",
     ),
 }
-_REFUSALS = (
-    errors.InsufficientBalance,
-    errors.AuthenticationError,
-    errors.PermissionRefused,
-    errors.LedgerUnavailable,
-)
 MOST_UNCERTAIN = 3  # a service that answers none of these answers the rest no better, and may bill them all
 
 
@@ -98,16 +92,21 @@ class Batch(Sequence[Job]):
         """Waits until all have ended, and gives the clips in the order of the requests.
 
         Where a clip is missing, raises the error that stopped the batch, or else that of the first such job:
-        but only when all have ended, and those that came home are in their jobs' `clip`. `timeout` in seconds
-        raises WaitTimeout, and the jobs go on. Raises WouldDeadlock on the session's own thread.
+        but only when all have ended, and the clips that did arrive are in their jobs' `clip`. `timeout` in
+        seconds raises WaitTimeout, and the jobs go on. Raises WouldDeadlock on the session's own thread.
         """
         for _ in self.as_completed(timeout):
             pass
         return self._clips()
 
     def cancel(self) -> int:
-        """Takes back what isn't sent yet and returns how many those are. What was sent goes on."""
-        return self._thread.run(lambda: sum(job._life.cancel() for job in self._distinct))
+        """Takes back what isn't sent yet and returns how many those are. What was sent goes on.
+
+        What waits in the queue of a class's room wasn't sent yet, see `Job.cancel`.
+        """
+        unsent = self._thread.run(lambda: sum(job._life.cancel() for job in self._distinct))
+        queued = [job for job in self._distinct if job._life.known.ahead is not None]
+        return unsent + sum(job.cancel() for job in queued)
 
     @property
     def estimated_cost_usd(self) -> float:
@@ -242,7 +241,7 @@ def stop_error(jobs: Iterable[Job]) -> errors.ReelbookError | None:
     """The error of one of the jobs that the others would meet, too; None without one."""
     unanswered = []
     for job in jobs:
-        if job.state == REFUSED and isinstance(job.error, _REFUSALS):
+        if job.state == REFUSED and isinstance(job.error, tuple(_STOPPED_BY)):
             return job.error
         if job.state == UNCERTAIN:
             unanswered.append(job.error)

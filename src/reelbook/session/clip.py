@@ -11,14 +11,13 @@ import json
 import os
 import re
 import shutil
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from .. import formatting, wire
+from .. import formatting, settings, wire
 from ..atomic_files import atomic_write
 from ..errors import InvalidInput, NoPassport, NotAVideo, ReelbookError
 from ..media import boxes
@@ -71,7 +70,7 @@ class Clip(SuggestsNames):
 
             clip.checks.frozen_seconds
 
-        They are facts and no judgement. It takes a fraction of a second. Raises NotAVideo.
+        These are measurements, not a verdict. It takes a fraction of a second. Raises NotAVideo.
         """
         from ..media.checks import check
 
@@ -122,20 +121,22 @@ class Clip(SuggestsNames):
         """What made it, as `save` writes it into the file; None for a clip known by its file alone."""
         if self.request is None:
             return None
-        info = None
+        measured: dict[str, Any] = {}
         with contextlib.suppress(NotAVideo):
-            info = self.info
+            measured = {
+                "seconds": round(self.duration_seconds, 3),
+                "width": self.width,
+                "height": self.height,
+            }
         return Passport(
             self.request,
             request_id=self.request_id,
             service="sandbox" if self.sandbox else "live",
             cost_usd=self.cost_usd,
             made_at=self.made_at,
-            seconds=None if info is None else round(info.duration_seconds, 3),
-            width=None if info is None else info.width,
-            height=None if info is None else info.height,
             template=self.template,
             slots=self.slots,
+            **measured,
         )
 
     def save(
@@ -180,7 +181,7 @@ class Clip(SuggestsNames):
             raise ReelbookError(
                 f"The clip could not be written: {error.strerror or error}. It is safe in {self.path}."
             ) from error
-        if "google.colab" in sys.modules:
+        if settings.in_colab():
             # The disk of Colab vanishes with its runtime: the person's own computer keeps the clip.
             with contextlib.suppress(ImportError):
                 importlib.import_module("google.colab.files").download(str(target))

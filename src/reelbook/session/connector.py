@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from .. import errors, settings, states, wire
 from ..account.connection import Service
 from ..account.limits import caller
+from ..client.responses import Reply
 from ..client.transport import Transport
 from ..event_thread import EventThread, uninterrupted
 from ..executions import follow
@@ -284,22 +286,36 @@ def _about(url: str) -> dict[str, Any] | None:
 
     It is asked without the key. None where nothing answers.
     """
+    try:
+        status, about = ask_once(url, Secret(""), "GET", "/_sandbox/about", seconds=IDENTIFY_SECONDS)
+    except (errors.ServiceUnreachable, TimeoutError):
+        return None
+    except errors.ReelbookError:
+        return {}
+    return about if status == 200 else {}
 
-    async def ask() -> dict[str, Any] | None:
-        transport = Transport(url, Secret(""))
+
+def ask_once(
+    url: str, key: Secret, method: str, path: str, body: dict[str, Any] | None = None, *, seconds: float
+) -> tuple[int, dict[str, Any]]:
+    """The status and the JSON that one request is answered with, before there is a session.
+
+    The JSON is empty where the answer holds no object. Raises as `Transport.request`.
+    """
+
+    async def ask() -> Reply:
+        transport = Transport(url, key)
         try:
-            reply = await transport.request("GET", "/_sandbox/about", deadline_seconds=IDENTIFY_SECONDS)
-            about = json.loads(reply.body) if reply.status == 200 else None
-            return about if isinstance(about, dict) else {}
-        except (errors.ServiceUnreachable, TimeoutError):
-            return None
-        except (errors.ReelbookError, ValueError):
-            return {}
+            return await transport.request(method, path, deadline_seconds=seconds, json=body)
         finally:
             await transport.aclose()
 
-    thread = EventThread("reelbook-identify")
+    thread = EventThread("reelbook-ask")
     try:
-        return thread.call(ask())
+        reply = thread.call(ask())
     finally:
         thread.close()
+    said: Any = None
+    with contextlib.suppress(ValueError):
+        said = json.loads(reply.body)
+    return reply.status, said if isinstance(said, dict) else {}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Callable
 from typing import Any
+
+from ..executions import kernel_shell
 
 # By name: the widgets stand on a floor above, and a script that shows nothing never loads them.
 _FILLED_BY = "reelbook.widgets"
@@ -36,6 +37,4 @@ def panel(thing: Any) -> Any:
 
 def in_notebook() -> bool:
     """Whether a Jupyter kernel runs this, and not a script or a terminal."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    return shell is not None and getattr(shell, "kernel", None) is not None
+    return kernel_shell() is not None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import time
@@ -15,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from ..atomic_files import atomic_write
 from ..errors import InvalidInput, ReelbookError
-from ..formatting import spreadsheet_cell
+from ..formatting import csv_table
 from ..requests import options
 from .clip import Clip, clip_file_name, numbered, target_file
 from .job import Job
@@ -67,7 +65,7 @@ def export(jobs: Sequence[Job], path: str | os.PathLike[str] | None = None) -> E
     try:
         records, files = _listed(jobs)
         with atomic_write(target) as part, zipfile.ZipFile(part, "w") as archive:
-            archive.writestr("settings.csv", _csv(records))
+            archive.writestr("settings.csv", csv_table(FIELDS, (record.values() for record in records)))
             archive.writestr("settings.json", json.dumps(records, ensure_ascii=False, indent=2))
             for name, file in files.items():
                 archive.write(file, name)
@@ -106,17 +104,3 @@ def _record(job: Job, file: str) -> dict[str, Any]:
         Session.of(job).service == "sandbox",
     )
     return dict(zip(FIELDS, values, strict=True))
-
-
-def _csv(records: Sequence[dict[str, Any]]) -> str:
-    table = io.StringIO()
-    writer = csv.DictWriter(table, FIELDS)
-    writer.writeheader()
-    for record in records:
-        writer.writerow({name: _cell(value) for name, value in record.items()})
-    return table.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    text = ", ".join(value) if isinstance(value, list) else value
-    return spreadsheet_cell(text) if isinstance(text, str) else text

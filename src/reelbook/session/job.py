@@ -41,16 +41,15 @@ class JobView:
 
     `state` is `sending` (not answered yet), `pending`, `processing`, `completed`, `failed`, `refused` (the
     service said no at the submission), `uncertain` (sent, never answered), `lost` (it was accepted, its id
-    never arrived), `not accepted` (it turned out not to be), `cancelled` (never sent), or
-    a word of the service's own. `progress` and `download` go from 0 to 1; a completed clip whose `download`
-    is None waits for its turn to be fetched. `remaining_seconds` is about how long until the job is known to
-    have ended, never less than until the key may ask again; None also where it takes longer than it looked.
-    `from_earlier_run`: the cell was run again, and this is the job
-    that its earlier run submitted; `earlier_run` says which run that was.
-    `unanswered`: so many attempts before the last were never answered, and may be billed too. `unheard`: it
-    was taken up by its id, and the service hasn't said anything of it yet. `given_up`: the service says again
-    and again that it doesn't know the job. `ahead`: so many clips are sent before it by a class's
-    room, None where it waits in no queue.
+    never arrived), `not accepted` (it turned out not to be), `cancelled` (never sent), or a word of the
+    service's own. `progress` and `download` go from 0 to 1; a completed clip whose `download` is None waits
+    for its turn to be fetched. `remaining_seconds` is about how long until the job is known to have ended,
+    never less than until the key may ask again; None also where it takes longer than expected.
+    `from_earlier_run`: the cell was run again, and this is the job that its earlier run submitted;
+    `earlier_run` says which run that was. `unanswered`: how many attempts before the last were never
+    answered, and may be billed too. `unheard`: it was taken up by its id, and the service hasn't said
+    anything about it yet. `given_up`: the service keeps saying that it doesn't know the job. `ahead`: how
+    many clips a class's room sends before it, None where it waits in no queue.
     """
 
     state: str
@@ -268,9 +267,9 @@ class Job(SuggestsNames):
     def mark(
         self, *, picked: bool | None = None, note: str | None = None, tags: Iterable[str] | None = None
     ) -> None:
-        """Picks it or, with `picked=False`, no longer; sets its note or all its tags. The ledger keeps it.
+        """Picks it (`picked=False` takes that back), sets its note or all its tags. The ledger keeps that.
 
-        What isn't given stays.
+        What isn't given stays as it is.
         """
         tags = None if tags is None else tuple(tags)
         self._thread.run(functools.partial(self._life.mark, picked=picked, note=note, tags=tags))
@@ -292,7 +291,7 @@ class Job(SuggestsNames):
 
             job.on_done(lambda job: print(job.prompt, job.clip or job.error))
 
-        It is called on a thread of its own, where it may wait for anything. Its errors are logged with their
+        It is called on a thread of its own, where it may block. Its errors are logged with their
         traceback, which a notebook shows. A job that a closed session leaves behind isn't done.
         """
 

@@ -11,13 +11,11 @@ from typing import Any, Final
 
 from .. import settings, wire
 from ..atomic_files import write_whole
-from ..client.responses import Reply
-from ..client.transport import Transport, trust
+from ..client.transport import trust
 from ..errors import ClassroomError, InvalidInput, ServiceUnreachable
-from ..event_thread import EventThread
 from ..formatting import terminal_line
 from ..secret import Secret
-from .connector import connect
+from .connector import ask_once, connect
 from .session import Session
 
 SECONDS: Final = 20.0
@@ -37,12 +35,12 @@ def join(
         session = rb.join(address, "KFX-204", name="Ada")
 
     `address` and `code` are those on the teacher's screen; a `code` for another device, from your own page of
-    the class, does too. Without a code, the key of an earlier call is taken, or the code is asked for. The
+    the class, works too. Without a code, the key of an earlier call is taken, or the code is asked for. The
     key is kept in `home` (`REELBOOK_HOME`), readable by you only. `verify` is a file with the class's
     certificate (PEM), where its address begins with https and this computer doesn't know who signed it.
 
-    Raises ClassroomError with the class's own words for a wrong code (after five, only after a wait), a name
-    that somebody has, and a class that has ended, and for a certificate that isn't trusted;
+    Raises ClassroomError with the class's own words for a wrong code (after five of them you have to wait),
+    a name that is taken, and a class that has ended, and for a certificate that isn't trusted;
     ConfigurationError for what is no address or no certificate, InvalidInput without a name, and
     ServiceUnreachable where nobody answers.
     """
@@ -54,7 +52,8 @@ def join(
     kept = _Kept(settings.home(home), url, name)
     key = kept.key(code)
     if key is None or not _is_good(url, key):
-        key = _joined(url, code if code is not None else input("Code: "), name, kept.token())
+        code = input("Code: ") if code is None else code
+        key = _joined(url, code, name, kept.token())
         kept.keep(code, key)
     return connect("auto", api_key=key, base_url=url, home=home)
 
@@ -69,7 +68,7 @@ class _Kept:
     def key(self, code: str | None) -> Secret | None:
         """The key that was kept for this code, or without one the last that was."""
         known = self._known()
-        if known.get("api_key") and (code is None or _digest(code) in known.get("codes", ())):
+        if known.get("api_key") and (code is None or _digest(code) == known.get("code")):
             return Secret(known["api_key"])
         return None
 
@@ -81,10 +80,9 @@ class _Kept:
             self._write(known)
         return Secret(known["token"])
 
-    def keep(self, code: str | None, key: Secret) -> None:
+    def keep(self, code: str, key: Secret) -> None:
         """Keeps the key. Raises OSError."""
-        codes = [] if code is None else [_digest(code)]
-        self._write({**self._known(), "api_key": key.reveal(), "codes": codes})
+        self._write({**self._known(), "api_key": key.reveal(), "code": _digest(code)})
 
     def _known(self) -> dict[str, Any]:
         try:
@@ -101,12 +99,11 @@ class _Kept:
 
 def _joined(url: str, code: str, name: str, token: Secret) -> Secret:
     asked = {"code": code, "name": name, "token": token.reveal()}
-    reply = _ask(url, Secret("none"), "POST", wire.ROOM_JOIN, asked)
-    body = _body(reply)
-    if reply.status == 404:
+    status, body = _ask(url, Secret("none"), "POST", wire.ROOM_JOIN, asked)
+    if status == 404:
         raise ClassroomError(f"No class is served at {url}. Compare the address with the one on the screen.")
-    if reply.status != 200:
-        said = terminal_line(wire.words(body), LONGEST_SAID) or f"It answered with status {reply.status}."
+    if status != 200:
+        said = terminal_line(wire.words(body), LONGEST_SAID) or f"It answered with status {status}."
         raise ClassroomError(f"{said} You haven't joined.")
     key = body.get("api_key")
     if not isinstance(key, str) or not key:
@@ -116,39 +113,23 @@ def _joined(url: str, code: str, name: str, token: Secret) -> Secret:
 
 def _is_good(url: str, key: Secret) -> bool:
     """Whether the class still takes the key: the teacher may have released the name."""
-    return _ask(url, key, "GET", wire.BALANCE).status != 401
+    return _ask(url, key, "GET", wire.BALANCE)[0] != 401
 
 
-def _ask(url: str, key: Secret, method: str, path: str, body: dict[str, Any] | None = None) -> Reply:
-    async def ask() -> Reply:
-        transport = Transport(url, key)
-        try:
-            return await transport.request(method, path, deadline_seconds=SECONDS, json=body)
-        except ServiceUnreachable as error:
-            _, untrusted, why = str(error).partition("certificate verify failed: ")
-            if untrusted:
-                raise ClassroomError(
-                    f"This computer doesn't trust the certificate at {url}: {why.partition(' (_ssl')[0]}. "
-                    "Nothing was sent. Ask your teacher for the class's certificate, and name its file: "
-                    'rb.join(…, verify="class.pem").'
-                ) from None
-            raise
-        finally:
-            await transport.aclose()
-
-    thread = EventThread("reelbook-join")
+def _ask(
+    url: str, key: Secret, method: str, path: str, body: dict[str, Any] | None = None
+) -> tuple[int, dict[str, Any]]:
     try:
-        return thread.call(ask())
-    finally:
-        thread.close()
-
-
-def _body(reply: Reply) -> dict[str, Any]:
-    try:
-        body = json.loads(reply.body)
-    except ValueError:
-        body = None
-    return body if isinstance(body, dict) else {}
+        return ask_once(url, key, method, path, body, seconds=SECONDS)
+    except ServiceUnreachable as error:
+        _, untrusted, why = str(error).partition("certificate verify failed: ")
+        if untrusted:
+            raise ClassroomError(
+                f"This computer doesn't trust the certificate at {url}: {why.partition(' (_ssl')[0]}. "
+                "Nothing was sent. Ask your teacher for the class's certificate, and name its file: "
+                'rb.join(…, verify="class.pem").'
+            ) from None
+        raise
 
 
 def _digest(code: str) -> str:

@@ -1,8 +1,8 @@
 """A clip's passport: what made it, written into its file and beside it, and read from there again.
 
 It stands in an exported MP4 twice: as tags, which players and other tools show, and as a packet of XMP at
-the file's end, which is what is left where a chat program empties the tags. A JSON file beside the clip says
-the same. Nothing of it tells who made the clip, with which key, or in which folder.
+the file's end, which survives where a chat program empties the tags. A JSON file beside the clip says the
+same. None of it tells who made the clip, with which key, or in which folder.
 """
 
 from __future__ import annotations
@@ -30,6 +30,12 @@ from .request_code import request_code
 _FORM: Final = "reelbook_passport"
 _NAMESPACE: Final = "urn:reelbook:passport"
 _SOURCE_TYPES: Final = "http://cv.iptc.org/newscodes/digitalsourcetype/"
+# What stands in the record as it is.
+_PLAIN: Final[dict[str, type]] = {
+    **dict.fromkeys(("request_id", "service", "template"), str),
+    **dict.fromkeys(("cost_usd", "seconds"), float),
+    **dict.fromkeys(("width", "height"), int),
+}
 _LARGEST_TEXT: Final = 2 << 20
 _LARGEST_CLIP: Final = 256 << 20
 _MOST_FILES: Final = 1_000
@@ -80,15 +86,8 @@ class Passport:
 
     def record(self) -> dict[str, Any]:
         """It as JSON's values, without what isn't known."""
-        known = {
-            "request_id": self.request_id,
-            "service": self.service,
-            "cost_usd": self.cost_usd,
+        known = {name: getattr(self, name) for name in _PLAIN} | {
             "made_at": self._utc,
-            "seconds": self.seconds,
-            "width": self.width,
-            "height": self.height,
-            "template": self.template,
             "slots": dict(self.slots) or None,
             "digital_source_type": self.source_type and _SOURCE_TYPES + self.source_type,
         }
@@ -141,9 +140,9 @@ def passport(file: str | os.PathLike[str], clip: str | None = None) -> Passport:
         file = clip.save("a-fox.mp4", overwrite=True)
         session.submit(rb.passport(file).request)    # the same again
 
-    `clip` is the name of one in a zip. MP4s of other tools that carry A1111's `parameters` are read, too.
-    Raises NoPassport where it doesn't say, NotAVideo for a damaged MP4, InvalidInput where several clips are
-    in a zip, and ReelbookError where it can't be read.
+    `clip` is the name of one in a zip, with its folder where two have the same. MP4s of other tools that
+    carry A1111's `parameters` are read, too. Raises NoPassport where it doesn't say, NotAVideo for a damaged
+    MP4, InvalidInput where several clips are in a zip, and ReelbookError where it can't be read.
     """
     path = Path(file)
     try:
@@ -152,7 +151,8 @@ def passport(file: str | os.PathLike[str], clip: str | None = None) -> Passport:
     except OSError as error:
         raise ReelbookError(f"{path} could not be read: {error.strerror or error}.") from error
     if clip is not None:
-        found = {name: each for name, each in found.items() if Path(name).stem == Path(clip).stem}
+        wanted = _stem(clip)
+        found = {name: each for name, each in found.items() if _stem(name)[-len(wanted) :] == wanted}
     if not found:
         raise NoPassport(f"{path.name} doesn't say what made {'it' if clip is None else clip}.")
     if len(found) > 1:
@@ -170,9 +170,10 @@ def passports(file: BinaryIO, name: str) -> Iterator[tuple[str, Passport]]:
     file.seek(0)
     if start[:2] == b"PK":
         yield from _of_zip(file, name)
-    elif start.lstrip()[:1] in (b"{", b"["):
-        yield from _of_json(file.read(_LARGEST_TEXT), name)
-    elif (found := of_notes(boxes.notes(file, name))) is not None:
+        return
+    is_json = start.lstrip()[:1] in (b"{", b"[")
+    found = _of_text(file.read(_LARGEST_TEXT)) if is_json else of_notes(boxes.notes(file, name))
+    if found is not None:
         yield name, found
 
 
@@ -186,7 +187,7 @@ def of_notes(said: boxes.Notes) -> Passport | None:
 
 
 def write(source: Path, target: Path, said: Passport) -> bool:
-    """Copies a clip with its passport in it. False where it holds credentials that this would make void.
+    """Copies a clip with its passport in it. False where the file is sealed (C2PA), which that would break.
 
     Raises NotAVideo and OSError.
     """
@@ -202,32 +203,30 @@ def _of_zip(file: BinaryIO, name: str) -> Iterator[tuple[str, Passport]]:
     try:
         with zipfile.ZipFile(file) as archive:
             inside = [each for each in archive.infolist() if not each.is_dir()][:_MOST_FILES]
-            told, left = set[str](), _MOST_UNPACKED
+            told, left = set[tuple[str, ...]](), _MOST_UNPACKED
             # The small files first: a clip whose JSON says it all isn't unpacked.
             for each in sorted(inside, key=lambda each: not each.filename.endswith(".json")):
                 clip = PurePosixPath(each.filename)
-                if clip.stem in told or clip.suffix not in (".json", ".mp4"):
+                # What macOS adds for itself has the clip's name behind a "._".
+                if _stem(clip) in told or clip.suffix not in (".json", ".mp4") or clip.name.startswith("."):
                     continue
                 if each.file_size > min(left, _LARGEST_TEXT if clip.suffix == ".json" else _LARGEST_CLIP):
                     continue
                 left -= each.file_size
                 for _, found in passports(io.BytesIO(archive.read(each)), clip.name):
-                    told.add(clip.stem)
-                    yield clip.name, found
+                    told.add(_stem(clip))
+                    yield str(clip), found
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
         raise NoPassport(f"{name} is no zip that can be read: {error}.") from error
 
 
-def _of_json(text: bytes, name: str) -> Iterator[tuple[str, Passport]]:
-    try:
-        found = _of_text(text.decode())
-    except UnicodeDecodeError:
-        found = None
-    if found is not None:
-        yield name, found
+def _stem(name: str | PurePosixPath) -> tuple[str, ...]:
+    """Its folders, and its name without the ending: the same for a clip and for the JSON beside it."""
+    path = PurePosixPath(name)
+    return *path.parent.parts, path.stem
 
 
-def _of_text(text: str) -> Passport | None:
+def _of_text(text: str | bytes) -> Passport | None:
     """The passport that a JSON text is; None where it is something else, or was changed beyond use."""
     try:
         record = json.loads(text)
@@ -235,16 +234,10 @@ def _of_text(text: str) -> Passport | None:
             return None
         slots = record.get("slots", {})
         return Passport(
-            request=_request(record["request"]),
-            request_id=_kind(str, record.get("request_id")),
-            service=_kind(str, record.get("service")),
-            cost_usd=_kind(float, record.get("cost_usd")),
+            _request(record["request"]),
             made_at=_moment(record.get("made_at")),
-            seconds=_kind(float, record.get("seconds")),
-            width=_kind(int, record.get("width")),
-            height=_kind(int, record.get("height")),
-            template=_kind(str, record.get("template")),
             slots={str(slot): str(value) for slot, value in slots.items()},
+            **{name: _kind(kind, record.get(name)) for name, kind in _PLAIN.items()},
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None

@@ -259,13 +259,13 @@ class Session(Tooling, SuggestsNames):
             clip = await job
 
         Costs 0.05 USD a second. `duration_seconds` is 1 to 10, `aspect_ratio` 16:9, 9:16 or 1:1; a fixed
-        `seed` gives reproducible results, and for -1 one is drawn, which `job.request.seed` says. What the
-        service says to it is in the job.
+        `seed` gives reproducible results, and for -1 one is drawn, which `job.request.seed` says. The
+        service's answer is in the job.
 
         A cell that is run again and asks for the same gets the job of its earlier run back and pays nothing;
         `again=True` buys a new clip. Tasks and threads that a cell starts are a part of it; what it hands to
-        a pool that is still busy with an earlier cell's work counts as that cell's, and `once` would tell. A
-        cell is known by its notebook and its id; where a front end gives no lasting id, by its text. Within
+        a pool that is still busy with an earlier cell's work counts as that cell's, unless `once` labels it.
+        A cell is known by its notebook and its id; where a front end gives no lasting id, by its text. Within
         one run, and in scripts, nothing is merged, unless an equal submission carried the same label in
         `once`.
 
@@ -608,7 +608,7 @@ class Session(Tooling, SuggestsNames):
         return self._call(lambda _: self._balance.usage(days))
 
     def usage_history(self, days: int = 30, *, most_requests: int | None = None) -> UsageHistory:
-        """What was used day by day in the last `days` days, by `most_requests` at most. Doesn't wait."""
+        """What was used day by day in the last `days` days, in `most_requests` at most. Doesn't wait."""
         checked_days(days)
         return UsageHistory(self._connection, self._ledger, self._balance, self._thread, days, most_requests)
 
@@ -617,8 +617,8 @@ class Session(Tooling, SuggestsNames):
 
         Compares balance and usage, asked for now, with what was known before; what is sure is kept, the rest
         says what to do. Others may use the account: `alone=True` says that only this key, from this home, has
-        used it since then. On a live service nothing is sure without that, and "not accepted" takes hours. In
-        a class's room all is sure: it says which jobs are yours, and those that it has go on.
+        used it since then. On a live service nothing is sure without that, and "not accepted" takes hours. A
+        class's room knows for sure which jobs are yours, and those that it has go on.
         """
         return self._thread.call(self._reconciled(alone=alone))
 
