@@ -17,9 +17,8 @@ from reelbook.errors import InvalidInput
 from reelbook.requests import JobRequest
 from reelbook.secret import Secret
 from reelbook.session import Clip, passport
-from reelbook.session.export import Handed
 from reelbook.session.passports import passports
-from reelbook.widgets.handing_over import common_title, hand_over
+from reelbook.widgets.handing_over import Handed, common_title, hand_over
 
 NOTE = "the glow <on> the tail"
 

@@ -11,7 +11,7 @@ import time
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import InvalidInput
@@ -21,13 +21,21 @@ from ..media import clips as media
 from ..secret import holds_key
 from ..session import Clip, Job, Session
 from ..session.clip import clip_file_name, numbered
-from ..session.export import Handed
 from ..session.session import job_of
 from ..text.compare import Run, differing
 from . import pages
 
 KINDS = (".html", ".zip")
 LONGEST_TITLE = 60
+
+
+@dataclass(frozen=True)
+class Handed:
+    """A clip that is given away, and what a person said of it. `votes`: "won 18 of 24 votes"."""
+
+    clip: Clip
+    note: str = ""
+    votes: str = ""
 
 
 def hand_over(
@@ -108,7 +116,7 @@ def handed(given: Job | Clip | Handed) -> Handed:
         raise InvalidInput(f"The clip of {given!r} isn't on this disk. Nothing was written.")
     if job is None:
         return Handed(clip)
-    return Handed(clip, job.note, won_votes(Session.of(job), clip))
+    return Handed(clip, job.note, won_votes(Session.of(job)._ledger, clip))
 
 
 def page_html(
