@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import base64
 import re
+import sys
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 from media.test_clips import make
@@ -90,6 +93,18 @@ def test_what_is_left_out_is_in_no_file(handed: list[Handed], tmp_path: Path, le
     assert hidden not in page
     assert told in page
     assert b'"seed": 7' not in everything
+
+
+def test_in_colab_no_copy_is_downloaded(
+    handed: list[Handed], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file that holds the clips is the one to download; their copies are gone by then."""
+    files: Any = ModuleType("google.colab.files")
+    files.download = (downloaded := list[str]()).append
+    monkeypatch.setitem(sys.modules, "google.colab", ModuleType("google.colab"))
+    monkeypatch.setitem(sys.modules, "google.colab.files", files)
+    hand_over(handed, tmp_path / "foxes.zip")
+    assert downloaded == []
 
 
 def test_without_notes_nobody_sees_them(handed: list[Handed], tmp_path: Path) -> None:

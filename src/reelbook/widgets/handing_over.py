@@ -20,7 +20,7 @@ from ..formatting import count
 from ..media import clips as media
 from ..secret import holds_key
 from ..session import Clip, Job, Session
-from ..session.clip import clip_file_name, numbered
+from ..session.clip import clip_file_name, numbered, write_beside
 from ..session.session import job_of
 from ..text.compare import Run, differing
 from . import pages
@@ -158,9 +158,14 @@ def _copies(handed: Sequence[Handed], *, passports: bool) -> Iterator[dict[str, 
         files: dict[str, Path] = {}
         for number, each in enumerate(handed, 1):
             clip = replace(each.clip, cost_usd=None)
+            said = clip.passport() if passports else None
             plain = Path(clip_file_name(clip.request, clip.request_id) if passports else f"clip-{number}.mp4")
             name = next(free.name for free in numbered(plain) if free.name not in files)
-            files[name] = clip.save(Path(folder) / name, passport=passports)
+            files[name] = Path(folder) / name
+            # Not by `save`: in Colab the browser would download each copy.
+            clip._copy(files[name], said)
+            if said is not None:
+                write_beside(files[name], said)
         yield files
 
 
