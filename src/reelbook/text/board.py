@@ -11,12 +11,12 @@ from reelbook import wire
 
 from ..formatting import Line, count, counting, dollars, seconds
 from ..states import SENDING, STATES, Charge, state
-from .card import ALMOST_DONE, ShownJob, almost_done, bar_share, job_face, seed_words
+from .card import ALMOST_DONE, ShownJob, almost_done, asked_words, bar_share, job_face
 
 if TYPE_CHECKING:
     from reelbook.account import Facts
     from reelbook.ledger import Spend
-    from reelbook.session import Clip, JobRequest, JobView
+    from reelbook.session import Clip, JobView
 
 # A row's prompt is two short lines; the open row has all of it.
 PROMPT_BYTES = 150
@@ -55,7 +55,7 @@ def board_row(job: ShownJob) -> BoardRow:
     unsent = view.state == SENDING and view.waiting_seconds is not None
     return BoardRow(
         prompt=_cut(face["prompt"]),
-        about=" · ".join(filter(None, ["★ Picked" if job.picked else "", _about(job.request)])),
+        about=" · ".join(filter(None, ["★ Picked" if job.picked else "", asked_words(job.request)])),
         word=face["word"],
         tone=face["tone"],
         bar=bar_share(face, view),
@@ -143,14 +143,6 @@ def empty_words(*, whole_session: bool, can_create: bool) -> str:
         return "No clips in this list."
     said = "No clips yet. They appear here as soon as you ask for them."
     return said if can_create else f"{said} {IN_CODE}"
-
-
-def _about(request: JobRequest | None) -> str:
-    if request is None:
-        return ""
-    return " · ".join(
-        filter(None, [seed_words(request), f"{request.duration_seconds} s", request.aspect_ratio])
-    )
 
 
 def _time(view: JobView, clip: Clip | None) -> Line:

@@ -70,9 +70,6 @@ class HandOverForm(ServesClips):
             "busy": self._busy,
         }
 
-    def clip_of(self, key: str) -> None:
-        """It serves what was saved alone."""
-
     def _on_save(self, title: str, prompts: bool, seeds: bool, notes: bool) -> None:
         """What is typed comes with the press: it may not have arrived as traits yet."""
         with self.hold_trait_notifications():
