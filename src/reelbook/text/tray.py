@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ..formatting import count, file_size
+from ..formatting import file_size
 
 if TYPE_CHECKING:
     from ..explore import Plan
@@ -17,11 +17,6 @@ from .matrix import buy_words, planned
 NEVER_INSIDE: Final = "Never inside: your key, your account, prices, folders of this computer."
 LOOKED_FOR: Final = "Key, account, folders"
 RANDOM: Final = "had a random seed, so its longer one will differ."
-
-
-def picks_words(number: int) -> list[str]:
-    """How many there are: "4 picks", "today"."""
-    return [count(number, "pick"), "today"]
 
 
 def compare_words(number: int, most: int) -> str:
