@@ -298,7 +298,7 @@ def test_an_experiment_that_there_isnt_is_said_with_those_there_are(run: Run, tm
 
 
 def test_picked_clips_are_handed_over_as_a_page(run: Run, sandbox: Sandbox, tmp_path: Path) -> None:
-    """Those that are picked, in that order, with notes and votes, or those that are named; no file is lost."""
+    """Those that are picked, in that order, with notes and votes, or named ones; no file is replaced."""
     with rb.connect("sandbox") as session:
         jobs = [session.text_to_video(f"a {name}", duration_seconds=1) for name in ("fox", "wolf", "owl")]
         for job in jobs:

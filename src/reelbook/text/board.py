@@ -72,11 +72,6 @@ def tally(view: JobView) -> Tally:
     return Tally(kind, view.price_usd or 0.0, view.charge)
 
 
-def count_words(tallies: Sequence[Tally]) -> str:
-    """How many there are: "12 clips"."""
-    return count(len(tallies), "clip")
-
-
 def kind_words(tallies: Iterable[Tally]) -> str:
     """How many are in which state: "2 running · 1 waiting · 8 done · 1 failed"."""
     counts = Counter(each.kind for each in tallies)
@@ -101,7 +96,7 @@ def sum_words(tallies: Iterable[Tally]) -> str:
 
 def heading_words(name: str, tallies: Sequence[Tally]) -> list[str]:
     """An experiment's heading: its name, its jobs and their cost. No name: jobs without an experiment."""
-    return [name or "Without an experiment", f"{count_words(tallies)} · {sum_words(tallies)}"]
+    return [name or "Without an experiment", f"{count(len(tallies), 'clip')} · {sum_words(tallies)}"]
 
 
 def spent_words(spend: Spend, max_spend_usd: float | None) -> str:

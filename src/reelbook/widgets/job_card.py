@@ -97,8 +97,8 @@ class JobCard(LeadsOn, ShowsJob, ServesClip):
         clip = None if job is None else job.clip
         image = None if job is None or job.request is None else job.request.image
         if (wanted := clip or image) is not self._pictured:
-            picture = clip.poster() if clip is not None else image and image.data
-            self.poster = small_poster(picture) if picture else b""
+            picture = clip.poster() if clip is not None else image.data if image else b""
+            self.poster = small_poster(picture)
             self._pictured = wanted
 
     def _job_of(self, key: object) -> Job | None:
