@@ -104,9 +104,6 @@ class JobCard(LeadsOn, ShowsJob, ServesClip):
     def _job_of(self, key: object) -> Job | None:
         return self.job
 
-    def _news_of(self, _: Job) -> None:
-        self._live.changed()
-
     def _compared(self) -> tuple[Job, ...]:
         if (job := self.job) is None:
             return ()

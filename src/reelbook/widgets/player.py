@@ -110,9 +110,6 @@ class Player(Plays, ActsOnJobs, ServesClip):
     def _job_of(self, key: object) -> Job | None:
         return self._job_played
 
-    def _news_of(self, _: Job) -> None:
-        self._live.changed()
-
     def _on_code(self, content: dict[str, Any], kind: Any) -> dict[str, Any]:
         return {"text": self.clip.as_code(kind)}
 

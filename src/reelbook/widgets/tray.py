@@ -130,6 +130,3 @@ class Tray(ActsOnJobs, ServesClips):
 
     def _job_of(self, key: object) -> Job | None:
         return next((job for job in self.picks if str(job.number) == str(key)), None)
-
-    def _news_of(self, _: Job) -> None:
-        self._live.changed()

@@ -16,7 +16,7 @@ export function matrixClips(frame, model, wrap, cells, { clock, draw }) {
   let awake = false;
   let gathers = false; // until all clips in view are there to be started together
   let fetching = 0;
-  const rest = () => clock().rest(!view.seen() || gathers);
+  const rest = () => clock().rest(!inView.seen() || gathers);
   const blobOf = async (one, told = () => {}) => {
     const had = blobs.get(one.n);
     if (had?.clip === one.now.clip) {
@@ -41,8 +41,8 @@ export function matrixClips(frame, model, wrap, cells, { clock, draw }) {
   };
   const wanting = () => [...visible].filter((one) => one.now.clip && !one.timed && !one.failed);
   const load = () => {
-    if (!awake || !view.seen()) return;
-    view.hold();
+    if (!awake || !inView.seen()) return;
+    inView.hold();
     for (const one of wanting()) {
       if (fetching >= FETCHED_AT_ONCE) break;
       if (one.fetching) continue;
@@ -105,7 +105,7 @@ export function matrixClips(frame, model, wrap, cells, { clock, draw }) {
     }
     load();
   });
-  const view = clipsInView(frame, wrap, {
+  const inView = clipsInView(frame, wrap, {
     onSeen() {
       rest();
       load();

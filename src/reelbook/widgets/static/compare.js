@@ -246,15 +246,15 @@ function render({ model, el }) {
     setText(help, keys);
     showText(alone, unknown);
     showText(lengths, none ? "The clips can be played when they are there." : uneven);
-    if (view.seen()) load();
+    if (inView.seen()) load();
     deck.draw();
   };
 
   const load = () => {
-    view.hold();
+    inView.hold();
     for (const one of ones) one.load();
   };
-  const view = clipsInView(frame, wrap, {
+  const inView = clipsInView(frame, wrap, {
     onSeen(seen) {
       clock.rest(!seen);
       if (seen) load();

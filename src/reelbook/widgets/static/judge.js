@@ -120,9 +120,9 @@ function render({ model, el }) {
   const show = async () => {
     /** @type {Shown} */
     const pair = get("pair");
-    if (!view.seen() || !judging() || wanted === pair.n) return;
+    if (!inView.seen() || !judging() || wanted === pair.n) return;
     wanted = pair.n;
-    view.hold();
+    inView.hold();
     const opened = await Promise.allSettled([open(pair.left), open(pair.right)]);
     if (wanted !== pair.n || !wrap.isConnected) {
       for (const { value } of opened) if (value) releaseClip(value.video);
@@ -147,7 +147,7 @@ function render({ model, el }) {
     deck.clock.seek(0);
     for (const name of get("upcoming")) blobOf(name).catch(() => {});
   };
-  const view = clipsInView(frame, wrap, {
+  const inView = clipsInView(frame, wrap, {
     onSeen(seen) {
       deck.clock.rest(!seen);
       if (!seen) return;
