@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ..formatting import file_size
+from ..wire import RANDOM_SEED
 
 if TYPE_CHECKING:
     from ..explore import Plan
@@ -30,7 +31,7 @@ def longer_words(wanted: Sequence[JobRequest], seconds: int, plan: Plan | None) 
         return {"said": f"All picks last {seconds} s already.", "button": "", "off": ""}
     if plan is None:
         return {"said": "Working out cost and time.", "button": "", "off": ""}
-    random = sum(each.seed == -1 for each in wanted)
+    random = sum(each.seed == RANDOM_SEED for each in wanted)
     said = [planned(plan), f"{random} of them {RANDOM}" if random else ""]
     return {
         "said": ". ".join(filter(None, said)),

@@ -23,6 +23,7 @@ from ..session import Clip, Job, Session
 from ..session.clip import clip_file_name, numbered, write_beside
 from ..session.session import job_of
 from ..text.compare import Run, differing
+from ..wire import RANDOM_SEED
 from . import pages
 
 KINDS = (".html", ".zip")
@@ -72,7 +73,7 @@ def hand_over(
 
     def fill(part: Path) -> None:
         with _copies(shown, passports=prompts and seeds) as files:
-            page = page_html(shown, [*files.values()], title=title, prompts=prompts, seeds=seeds)
+            page = page_html(shown, files, title=title, prompts=prompts, seeds=seeds)
             if path.suffix.lower() == ".html":
                 with part.open("w", encoding="utf-8") as out:
                     out.writelines(page)
@@ -80,10 +81,8 @@ def hand_over(
             with zipfile.ZipFile(part, "w") as archive:
                 with archive.open(f"{path.stem}.html", "w") as inside:
                     inside.writelines(piece.encode() for piece in page)
-                for name, file in files.items():
-                    for each in (file, file.with_suffix(".json")):
-                        if each.exists():
-                            archive.write(each, Path(name).with_suffix(each.suffix))
+                for file in sorted(files[0].parent.iterdir()):
+                    archive.write(file, file.name)
 
     pages.write_whole(path, fill, what="The page", kinds=KINDS, overwrite=overwrite)
     return path
@@ -123,7 +122,7 @@ def page_html(
     shown: Sequence[Handed], files: Sequence[Path], *, title: str, prompts: bool = True, seeds: bool = True
 ) -> Iterator[str]:
     """The page piece by piece, as it is large. `files` are the clips as they go out."""
-    about = html.escape(f"{time.strftime('%-d %B %Y')} · {count(len(shown), 'clip')}")
+    about = html.escape(f"{time.strftime('%d %B %Y').lstrip('0')} · {count(len(shown), 'clip')}")
     told = differing([each.clip.request.prompt if each.clip.request else "" for each in shown])
     figures = (
         _figure(each, runs if prompts else [], file, seeds=seeds)
@@ -135,7 +134,7 @@ def page_html(
 
 def _figure(handed: Handed, prompt: Sequence[Run], file: Path, *, seeds: bool) -> str:
     info, request = media.probe(file), handed.clip.request
-    seed = f"seed {request.seed}" if seeds and request and request.seed not in (None, -1) else ""
+    seed = f"seed {request.seed}" if seeds and request and request.seed not in (None, RANDOM_SEED) else ""
     facts = " · ".join(filter(None, [seed, f"{info.duration_seconds:.1f} s"]))
     words = "".join(f"<mark>{html.escape(text)}</mark>" if new else html.escape(text) for text, new in prompt)
     votes = f"<span>{html.escape(handed.votes)}</span>" if handed.votes else ""
@@ -152,20 +151,20 @@ def _figure(handed: Handed, prompt: Sequence[Run], file: Path, *, seeds: bool) -
 
 
 @contextmanager
-def _copies(handed: Sequence[Handed], *, passports: bool) -> Iterator[dict[str, Path]]:
-    """The clips as they go out, by their names: what made them is in them, but for what it cost."""
+def _copies(handed: Sequence[Handed], *, passports: bool) -> Iterator[list[Path]]:
+    """The clips as they go out, in a folder of their own: what made them is in them, but for what it cost."""
     with tempfile.TemporaryDirectory() as folder:
-        files: dict[str, Path] = {}
+        files: list[Path] = []
         for number, each in enumerate(handed, 1):
             clip = replace(each.clip, cost_usd=None)
             said = clip.passport() if passports else None
-            plain = Path(clip_file_name(clip.request, clip.request_id) if passports else f"clip-{number}.mp4")
-            name = next(free.name for free in numbered(plain) if free.name not in files)
-            files[name] = Path(folder) / name
+            name = clip_file_name(clip.request, clip.request_id) if passports else f"clip-{number}.mp4"
+            file = next(free for free in numbered(Path(folder) / name) if not free.exists())
             # Not by `save`: in Colab the browser would download each copy.
-            clip._copy(files[name], said)
+            clip._copy(file, said)
             if said is not None:
-                write_beside(files[name], said)
+                write_beside(file, said)
+            files.append(file)
         yield files
 
 
