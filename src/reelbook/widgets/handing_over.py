@@ -6,20 +6,22 @@ import html
 import itertools
 import os
 import re
+import shutil
 import tempfile
 import time
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..errors import InvalidInput
+from ..errors import InvalidInput, NoPassport, NotAVideo
 from ..explore.study import won_votes
 from ..formatting import count
+from ..media import boxes
 from ..media import clips as media
 from ..secret import holds_key
-from ..session import Clip, Job, Session
+from ..session import Clip, Job, Passport, Session, passport
 from ..session.clip import clip_file_name, numbered, write_beside
 from ..session.session import job_of
 from ..text.compare import Run, differing
@@ -156,16 +158,36 @@ def _copies(handed: Sequence[Handed], *, passports: bool) -> Iterator[list[Path]
     with tempfile.TemporaryDirectory() as folder:
         files: list[Path] = []
         for number, each in enumerate(handed, 1):
-            clip = replace(each.clip, cost_usd=None)
-            said = clip.passport() if passports else None
+            clip = each.clip
+            said = _passport(clip) if passports else None
             name = clip_file_name(clip.request, clip.request_id) if passports else f"clip-{number}.mp4"
             file = next(free for free in numbered(Path(folder) / name) if not free.exists())
             # Not by `save`: in Colab the browser would download each copy.
-            clip._copy(file, said)
-            if said is not None:
+            if said is None:
+                _copy_bare(clip.path, file)
+            else:
+                clip._copy(file, said)
                 write_beside(file, said)
             files.append(file)
         yield files
+
+
+def _passport(clip: Clip) -> Passport | None:
+    """What made the clip, but for what it cost; of a file that was exported what it says itself."""
+    said = clip.passport()
+    if said is None:
+        with suppress(NoPassport, NotAVideo):
+            said = passport(clip.path)
+    return None if said is None else replace(said, cost_usd=None)
+
+
+def _copy_bare(source: Path, target: Path) -> None:
+    """Copies a file without what it says of itself: one that was exported tells its prompt and its price."""
+    tags = dict.fromkeys((boxes.TITLE, boxes.COMMENT, boxes.SYNOPSIS, boxes.CREATED), "")
+    try:
+        boxes.copy_with_notes(source, target, tags, b"")
+    except NotAVideo:  # of a kind that holds no such notes
+        shutil.copyfile(source, target)
 
 
 def _refuse_private(title: str, shown: Sequence[Handed]) -> None:
