@@ -20,6 +20,7 @@ import reelbook as rb
 from reelbook.cli.job_lookup import JobLookup
 from reelbook.cli.jobs import job_table
 from reelbook.cli.options import Service
+from reelbook.explore.study import Pair
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 from reelbook.secret import Secret
@@ -297,19 +298,22 @@ def test_an_experiment_that_there_isnt_is_said_with_those_there_are(run: Run, tm
 
 
 def test_picked_clips_are_handed_over_as_a_page(run: Run, sandbox: Sandbox, tmp_path: Path) -> None:
-    """Those that are picked, in that order, or those that are named; a file that is there stays."""
+    """Those that are picked, in that order, with notes and votes, or named ones; no file is replaced."""
     with rb.connect("sandbox") as session:
         jobs = [session.text_to_video(f"a {name}", duration_seconds=1) for name in ("fox", "wolf", "owl")]
         for job in jobs:
             job.result(30)
         session.pick(jobs[1], note="the tail")
         session.pick(jobs[0])
+        study = rb.Study(jobs[:2])
+        study.vote(Pair(*study.clips), "left")
     assert [job["id"] for job in listed(run, "--picked")] == [jobs[1].request_id, jobs[0].request_id]
     page = tmp_path / "two.html"
     assert run("jobs", "export", str(page), "--title", "Two").stdout.startswith(f"{page}: 2 clips, ")
     text = page.read_text("utf-8")
     assert re.findall(r"a <mark>(\w+)</mark>", text) == ["wolf", "fox"]
     assert "the tail" in text
+    assert re.findall(r"won . of 1 vote", text) == ["won 0 of 1 vote", "won 1 of 1 vote"]
     again = run("jobs", "export", str(page), str(jobs[2].request_id))
     assert (again.exit_code, "there already" in again.stderr) == (2, True)
     run("jobs", "export", str(page), str(jobs[2].request_id), "--force", "--no-prompts")

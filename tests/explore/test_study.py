@@ -52,7 +52,7 @@ def test_votes_find_what_a_person_prefers(run: SweepRun) -> None:
     assert str(result).splitlines()[0] == "Which is better? 40 votes · 4 clips"
     assert str(Study(run, question="New?").result().lead).endswith("Not enough votes yet: about 36 more")
     won, shown = result.standing[0].won, result.standing[0].shown
-    assert won_votes(run.session, result.standing[0].clip) == f"won {won} of {shown} votes"
+    assert won_votes(run.session._ledger, result.standing[0].clip) == f"won {won} of {shown} votes"
 
 
 def test_a_study_is_gone_on_with(run: SweepRun) -> None:
@@ -79,7 +79,7 @@ def test_the_last_vote_is_taken_back(run: SweepRun) -> None:
     assert study.take_back() == pair
     assert study.take_back() is None
     assert study.voters == {"Ada": 1}
-    assert won_votes(run.session, pair.right) in ("", "won 0 of 1 vote", "won 1 of 1 vote")
+    assert won_votes(run.session._ledger, pair.right) in ("", "won 0 of 1 vote", "won 1 of 1 vote")
 
 
 def test_pairs_that_are_shown_count_as_answered(run: SweepRun) -> None:
@@ -98,7 +98,7 @@ def test_files_are_studied_too(session: rb.Session, tmp_path: Path) -> None:
     assert study.labels == ("a.mp4", "b.mp4")
     study.vote(Pair(*study.clips), "left")
     moved = files[0].rename(tmp_path / "c.mp4")
-    assert won_votes(session, rb.Clip(path=moved, request_id="")) == "won 1 of 1 vote"
+    assert won_votes(session._ledger, rb.Clip(path=moved, request_id="")) == "won 1 of 1 vote"
     assert rb.Study([moved, files[1]], session).voters == {"": 1}
     (tmp_path / "b").mkdir()
     named_alike = files[1].rename(tmp_path / "b" / "c.mp4")

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from widgets.doubles import FOX, clip, view
 
 from reelbook.text.compare import (
-    NOT_HERE,
     PROMPT_CHARACTERS,
-    ComparedClip,
     differing,
-    figure_words,
-    length_words,
     plain_runs,
-    tiles,
 )
 
 
@@ -71,20 +64,3 @@ def test_long_prompts_are_shortened_where_they_are_alike() -> None:
     assert marks(runs[0]) == ["snow"]
     assert "…" in runs[0][0][0]
     assert len(plain_runs(differing(["x" * 5000, "y"])[0])) == PROMPT_CHARACTERS + 1
-
-
-def test_each_clip_has_its_tile_and_what_is_missing_is_said(tmp_path: Path) -> None:
-    """A clip with its figures, a job under way with its bar, a file that is gone; only one is a sandbox's."""
-    here = clip(tmp_path / "a.mp4")
-    one, two, three = tiles(
-        [
-            ComparedClip("req-1", FOX, here, None, True, ""),
-            ComparedClip("req-2", FOX, None, view(), False, ""),
-            ComparedClip("req-3", None, None, None, False, "b.mp4"),
-        ]
-    )
-    assert (one["clip"] > 0, one["money"], one["facts"][-1]) == (True, [("$0.25", True)], ("sandbox", True))
-    assert (two["word"], two["bar"], two["clip"]) == ("Processing", 0.62, 0)
-    assert (three["stage"], plain_runs(three["prompt"])) == (NOT_HERE, "b.mp4")
-    assert figure_words(one, picked=True) == "★ Picked · 1.0 s · 64 × 36 · seed 7 · sandbox · $0.25"
-    assert length_words([ComparedClip("req-1", FOX, here, None, True, "")]) == ""

@@ -77,8 +77,3 @@ def test_what_was_found_and_exported_is_counted() -> None:
     assert words.exported_words(Path("/a.zip"), 0, 2) == (
         "The settings are in /a.zip. 2 have no file on this disk."
     )
-
-
-def test_a_face_without_a_clip_is_whole() -> None:
-    """The page draws it before anything is opened."""
-    assert words.nothing_opened().keys() == opened(view(), None).keys()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from support.waiting import until
-from widgets.doubles import asks, heard, kept_stills, says
+from widgets.doubles import Page, asks, kept_stills, says
 
 from reelbook.errors import InvalidInput
 from reelbook.explore import Sweep
@@ -28,16 +28,6 @@ def finished(session: Session, *prompts: str, **arguments: Any) -> list[Job]:
     return jobs
 
 
-def named(sent: list[tuple[dict[str, Any], list[bytes]]], name: str) -> list[dict[str, Any]]:
-    """The messages of that name, in order."""
-    return [content for content, _ in sent if content["name"] == name]
-
-
-def alone(sent: list[tuple[dict[str, Any], list[bytes]]]) -> list[dict[str, Any]]:
-    """The tiles that were sent by themselves, not as a page."""
-    return [content["tile"] for content, _ in sent if "tile" in content]
-
-
 def prompts(message: dict[str, Any]) -> list[str]:
     """What the tiles of a message say."""
     return [tile["prompt"] for tile in message["tiles"]]
@@ -48,16 +38,16 @@ def test_tiles_come_a_page_at_a_time(session: Session, monkeypatch: pytest.Monke
     monkeypatch.setattr(module, "PAGE", 2)
     finished(session, "one", "two", "three", seed=4)
     gallery = Gallery(session)
-    sent = heard(gallery)
-    says(gallery, "hello")
-    (first,) = named(sent, "tiles")
+    page = Page(gallery)
+    page.says("hello")
+    (first,) = page.named("tiles")
     assert (prompts(first), first["more"], first["count"]) == (["three", "two"], True, "2 clips, more below")
-    says(gallery, "page", turn=first["turn"], first=2)
-    second = named(sent, "tiles")[1]
+    page.says("page", turn=first["turn"], first=2)
+    second = page.named("tiles")[1]
     assert (prompts(second), second["more"], second["count"]) == (["one"], False, "3 clips")
     assert second["tiles"][0]["about"] == "seed 4 · 1 s · 16:9"
-    says(gallery, "page", turn=first["turn"] - 1, first=0)
-    assert len(named(sent, "tiles")) == 2
+    page.says("page", turn=first["turn"] - 1, first=0)
+    assert len(page.named("tiles")) == 2
 
 
 def test_filters_search_anew_and_can_be_cleared(session: Session) -> None:
@@ -65,45 +55,49 @@ def test_filters_search_anew_and_can_be_cleared(session: Session) -> None:
     fox, _ = finished(session, "a fox", "a wolf")
     fox.mark(tags=["keep"])
     gallery = Gallery(session)
-    sent = heard(gallery)
+    page = Page(gallery)
     gallery.tag = "keep"
-    assert [prompts(each) for each in named(sent, "tiles")] == [["a fox"]]
-    assert named(sent, "tiles")[0]["tiles"][0]["about"].endswith(" · 1 s · 16:9")
-    says(gallery, "filter", trait="text", value="wolf")
-    last = named(sent, "tiles")[-1]
+    assert [prompts(each) for each in page.named("tiles")] == [["a fox"]]
+    assert page.named("tiles")[0]["tiles"][0]["about"].endswith(" · 1 s · 16:9")
+    page.says("filter", trait="text", value="wolf")
+    last = page.last("tiles")
     assert (last["tiles"], last["nothing"], last["filtered"]) == ([], "No clip matches.", True)
-    says(gallery, "clear")
+    page.says("clear")
     assert (gallery.text, gallery.tag) == ("", "")
-    assert prompts(named(sent, "tiles")[-1]) == ["a wolf", "a fox"]
-    assert len(named(sent, "tiles")) == 3
+    assert prompts(page.last("tiles")) == ["a wolf", "a fox"]
+    assert len(page.named("tiles")) == 3
 
 
 def test_an_empty_gallery_says_what_will_be_there(session: Session) -> None:
     """One line, on the page and in the still form, and the button that begins if it leads anywhere."""
     gallery = Gallery(session)
-    sent = heard(gallery)
-    says(gallery, "hello")
-    assert named(sent, "tiles")[0]["nothing"].startswith("No clips yet.")
+    page = Page(gallery)
+    page.says("hello")
+    assert page.named("tiles")[0]["nothing"].startswith("No clips yet.")
     assert "No clips yet." in gallery.still()[1]
     created: list[str] = []
     gallery.on_create(lambda: created.append("pressed"))
-    says(gallery, "create")
-    assert (named(sent, "said")[-1]["create"], created) == ("Make your first clip", ["pressed"])
+    page.says("create")
+    assert (page.last("said")["create"], created) == ("Make your first clip", ["pressed"])
     gallery.text = "wolf"
-    assert named(sent, "tiles")[-1]["create"] == ""
+    assert page.last("tiles")["create"] == ""
 
 
 def test_a_clip_that_is_made_appears_in_its_place(session: Session) -> None:
     """Without a reload, once it is finished; only what is new is sent."""
     finished(session, "one")
     gallery = Gallery(session)
-    sent = heard(gallery)
-    says(gallery, "hello")
+    page = Page(gallery)
+    page.says("hello")
     finished(session, "two")
-    until(lambda: named(sent, "added"))
-    assert [(each["at"], each["tile"]["prompt"]) for each in named(sent, "added")] == [(0, "two")]
-    until(lambda: any(tile["prompt"] == "two" and tile.get("here") for tile in alone(sent)))
-    assert {tile["prompt"] for tile in alone(sent)} == {"two"}
+    until(lambda: page.named("added"))
+    assert [(each["at"], each["tile"]["prompt"]) for each in page.named("added")] == [(0, "two")]
+
+    def alone() -> list[dict[str, Any]]:
+        return [content["tile"] for content, _ in page.messages if "tile" in content]
+
+    until(lambda: any(tile.get("here") for tile in alone()))
+    assert {tile["prompt"] for tile in alone()} == {"two"}
     assert [job.request.prompt for job in gallery.jobs if job.request] == ["two", "one"]
     gallery.close()
 
@@ -112,13 +106,13 @@ def test_where_the_page_has_to_ask_it_gets_what_changed(session: Session) -> Non
     """As in Colab: nothing is sent by a thread, everything within the answer to the page's question."""
     gallery = Gallery(session)
     gallery.asks = True
-    sent = heard(gallery)
-    says(gallery, "hello")
+    page = Page(gallery)
+    page.says("hello")
     finished(session, "one")
     until(lambda: gallery.live)
-    assert named(sent, "added") == []
-    says(gallery, "ask")
-    assert [each["tile"]["prompt"] for each in named(sent, "added")] == ["one"]
+    assert page.named("added") == []
+    page.says("ask")
+    assert [each["tile"]["prompt"] for each in page.named("added")] == ["one"]
     gallery.close()
 
 
@@ -149,15 +143,15 @@ def test_marks_made_on_the_page_are_kept(session: Session) -> None:
     """Pick, note and tags go into the ledger; the tile and the tags to choose from follow."""
     (fox,) = finished(session, "a fox")
     gallery = Gallery(session)
-    sent = heard(gallery)
-    says(gallery, "hello")
+    page = Page(gallery)
+    page.says("hello")
     key = str(fox.number)
-    says(gallery, "open", key=key)
-    says(gallery, "pick", key=key)
-    says(gallery, "mark", key=key, note="mind")
-    says(gallery, "mark", key=key, tags="blue, , keep")
+    page.says("open", key=key)
+    page.says("pick", key=key)
+    page.says("mark", key=key, note="mind")
+    page.says("mark", key=key, tags="blue, , keep")
     assert (fox.picked, fox.note, fox.tags) == (True, "mind", ("blue", "keep"))
-    assert named(sent, "changed")[-1]["tile"]["picked"] is True
+    assert page.last("changed")["tile"]["picked"] is True
     assert [name for name, _ in gallery.choices["tag"]] == ["", "blue", "keep"]
     assert gallery.face["picked"] is True
 
@@ -171,12 +165,12 @@ def test_the_clips_of_a_sweep_stand_in_groups_of_an_axis(session: Session) -> No
     for job in session.jobs(sweep=run.id, where={"place": "snow"}):
         session.pick(job, note="mind")
     gallery = Gallery(session)
-    sent = heard(gallery)
+    page = Page(gallery)
     assert [label for _, label in gallery.choices["sweep"]] == ["Any sweep", sweep.template]
     gallery.sweep = str(run.id)
     assert [name for name, _ in gallery.choices["where"]] == ["animal", "place"]
     gallery.group_by = "place"
-    message = named(sent, "tiles")[-1]
+    message = page.last("tiles")
     assert (message["count"], message["groups"]) == (
         "4 of 4 clips",
         [["snow", "2 picked of 2"], ["fog", "none picked of 2"]],
@@ -186,19 +180,19 @@ def test_the_clips_of_a_sweep_stand_in_groups_of_an_axis(session: Session) -> No
     assert marked == {"fox", "owl"}
     gallery.picked = True
     gallery.where = {"animal": "owl"}
-    message = named(sent, "tiles")[-1]
+    message = page.last("tiles")
     assert (prompts(message), message["count"]) == (["a owl in snow"], "1 of 4 clips")
     assert [words for _, words in message["groups"]] == ["2 picked of 2", "none picked of 2"]
     (owl,) = gallery.jobs
-    says(gallery, "pick", key=str(owl.number))
-    assert named(sent, "said")[-1]["groups"][0] == ["snow", "1 picked of 2"]
+    page.says("pick", key=str(owl.number))
+    assert page.last("said")["groups"][0] == ["snow", "1 picked of 2"]
     gallery.where = {"animal": "bear"}
     assert "has no animal 'bear'" in gallery.message["text"]
     given = Gallery(session, sweep=str(run.id), group_by="place", where={"animal": "fox"})
     assert [job.prompt for job in given.jobs] == ["a fox in snow", "a fox in fog"]
-    says(gallery, "clear")
+    page.says("clear")
     assert (gallery.sweep, gallery.where, gallery.group_by) == ("", {}, "")
-    assert named(sent, "tiles")[-1]["count"] == "5 clips"
+    assert page.last("tiles")["count"] == "5 clips"
 
 
 def test_a_deleted_file_is_fetched_again_by_a_press(session: Session) -> None:
@@ -206,16 +200,16 @@ def test_a_deleted_file_is_fetched_again_by_a_press(session: Session) -> None:
     (fox,) = finished(session, "a fox")
     path, key = fox.result().path, str(fox.number)
     gallery = Gallery(session)
-    sent = heard(gallery)
-    says(gallery, "hello")
-    says(gallery, "open", key=key)
+    page = Page(gallery)
+    page.says("hello")
+    page.says("open", key=key)
     assert "Its record stays" in gallery.face["delete"]
-    says(gallery, "delete", key=key)
+    page.says("delete", key=key)
     assert not path.exists()
-    assert "here" not in named(sent, "changed")[-1]["tile"]
+    assert "here" not in page.last("changed")["tile"]
     assert gallery.face["note"].startswith("The clip's file isn't on this disk.")
     assert [name for name, _ in gallery.face["actions"]] == ["watch", "again", "code"]
-    says(gallery, "watch", key=key)
+    page.says("watch", key=key)
     assert fox.result(30).path == path
     until(lambda: gallery.face["clip"])
     gallery.close()
@@ -227,7 +221,7 @@ def test_again_buys_one_clip_however_often_it_is_pressed(session: Session) -> No
     gallery = Gallery(session)
     jobs: list[Job] = []
     gallery.on_job(jobs.append)
-    heard(gallery)
+    Page(gallery)
     for _ in range(2):
         says(gallery, "again", key=str(fox.number))
     assert [job.request for job in jobs] == [fox.request]

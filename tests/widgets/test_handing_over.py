@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import base64
 import re
+import sys
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 from media.test_clips import make
 
-from reelbook.errors import InvalidInput
+from reelbook.errors import InvalidInput, NoPassport
 from reelbook.requests import JobRequest
 from reelbook.secret import Secret
 from reelbook.session import Clip, passport
-from reelbook.session.export import Handed
 from reelbook.session.passports import passports
-from reelbook.widgets.handing_over import common_title, hand_over
+from reelbook.widgets.handing_over import Handed, common_title, hand_over
 
 NOTE = "the glow <on> the tail"
 
@@ -38,6 +40,14 @@ def handed(tmp_path: Path) -> list[Handed]:
 def clips_in(page: str) -> Iterator[bytes]:
     for data in re.findall(r'data-clip="data:video/mp4;base64,([^"]+)"', page):
         yield base64.b64decode(data)
+
+
+def contents(archive: Path) -> bytes:
+    """All files of an archive, and the clips in its page."""
+    with zipfile.ZipFile(archive) as opened:
+        files = {name: opened.read(name) for name in opened.namelist()}
+    pages = [file.decode() for name, file in files.items() if name.endswith(".html")]
+    return b"".join([*files.values(), *(clip for page in pages for clip in clips_in(page))])
 
 
 def test_the_page_says_what_made_each_clip(handed: list[Handed], tmp_path: Path) -> None:
@@ -86,11 +96,38 @@ def test_what_is_left_out_is_in_no_file(handed: list[Handed], tmp_path: Path, le
     with zipfile.ZipFile(archive) as opened:
         assert sorted(opened.namelist()) == ["clip-1.mp4", "clip-2.mp4", "foxes.html"]
         page = opened.read("foxes.html").decode()
-        everything = b"".join(map(opened.read, opened.namelist()))
     hidden, told = ("fox in", "seed 7") if left_out == "prompts" else ("seed 7", "a fox in")
     assert hidden not in page
     assert told in page
-    assert b'"seed": 7' not in everything
+    assert b'"seed": 7' not in contents(archive)
+
+
+def test_an_exported_clip_tells_no_price(handed: list[Handed], tmp_path: Path) -> None:
+    """Its file goes on saying what made it, but for the price; without prompts it says nothing."""
+    exported = handed[0].clip.save(tmp_path / "mine.mp4")
+    assert passport(exported).cost_usd == 0.15
+    files = [Clip(exported, "")]
+    archive = hand_over(files, tmp_path / "told.zip")
+    said = passport(archive)
+    assert (said.request, said.cost_usd) == (handed[0].clip.request, None)
+    assert b"cost" not in contents(archive)
+    archive = hand_over(files, tmp_path / "bare.zip", prompts=False)
+    assert b"a fox" not in contents(archive)
+    assert b"cost" not in contents(archive)
+    with pytest.raises(NoPassport):
+        passport(archive)
+
+
+def test_in_colab_no_copy_is_downloaded(
+    handed: list[Handed], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file that holds the clips is the one to download; their copies are gone by then."""
+    files: Any = ModuleType("google.colab.files")
+    files.download = (downloaded := list[str]()).append
+    monkeypatch.setitem(sys.modules, "google.colab", ModuleType("google.colab"))
+    monkeypatch.setitem(sys.modules, "google.colab.files", files)
+    hand_over(handed, tmp_path / "foxes.zip")
+    assert downloaded == []
 
 
 def test_without_notes_nobody_sees_them(handed: list[Handed], tmp_path: Path) -> None:

@@ -92,21 +92,16 @@ def head(messages: list[Any]) -> dict[str, Any]:
 
 
 def test_running_and_recent_jobs_are_shown_newest_first() -> None:
-    """What runs is newer than what the ledger gives, and nothing is there twice."""
+    """What runs is newer than what the ledger gives, and shown whatever the limit; nothing is there twice."""
     session = FakeLedgerSession()
     old, older = made(session, "old", state="completed"), made(session, "older", state="completed")
     now = made(session, "now")
-    session.past, session.at_work = [old, older], [old, now]
-    assert JobBoard(session).jobs == (now, old, older)  # type: ignore[arg-type] # a double
-
-
-def test_the_limit_is_on_earlier_jobs() -> None:
-    """What runs is shown whatever the limit."""
-    session = FakeLedgerSession()
-    session.past, session.at_work = [made(session, "old"), made(session, "older")], [made(session, "now")]
+    session.past, session.at_work = [old, older], [now]
     found: Any = session
-    shown = [len(JobBoard(found, limit=limit).jobs) for limit in (0, 1, 2)]
-    assert shown == [1, 2, 3]
+    for limit, shown in ((0, [now]), (1, [now, old]), (2, [now, old, older])):
+        assert list(JobBoard(found, limit=limit).jobs) == shown
+    session.at_work = [old, now]
+    assert JobBoard(found).jobs == (now, old, older)
 
 
 def test_a_job_submitted_later_appears_by_itself() -> None:
@@ -139,17 +134,12 @@ def test_a_page_gets_everything_once_and_then_only_what_changed() -> None:
     assert messages == [
         ({"name": "rows", "rows": [{"key": "0", "bar": 0.4, "time": ["40 %"]}]}, []),
     ]
-
-
-def test_a_second_page_gets_everything_too() -> None:
-    """A reloaded page has nothing and says hello."""
-    session = FakeLedgerSession()
-    session.at_work = [made(session, "fox")]
-    board, messages = opened(session)
     messages.clear()
-    says(board, "hello")
-    assert rows(messages)["fox"]["word"] == "Processing"
-    assert head(messages)["count"] == "1 clip"
+    says(board, "hello")  # of a page that was reloaded
+    assert {prompt: row["word"] for prompt, row in rows(messages).items()} == dict.fromkeys(
+        ("cat", "fox"), "Processing"
+    )
+    assert head(messages)["count"] == "2 clips"
 
 
 def test_a_question_of_the_page_is_answered_within_its_message() -> None:
@@ -290,7 +280,7 @@ def test_another_jobs_change_leaves_the_open_row_alone() -> None:
 
 
 def test_rows_are_chosen_in_the_page_and_from_python() -> None:
-    """`selected` holds request ids, in the order of choosing; the rows say it."""
+    """`selected` holds request ids, in the order of choosing; the rows and the open one's button say it."""
     session = FakeLedgerSession()
     session.at_work = [made(session, "fox"), made(session, "cat"), made(session, "owl", request_id=None)]
     board, messages = opened(session)
@@ -305,13 +295,6 @@ def test_rows_are_chosen_in_the_page_and_from_python() -> None:
         "cat": True,
         "owl": False,
     }
-
-
-def test_choosing_the_open_row_turns_its_button() -> None:
-    """Select becomes Deselect."""
-    session = FakeLedgerSession()
-    session.at_work = [made(session, "fox")]
-    board, _ = opened(session)
     says(board, "open", key="0")
     assert board.face["actions"][-1] == ["select", "Select"]
     says(board, "select", key="0")

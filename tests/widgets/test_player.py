@@ -47,17 +47,13 @@ def test_a_clip_is_saved_with_what_made_it(tmp_path: Path) -> None:
     assert asks(alone, "chunk", index=0, passport=True) == asks(alone, "chunk", index=0)
 
 
-def test_what_is_no_video_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_clip_is_refused(tmp_path: Path) -> None:
     """The error comes from the call, not from the page."""
     file = tmp_path / "x.mp4"
     file.write_text("no video")
     with pytest.raises(NotAVideo):
         Player(file)
-
-
-def test_what_is_no_clip_is_refused(tmp_path: Path) -> None:
-    """A job whose clip wasn't awaited, most of all."""
-    job: Any = object()
+    job: Any = object()  # such as one whose clip wasn't awaited
     with pytest.raises(InvalidInput, match=r"Player takes a clip or a file, not object\. `await job` gives"):
         Player(job)
 

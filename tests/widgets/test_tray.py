@@ -34,7 +34,7 @@ def picks(session: Session) -> list[Job]:
 def test_the_tray_shows_what_was_picked_today(session: Session, picks: list[Job]) -> None:
     """In the order of picking, with what it leads to as far as somebody answers; not those of other days."""
     tray = Tray(session)
-    assert (tray.picks, tray.face["said"], tray.face["offers"]) == (tuple(picks), ["2 picks", "today"], [])
+    assert (tray.picks, tray.face["said"], tray.face["offers"]) == (tuple(picks), "2 picks", [])
     assert asks(tray, "posters", keys=[tray.shown[0][0]])["buffers"][0]
     compared = list[Any]()
     tray.on_compare(compared.append)
@@ -44,7 +44,7 @@ def test_the_tray_shows_what_was_picked_today(session: Session, picks: list[Job]
     assert compared == [tuple(picks)]
     for job in picks:
         job.mark(picked=False)
-    until(lambda: tray.face["said"] == [])
+    until(lambda: tray.face["said"] == "")
     entry = picks[0].entry_id
     assert entry is not None
     with pytest.MonkeyPatch.context() as then:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .. import ledger
     from ..ledger import Account, Entry
     from ..session import Clip, Job, Session
+    from ..widgets.handing_over import Handed
     from . import job_lookup, progress
     from .job_lookup import JobLookup
 else:  # help and bad usage load neither ledger nor client
@@ -196,25 +197,10 @@ def export(
 
     It reads the ledger on this machine. Neither key, account nor price is in the page.
     """
-    from .. import hand_over
-    from ..session.export import Handed
-    from ..session.job import clip_of
+    from ..widgets.handing_over import hand_over
 
     with job_lookup.open_lookup(home or _home_before(ctx), service) as lookup:
-        entries = [] if lookup is None else [lookup.one(each) for each in wanted or ()]
-        if lookup is not None and not wanted:
-            entries = lookup.everywhere(lambda ledger: ledger.annotations.picks())
-            entries.sort(key=lambda entry: entry.marks.picked_at or 0.0)
-        sandbox = job_lookup.SANDBOX
-        clips = [
-            (entry, clip_of(entry, sandbox=lookup is not None and lookup.service_of(entry) == sandbox))
-            for entry in entries
-        ]
-    if wanted:
-        for entry, clip in clips:
-            if clip is None:
-                raise InvalidInput(f"Job {entry.request_id or f'#{entry.id}'} has no clip on this disk.")
-    here = [Handed(clip, entry.marks.note) for entry, clip in clips if clip is not None]
+        here = [] if lookup is None else _handed(lookup, wanted)
     if not here:
         raise InvalidInput("No clip is picked. Name the clips: reelbook jobs lists their ids.")
     hand_over(
@@ -260,6 +246,27 @@ def resume(
         raise typer.BadParameter("It sends all of them: leave the ids out.", param_hint="--unsent")
     all_home = _take_up(wanted or [], service, home, find_out=find_out, alone=alone, unsent=unsent)
     raise typer.Exit(0 if all_home else 1)
+
+
+def _handed(lookup: JobLookup, wanted: list[str] | None) -> list[Handed]:
+    """The clips of those ids, or of all picks in the order of picking, each with its note and votes."""
+    from ..explore.study import won_votes
+    from ..session.job import clip_of
+    from ..widgets.handing_over import Handed
+
+    entries = [lookup.one(each) for each in wanted or ()]
+    if not wanted:
+        entries = lookup.everywhere(lambda ledger: ledger.annotations.picks())
+        entries.sort(key=lambda entry: entry.marks.picked_at or 0.0)
+    ledgers = {each.id: ledger.Ledger(lookup.file, each) for each in lookup.file.accounts()}
+    here = []
+    for entry in entries:
+        clip = clip_of(entry, sandbox=lookup.service_of(entry) == job_lookup.SANDBOX)
+        if clip is not None:
+            here.append(Handed(clip, entry.marks.note, won_votes(ledgers[entry.account_id], clip)))
+        elif wanted:
+            raise InvalidInput(f"Job {entry.request_id or f'#{entry.id}'} has no clip on this disk.")
+    return here
 
 
 def _home_before(ctx: typer.Context) -> Path | None:

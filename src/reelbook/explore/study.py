@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from ..errors import InvalidInput, NotAVideo
 from ..formatting import count
-from ..ledger import KeptVote
+from ..ledger import KeptVote, Ledger
 from ..requests import FIELDS
 from ..session import Clip, Job, Session, connect, display
 from .axes import numbered
@@ -284,13 +284,12 @@ class Study:
         return found
 
 
-def won_votes(session: Session, clip: Clip | Job) -> str:
+def won_votes(ledger: Ledger, clip: Clip) -> str:
     """What a clip's votes came to, as it is said where the clip is handed over: "won 18 of 24 votes".
 
     Empty without votes.
     """
-    name = _name(clip) if isinstance(clip, Clip) else clip.request_id
-    won, shown = session._ledger.votes.won(name or "")
+    won, shown = ledger.votes.won(_name(clip))
     return f"won {won} of {count(shown, 'vote')}" if shown else ""
 
 

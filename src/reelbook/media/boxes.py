@@ -237,15 +237,16 @@ def _is(file: BinaryIO, box: Box, uuid: bytes) -> bool:
 
 
 def _copy(file: BinaryIO, box: Box, copy: BinaryIO, *, void: bool) -> None:
-    """Copies a box. A `void` one stays as so many bytes without a meaning, since nothing may move."""
+    """Copies a box. A `void` one stays as so many zeros, since nothing may move and nobody may read it."""
     file.seek(box.start + 8)
     # A last box may say "to the end"; something comes behind it now.
     size = 1 if box.head == 16 else box.size
     copy.write(struct.pack(">I4s", size, b"free" if void else box.kind))
-    left = box.size - _HEAD
+    copy.write(file.read(box.head - _HEAD))
+    left = box.size - box.head
     while left > 0:
         some = file.read(min(left, 1 << 20))
         if not some:
             raise NotAVideo("The file ended while it was copied.")
-        copy.write(some)
+        copy.write(bytes(len(some)) if void else some)
         left -= len(some)

@@ -176,7 +176,7 @@ class Clip(SuggestsNames):
                     if target.exists() and not overwrite:
                         raise FileExistsError(f"{target} is there by now")
             if said is not None:
-                _write_beside(target, said)
+                write_beside(target, said)
         except OSError as error:
             raise ReelbookError(
                 f"The clip could not be written: {error.strerror or error}. It is safe in {self.path}."
@@ -297,7 +297,7 @@ def _same(clip: Path, said: Passport | None, other: Path) -> bool:
     return said is not None and there is not None and said.request_id == there.request_id
 
 
-def _write_beside(clip: Path, said: Passport) -> None:
+def write_beside(clip: Path, said: Passport) -> None:
     """Writes the passport as JSON beside the clip. A file of that name that is something else stays."""
     file = clip.with_suffix(".json")
     with contextlib.suppress(NoPassport):

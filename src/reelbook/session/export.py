@@ -7,7 +7,6 @@ import os
 import time
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -15,7 +14,7 @@ from ..atomic_files import atomic_write
 from ..errors import InvalidInput, ReelbookError
 from ..formatting import csv_table
 from ..requests import options
-from .clip import Clip, clip_file_name, numbered, target_file
+from .clip import clip_file_name, numbered, target_file
 from .job import Job
 from .session import Session
 
@@ -34,15 +33,6 @@ FIELDS: Final = (
     "note",
     "sandbox",
 )
-
-
-@dataclass(frozen=True)
-class Handed:
-    """A clip that is given away, and what a person said of it. `votes`: "won 18 of 24 votes"."""
-
-    clip: Clip
-    note: str = ""
-    votes: str = ""
 
 
 class Exported(NamedTuple):

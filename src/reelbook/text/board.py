@@ -11,12 +11,12 @@ from reelbook import wire
 
 from ..formatting import Line, count, counting, dollars, seconds
 from ..states import SENDING, STATES, Charge, state
-from .card import ALMOST_DONE, ShownJob, almost_done, bar_share, job_face, seed_words
+from .card import ALMOST_DONE, ShownJob, almost_done, asked_words, bar_share, job_face
 
 if TYPE_CHECKING:
     from reelbook.account import Facts
     from reelbook.ledger import Spend
-    from reelbook.session import Clip, JobRequest, JobView
+    from reelbook.session import Clip, JobView
 
 # A row's prompt is two short lines; the open row has all of it.
 PROMPT_BYTES = 150
@@ -55,7 +55,7 @@ def board_row(job: ShownJob) -> BoardRow:
     unsent = view.state == SENDING and view.waiting_seconds is not None
     return BoardRow(
         prompt=_cut(face["prompt"]),
-        about=" · ".join(filter(None, ["★ Picked" if job.picked else "", _about(job.request)])),
+        about=" · ".join(filter(None, ["★ Picked" if job.picked else "", asked_words(job.request)])),
         word=face["word"],
         tone=face["tone"],
         bar=bar_share(face, view),
@@ -70,11 +70,6 @@ def tally(view: JobView) -> Tally:
     row = state(view.state)
     kind = row.word if row.final or view.watched else NOT_WATCHED
     return Tally(kind, view.price_usd or 0.0, view.charge)
-
-
-def count_words(tallies: Sequence[Tally]) -> str:
-    """How many there are: "12 clips"."""
-    return count(len(tallies), "clip")
 
 
 def kind_words(tallies: Iterable[Tally]) -> str:
@@ -101,7 +96,7 @@ def sum_words(tallies: Iterable[Tally]) -> str:
 
 def heading_words(name: str, tallies: Sequence[Tally]) -> list[str]:
     """An experiment's heading: its name, its jobs and their cost. No name: jobs without an experiment."""
-    return [name or "Without an experiment", f"{count_words(tallies)} · {sum_words(tallies)}"]
+    return [name or "Without an experiment", f"{count(len(tallies), 'clip')} · {sum_words(tallies)}"]
 
 
 def spent_words(spend: Spend, max_spend_usd: float | None) -> str:
@@ -143,14 +138,6 @@ def empty_words(*, whole_session: bool, can_create: bool) -> str:
         return "No clips in this list."
     said = "No clips yet. They appear here as soon as you ask for them."
     return said if can_create else f"{said} {IN_CODE}"
-
-
-def _about(request: JobRequest | None) -> str:
-    if request is None:
-        return ""
-    return " · ".join(
-        filter(None, [seed_words(request), f"{request.duration_seconds} s", request.aspect_ratio])
-    )
 
 
 def _time(view: JobView, clip: Clip | None) -> Line:

@@ -168,6 +168,14 @@ def seed_words(request: JobRequest | None) -> str:
     return "random seed" if request.seed == wire.RANDOM_SEED else f"seed {request.seed}"
 
 
+def asked_words(request: JobRequest | None) -> str:
+    """What was asked for beside the prompt: "seed 7 · 5 s · 16:9"; empty where that isn't known."""
+    if request is None:
+        return ""
+    said = [seed_words(request), f"{request.duration_seconds} s", request.aspect_ratio]
+    return " · ".join(filter(None, said))
+
+
 def job_lines(view: JobView, clip: Clip | None, *, requests_limit: int | None = None) -> list[Line]:
     """The lines under the bar: progress, times, and waiting for the request budget."""
     if view.state == wire.COMPLETED:

@@ -14,7 +14,7 @@ from ..formatting import Line, count, counting, dollars, seconds
 from ..states import LEFT_OUT, SENDING, STATES, UNCERTAIN
 from ..states import state as row_of
 from .board import Tally, sum_words
-from .card import ShownJob, bar_share, job_face, job_lines, seed_words
+from .card import ShownJob, asked_words, bar_share, job_face, job_lines
 from .compare import Run, differing
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def face(
     """A cell as it is now. `job` is None for a cell that wasn't sent."""
     made = CellFace(
         word="Planned", tone="wait", bar=None, note="", money=f"about {dollars(request.estimated_cost_usd)}",
-        about=_about(request), clip=0, seconds=0.0, fps=24.0, acts=[], picked=False, remark="", id="",
+        about=asked_words(request), clip=0, seconds=0.0, fps=24.0, acts=[], picked=False, remark="", id="",
     )  # fmt: skip
     if state == LEFT_OUT:
         made["word"], made["money"], made["acts"] = "Left out", "", [["take_in", "Take in"]]
@@ -168,8 +168,3 @@ def find_out_controls(uncertain: int, word_would_tell: int) -> list[list[str]]:
 def saved(path: Path) -> str:
     """Where the grid was saved."""
     return f"The grid is in {path.absolute()}."
-
-
-def _about(request: JobRequest) -> str:
-    said = [seed_words(request), f"{request.duration_seconds} s", request.aspect_ratio]
-    return " · ".join(filter(None, said))

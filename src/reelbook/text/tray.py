@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ..formatting import count, file_size
+from ..formatting import file_size
+from ..wire import RANDOM_SEED
 
 if TYPE_CHECKING:
     from ..explore import Plan
@@ -17,11 +18,6 @@ from .matrix import buy_words, planned
 NEVER_INSIDE: Final = "Never inside: your key, your account, prices, folders of this computer."
 LOOKED_FOR: Final = "Key, account, folders"
 RANDOM: Final = "had a random seed, so its longer one will differ."
-
-
-def picks_words(number: int) -> list[str]:
-    """How many there are: "4 picks", "today"."""
-    return [count(number, "pick"), "today"]
 
 
 def compare_words(number: int, most: int) -> str:
@@ -35,7 +31,7 @@ def longer_words(wanted: Sequence[JobRequest], seconds: int, plan: Plan | None) 
         return {"said": f"All picks last {seconds} s already.", "button": "", "off": ""}
     if plan is None:
         return {"said": "Working out cost and time.", "button": "", "off": ""}
-    random = sum(each.seed == -1 for each in wanted)
+    random = sum(each.seed == RANDOM_SEED for each in wanted)
     said = [planned(plan), f"{random} of them {RANDOM}" if random else ""]
     return {
         "said": ". ".join(filter(None, said)),

@@ -18,7 +18,7 @@ from ..text import compare as words
 from .base import session_of
 from .bundle import packed
 from .clip_serving import Plays, ServesClips
-from .static_html import figure_html, picture_html
+from .static_html import figure_html, picture_html, small_poster
 
 FEWEST, MOST = 2, 9
 STILL_BYTES = 24_000  # of all posters in the still form together
@@ -158,12 +158,10 @@ class Compare(Plays, ServesClips):
         return words.figure_words(tile, picked=tile["name"] in self.picked)
 
     def _figure(self, tile: words.CompareTile) -> str:
-        from reelbook.media.images import thumbnail
-
         poster, path = b"", self.clip_path(tile["key"])
         if tile["clip"] and path is not None:
             most = min(6_000, STILL_BYTES // len(self.clips))
-            poster = thumbnail(self.clip_poster(tile["key"]), max_side=240, max_bytes=most)
+            poster = small_poster(self.clip_poster(tile["key"]), max_side=240, max_bytes=most)
         runs = [(html.escape(text), differs) for text, differs in tile["prompt"]]
         prompt = "".join(f"<u>{text}</u>" if differs else text for text, differs in runs)
         caption = f"{prompt}<br><small>{html.escape(self._told(tile))}</small>"

@@ -26,7 +26,7 @@ from .bundle import packed
 from .clip_serving import ServesClips
 from .compare import MOST as MOST_COMPARED
 from .job_actions import LeadsOn, ShowsJob, send_again
-from .static_html import tiles_html
+from .static_html import small_poster, tiles_html
 
 PAGE = 60
 FILTERS = ("text", "state", "picked", "sweep", "where", "tag", "experiment", "mode", "days")
@@ -244,14 +244,12 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
 
     def still(self) -> tuple[str, str]:
         """The first clips with their posters, and how many were found."""
-        from reelbook.media.images import thumbnail
-
         said = self._said()
         text = said["count"] or said["nothing"]
         tiles = []
         for job in [job for job in self._found.jobs if job.clip is not None][:STILL_TILES]:
             tile, poster = self._tile(job), self.clip_poster(str(job.number))
-            small = thumbnail(poster, max_side=200, max_bytes=STILL_BYTES) if poster else b""
+            small = small_poster(poster, max_side=200, max_bytes=STILL_BYTES)
             tiles.append((" · ".join((tile["prompt"], tile["about"], tile["money"])), small))
         return tiles_html(text, tiles), f"Gallery: {text}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,6 @@ from .base import Callbacks
 from .bundle import packed, style
 from .clip_serving import ServesClips
 from .handing_over import KINDS, about_size, common_title, hand_over, handed
-
-WITH = ("prompts", "seeds", "notes")
 
 
 class HandOverForm(ServesClips):
@@ -70,22 +69,19 @@ class HandOverForm(ServesClips):
             "busy": self._busy,
         }
 
-    def clip_of(self, key: str) -> None:
-        """It serves what was saved alone."""
-
     def _on_save(self, title: str, prompts: bool, seeds: bool, notes: bool) -> None:
         """What is typed comes with the press: it may not have arrived as traits yet."""
+        chosen = {"prompts": prompts, "seeds": seeds, "notes": notes}
         with self.hold_trait_notifications():
             self.title, self.prompts, self.seeds, self.notes = title, prompts, seeds, notes
 
         def save() -> None:
-            said = self.title.strip() or self.face["title"]
-            stem = "-".join("".join(each if each.isalnum() else " " for each in said.lower()).split())
+            said = title.strip() or self.face["title"]
+            stem = "-".join(re.findall(r"\w+", said.lower()))
             name = plain_name(f"{stem or 'clips'}{self.kind}", room=10)
             path = next(free for free in numbered(Path(name)) if not free.exists())
-            chosen = {name: getattr(self, name) for name in WITH}
             hand_over(self.jobs, path, title=said, **chosen)
-            inside = [name for name in WITH if chosen[name]]
+            inside = [name for name, is_in in chosen.items() if is_in]
             self.saved_file = path
             self.result = words.saved_words(path, len(self.jobs), inside)
 

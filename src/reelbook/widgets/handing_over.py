@@ -6,28 +6,39 @@ import html
 import itertools
 import os
 import re
+import shutil
 import tempfile
 import time
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..errors import InvalidInput
+from ..errors import InvalidInput, NoPassport, NotAVideo
 from ..explore.study import won_votes
 from ..formatting import count
+from ..media import boxes
 from ..media import clips as media
 from ..secret import holds_key
-from ..session import Clip, Job, Session
-from ..session.clip import clip_file_name, numbered
-from ..session.export import Handed
+from ..session import Clip, Job, Passport, Session, passport
+from ..session.clip import clip_file_name, numbered, write_beside
 from ..session.session import job_of
 from ..text.compare import Run, differing
+from ..wire import RANDOM_SEED
 from . import pages
 
 KINDS = (".html", ".zip")
 LONGEST_TITLE = 60
+
+
+@dataclass(frozen=True)
+class Handed:
+    """A clip that is given away, and what a person said of it. `votes`: "won 18 of 24 votes"."""
+
+    clip: Clip
+    note: str = ""
+    votes: str = ""
 
 
 def hand_over(
@@ -64,7 +75,7 @@ def hand_over(
 
     def fill(part: Path) -> None:
         with _copies(shown, passports=prompts and seeds) as files:
-            page = page_html(shown, [*files.values()], title=title, prompts=prompts, seeds=seeds)
+            page = page_html(shown, files, title=title, prompts=prompts, seeds=seeds)
             if path.suffix.lower() == ".html":
                 with part.open("w", encoding="utf-8") as out:
                     out.writelines(page)
@@ -72,10 +83,8 @@ def hand_over(
             with zipfile.ZipFile(part, "w") as archive:
                 with archive.open(f"{path.stem}.html", "w") as inside:
                     inside.writelines(piece.encode() for piece in page)
-                for name, file in files.items():
-                    for each in (file, file.with_suffix(".json")):
-                        if each.exists():
-                            archive.write(each, Path(name).with_suffix(each.suffix))
+                for file in sorted(files[0].parent.iterdir()):
+                    archive.write(file, file.name)
 
     pages.write_whole(path, fill, what="The page", kinds=KINDS, overwrite=overwrite)
     return path
@@ -108,14 +117,14 @@ def handed(given: Job | Clip | Handed) -> Handed:
         raise InvalidInput(f"The clip of {given!r} isn't on this disk. Nothing was written.")
     if job is None:
         return Handed(clip)
-    return Handed(clip, job.note, won_votes(Session.of(job), clip))
+    return Handed(clip, job.note, won_votes(Session.of(job)._ledger, clip))
 
 
 def page_html(
     shown: Sequence[Handed], files: Sequence[Path], *, title: str, prompts: bool = True, seeds: bool = True
 ) -> Iterator[str]:
     """The page piece by piece, as it is large. `files` are the clips as they go out."""
-    about = html.escape(f"{time.strftime('%-d %B %Y')} · {count(len(shown), 'clip')}")
+    about = html.escape(f"{time.strftime('%d %B %Y').lstrip('0')} · {count(len(shown), 'clip')}")
     told = differing([each.clip.request.prompt if each.clip.request else "" for each in shown])
     figures = (
         _figure(each, runs if prompts else [], file, seeds=seeds)
@@ -127,7 +136,7 @@ def page_html(
 
 def _figure(handed: Handed, prompt: Sequence[Run], file: Path, *, seeds: bool) -> str:
     info, request = media.probe(file), handed.clip.request
-    seed = f"seed {request.seed}" if seeds and request and request.seed not in (None, -1) else ""
+    seed = f"seed {request.seed}" if seeds and request and request.seed not in (None, RANDOM_SEED) else ""
     facts = " · ".join(filter(None, [seed, f"{info.duration_seconds:.1f} s"]))
     words = "".join(f"<mark>{html.escape(text)}</mark>" if new else html.escape(text) for text, new in prompt)
     votes = f"<span>{html.escape(handed.votes)}</span>" if handed.votes else ""
@@ -144,16 +153,41 @@ def _figure(handed: Handed, prompt: Sequence[Run], file: Path, *, seeds: bool) -
 
 
 @contextmanager
-def _copies(handed: Sequence[Handed], *, passports: bool) -> Iterator[dict[str, Path]]:
-    """The clips as they go out, by their names: what made them is in them, but for what it cost."""
+def _copies(handed: Sequence[Handed], *, passports: bool) -> Iterator[list[Path]]:
+    """The clips as they go out, in a folder of their own: what made them is in them, but for what it cost."""
     with tempfile.TemporaryDirectory() as folder:
-        files: dict[str, Path] = {}
+        files: list[Path] = []
         for number, each in enumerate(handed, 1):
-            clip = replace(each.clip, cost_usd=None)
-            plain = Path(clip_file_name(clip.request, clip.request_id) if passports else f"clip-{number}.mp4")
-            name = next(free.name for free in numbered(plain) if free.name not in files)
-            files[name] = clip.save(Path(folder) / name, passport=passports)
+            clip = each.clip
+            said = _passport(clip) if passports else None
+            name = clip_file_name(clip.request, clip.request_id) if passports else f"clip-{number}.mp4"
+            file = next(free for free in numbered(Path(folder) / name) if not free.exists())
+            # Not by `save`: in Colab the browser would download each copy.
+            if said is None:
+                _copy_bare(clip.path, file)
+            else:
+                clip._copy(file, said)
+                write_beside(file, said)
+            files.append(file)
         yield files
+
+
+def _passport(clip: Clip) -> Passport | None:
+    """What made the clip, but for what it cost; of a file that was exported what it says itself."""
+    said = clip.passport()
+    if said is None:
+        with suppress(NoPassport, NotAVideo):
+            said = passport(clip.path)
+    return None if said is None else replace(said, cost_usd=None)
+
+
+def _copy_bare(source: Path, target: Path) -> None:
+    """Copies a file without what it says of itself: one that was exported tells its prompt and its price."""
+    tags = dict.fromkeys((boxes.TITLE, boxes.COMMENT, boxes.SYNOPSIS, boxes.CREATED), "")
+    try:
+        boxes.copy_with_notes(source, target, tags, b"")
+    except NotAVideo:  # of a kind that holds no such notes
+        shutil.copyfile(source, target)
 
 
 def _refuse_private(title: str, shown: Sequence[Handed]) -> None:

@@ -27,11 +27,9 @@ TWICE_SECONDS = 1.5  # two presses within this time are one double press
 class ActsOnJobs(Panel):
     """Answers the page's `pick`, `mark`, `code`, `stop`, `watch`, `cancel`, `find_out` and `only_me`.
 
-    Each is about one job.
-
-    `find_out` and `only_me` are about all that a panel's `_doubtful` gives. A method for a message may name
-    `job`: the one that the message is about; it isn't called where there is none. A panel implements
-    `_job_of` and `_news_of`: a widget's metaclass allows no abstract methods.
+    Each is about one job, but `find_out` and `only_me` are about all that a panel's `_doubtful` gives. A
+    method for a message may name `job`, the one that the message is about; it isn't called where there is
+    none. A panel implements `_job_of`: a widget's metaclass allows no abstract methods.
     """
 
     _called = "key"  # the part of a message that says which job it is about
@@ -56,7 +54,7 @@ class ActsOnJobs(Panel):
 
     def _news_of(self, job: Job) -> None:
         """Called on any thread when there may be news of the job."""
-        raise NotImplementedError
+        self._live.changed()
 
     def _call(
         self, handler: Callable[..., Any], content: dict[str, Any], buffers: Sequence[Any]

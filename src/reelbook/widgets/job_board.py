@@ -12,6 +12,7 @@ import traitlets
 
 from reelbook.session import Batch, Job, Session
 
+from ..formatting import count
 from ..text import board as words
 from ..text.card import CardFace, ShownJob
 from .base import Callbacks, session_of
@@ -20,7 +21,7 @@ from .clip_serving import ServesClips
 from .job_actions import ShowsJob, send_again
 from .live import PageState
 from .notices import follow
-from .static_html import board_html
+from .static_html import board_html, small_poster
 
 RECENT = 50
 LOOK_EVERY_SECONDS = 0.2
@@ -262,7 +263,7 @@ class JobBoard(ShowsJob, ServesClips):
         whole = self._given is None
         create = whole and bool(self.on_create)
         return {
-            "count": words.count_words(tallies) if tallies else "",
+            "count": count(len(tallies), "clip") if tallies else "",
             "states": words.kind_words(tallies),
             "money": self._money_words(),
             "note": (self._given.stopped if isinstance(self._given, Batch) else None) or "",
@@ -326,10 +327,6 @@ class JobBoard(ShowsJob, ServesClips):
 
 def _thumb(job: Job) -> bytes:
     """A small JPEG of the job's clip, or of the image that it is made from; empty without either."""
-    from reelbook.media.images import thumbnail
-
-    if job.clip is not None:
-        return thumbnail(job.clip.poster(), max_side=THUMB_SIDE, max_bytes=THUMB_BYTES)
-    if job.request is not None and job.request.image is not None:
-        return thumbnail(job.request.image.data, max_side=THUMB_SIDE, max_bytes=THUMB_BYTES)
-    return b""
+    image = None if job.request is None else job.request.image
+    picture = job.clip.poster() if job.clip is not None else image.data if image else b""
+    return small_poster(picture, max_side=THUMB_SIDE, max_bytes=THUMB_BYTES)

@@ -97,15 +97,12 @@ class JobCard(LeadsOn, ShowsJob, ServesClip):
         clip = None if job is None else job.clip
         image = None if job is None or job.request is None else job.request.image
         if (wanted := clip or image) is not self._pictured:
-            picture = clip.poster() if clip is not None else image and image.data
-            self.poster = small_poster(picture) if picture else b""
+            picture = clip.poster() if clip is not None else image.data if image else b""
+            self.poster = small_poster(picture)
             self._pictured = wanted
 
     def _job_of(self, key: object) -> Job | None:
         return self.job
-
-    def _news_of(self, _: Job) -> None:
-        self._live.changed()
 
     def _compared(self) -> tuple[Job, ...]:
         if (job := self.job) is None:

@@ -20,7 +20,7 @@ from ..text import judge as words
 from .base import Callbacks
 from .bundle import packed, style
 from .clip_serving import Plays, ServesClips
-from .static_html import picture_html, table_html, text_html
+from .static_html import picture_html, small_poster, table_html, text_html
 
 EVERYBODY = "*"
 
@@ -114,8 +114,6 @@ class Judge(Plays, ServesClips):
 
     def still(self) -> tuple[str, str]:
         """After Stop the standing with posters; before it only how many votes there are."""
-        from reelbook.media.images import thumbnail
-
         found = self.result
         if not found:
             text = f"Judge: {self.study.question} {self.face.get('said', '')}."
@@ -123,7 +121,7 @@ class Judge(Plays, ServesClips):
         rows = []
         for place, row in enumerate(found["rows"], 1):
             poster = self.clip_poster(row["key"]) if place <= 12 else b""
-            small = thumbnail(poster, max_side=160, max_bytes=1_800) if poster else b""
+            small = small_poster(poster, max_side=160, max_bytes=1_800)
             told = [row["label"], row["facts"], row["chance"], row["interval"], row["won"]]
             rows.append([str(place), picture_html(small, 'width="96"'), *map(text_html, told)])
         findings = [f"{one} {verb} {other}: {said}" for one, verb, other, said in found["findings"]]

@@ -34,7 +34,7 @@ from .compare import MOST as MOST_COMPARED
 from .job_actions import LeadsOn
 from .live import PageState
 from .notices import follow
-from .static_html import matrix_html
+from .static_html import matrix_html, small_poster
 
 if TYPE_CHECKING:
     from reelbook.explore import Axis, Plan, RunCell
@@ -150,8 +150,6 @@ class Matrix(Plays, LeadsOn, ServesClips):
 
     def still(self) -> tuple[str, str]:
         """The grid with small posters under the labels of its columns, beside those of its rows."""
-        from reelbook.media.images import thumbnail
-
         cells, drawn = self.run.cells, itertools.count()
         most = max(900, STILL_BYTES // min(STILL_CELLS, max(1, len(cells))))
 
@@ -159,8 +157,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
             if number is None:
                 return "", b""
             poster = self.clip_poster(str(number)) if next(drawn) < STILL_CELLS else b""
-            small = thumbnail(poster, max_side=200, max_bytes=most) if poster else b""
-            return self._word(number), small
+            return self._word(number), small_poster(poster, max_side=200, max_bytes=most)
 
         tables, left = self._laid_out(draw), len(cells) - STILL_CELLS
         text = self._title()

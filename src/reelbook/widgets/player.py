@@ -18,7 +18,7 @@ from ..text.card import ShownJob, clip_face, clip_lines
 from .bundle import packed
 from .clip_serving import Plays, ServesClip
 from .job_actions import ActsOnJobs
-from .static_html import card_still
+from .static_html import card_still, small_poster
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -71,8 +71,6 @@ class Player(Plays, ActsOnJobs, ServesClip):
     figures: traitlets.List[Any] = traitlets.List(help="The lines under the clip.").tag(sync=True)
 
     def __init__(self, clip: Clip | str | os.PathLike[str], **traits: Any) -> None:
-        from reelbook.media.images import thumbnail
-
         if not isinstance(clip, Clip | str | os.PathLike):
             raise InvalidInput(
                 f"Player takes a clip or a file, not {type(clip).__name__}. `await job` gives a job's clip."
@@ -81,7 +79,7 @@ class Player(Plays, ActsOnJobs, ServesClip):
         self._job_played = job_of(self.clip)
         super().__init__(
             figures=clip_lines(self.clip),
-            poster=thumbnail(self.clip.poster(), max_side=400, max_bytes=POSTER_BYTES),
+            poster=small_poster(self.clip.poster(), max_bytes=POSTER_BYTES),
             **traits,
         )
         if (job := self._job_played) is not None:
@@ -111,9 +109,6 @@ class Player(Plays, ActsOnJobs, ServesClip):
 
     def _job_of(self, key: object) -> Job | None:
         return self._job_played
-
-    def _news_of(self, _: Job) -> None:
-        self._live.changed()
 
     def _on_code(self, content: dict[str, Any], kind: Any) -> dict[str, Any]:
         return {"text": self.clip.as_code(kind)}

@@ -25,11 +25,13 @@ RETURNS = (
 BLOCK = 'style="max-width:100%;display:block"'
 
 
-def small_poster(picture: Image.Image | bytes) -> bytes:
-    """`picture` as a JPEG of at most `POSTER_BYTES` bytes."""
+def small_poster(
+    picture: Image.Image | bytes, *, max_side: int = 400, max_bytes: int = POSTER_BYTES
+) -> bytes:
+    """`picture` as a JPEG of at most `max_bytes` bytes; empty without one."""
     from reelbook.media.images import thumbnail
 
-    return thumbnail(picture, max_side=400, max_bytes=POSTER_BYTES)
+    return thumbnail(picture, max_side=max_side, max_bytes=max_bytes) if picture else b""
 
 
 def text_html(*texts: str) -> str:

@@ -11,6 +11,7 @@ import traitlets
 
 from reelbook.explore import Plan
 from reelbook.explore.plan import plan
+from reelbook.formatting import count
 from reelbook.requests import JobRequest
 from reelbook.session import Job, Session
 from reelbook.session.session import without_waiting
@@ -70,7 +71,7 @@ class Tray(ActsOnJobs, ServesClips):
         with self.hold_sync():
             self.shown = [[str(job.number), job.prompt or ""] for job in self.picks]
             self.face = {
-                "said": words.picks_words(number) if number else [],
+                "said": count(number, "pick") if number else "",
                 "offers": [[name, label] for name, label, is_offered in offers if is_offered],
                 "off": words.compare_words(number, MOST),
             }
@@ -129,6 +130,3 @@ class Tray(ActsOnJobs, ServesClips):
 
     def _job_of(self, key: object) -> Job | None:
         return next((job for job in self.picks if str(job.number) == str(key)), None)
-
-    def _news_of(self, _: Job) -> None:
-        self._live.changed()

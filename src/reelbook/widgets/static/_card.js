@@ -3,7 +3,7 @@ import {
   drawProgress, filledButton, foldButton, h, isNew, pictureUrl, plainButton, progressBar, refill, setText, showText,
   starButton, tell,
 } from "./_dom.js";
-import { codeCopies } from "./_code.js";
+import { codeCopies, copyText } from "./_code.js";
 import { countingLines } from "./_live.js";
 import { clipPlayer } from "./_media.js";
 import { savedField } from "./_typed.js";
@@ -20,7 +20,7 @@ import { savedField } from "./_typed.js";
  * @property {string} aside
  * @property {"" | "open" | "figure"} bar open: running, with no figure
  * @property {string} money
- * @property {Array<[string, string]>} actions name and label; "code" is done here
+ * @property {Array<[string, string]>} actions name and label; "code", "copy" and "save" are done here
  * @property {boolean | null} picked null: nobody could keep it
  * @property {string | null} remark the person's note; null: no place for one
  * @property {Array<[string, string]>} again what the action "again" opens, if it opens anything
@@ -130,7 +130,12 @@ export function clipCard(frame, model, face, onAction, onWant) {
     return opened;
   };
   const action = ([name, label]) => (name === "find_out" ? filledButton : plainButton)(label,
-    (event) => onAction(name, event.currentTarget), { "data-act": name });
+    ({ currentTarget }) => act(name, currentTarget), { "data-act": name });
+  const act = (name, button) => {
+    if (name === "save") player?.save(face().file);
+    else if (name === "copy") copyText(frame, face().id, button);
+    else onAction(name, button);
+  };
   const drawActions = ({ actions, again: seeds }) => {
     if (!isNew(acts, [actions, seeds])) return;
     again.hidden = true;

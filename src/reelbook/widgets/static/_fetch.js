@@ -73,3 +73,30 @@ export function hold(one) {
 
 /** `one` has left the page. */
 export const letGo = (one) => held.delete(one);
+
+/**
+ * For a panel of several clips: loaded when it is seen, they are freed at its end, and out of view once many others are
+ * loaded.
+ * @param {{onSeen: (seen: boolean) => void, free: () => void}} about
+ * @returns {{seen: () => boolean, hold: () => void}} `hold`: to be called whenever clips are loaded
+ */
+export function clipsInView(frame, node, { onSeen, free }) {
+  let seen = false;
+  const one = {
+    free() {
+      if (!seen) free();
+      return !seen;
+    },
+  };
+  const near = new IntersectionObserver((entries) => {
+    seen = entries[entries.length - 1].isIntersecting;
+    onSeen(seen);
+  });
+  near.observe(node);
+  frame.onClose(() => {
+    near.disconnect();
+    letGo(one);
+    free();
+  });
+  return { seen: () => seen, hold: () => hold(one) };
+}

@@ -1,6 +1,6 @@
 // The clips of a matrix: fetched once somebody turned to it, decoded while in view. What was fetched stays for a while,
 // so that it isn't fetched twice.
-import { fetchClip, hold, letGo, releaseClip, silentVideo } from "./_fetch.js";
+import { clipsInView, fetchClip, releaseClip, silentVideo } from "./_fetch.js";
 
 const FETCHED_AT_ONCE = 3; // clips
 const KEPT_BYTES = 40e6; // of clips that aren't in view
@@ -15,9 +15,8 @@ export function matrixClips(frame, model, wrap, cells, { clock, draw }) {
   const blobs = new Map(); // by number, the one used longest ago first
   let awake = false;
   let gathers = false; // until all clips in view are there to be started together
-  let seen = false;
   let fetching = 0;
-  const rest = () => clock().rest(!seen || gathers);
+  const rest = () => clock().rest(!inView.seen() || gathers);
   const blobOf = async (one, told = () => {}) => {
     const had = blobs.get(one.n);
     if (had?.clip === one.now.clip) {
@@ -42,8 +41,8 @@ export function matrixClips(frame, model, wrap, cells, { clock, draw }) {
   };
   const wanting = () => [...visible].filter((one) => one.now.clip && !one.timed && !one.failed);
   const load = () => {
-    if (!awake || !seen) return;
-    hold(held);
+    if (!awake || !inView.seen()) return;
+    inView.hold();
     for (const one of wanting()) {
       if (fetching >= FETCHED_AT_ONCE) break;
       if (one.fetching) continue;
@@ -106,32 +105,23 @@ export function matrixClips(frame, model, wrap, cells, { clock, draw }) {
     }
     load();
   });
-  const whole = new IntersectionObserver((entries) => {
-    seen = entries[entries.length - 1].isIntersecting;
-    rest();
-    load();
-  });
-  const held = {
+  const inView = clipsInView(frame, wrap, {
+    onSeen() {
+      rest();
+      load();
+    },
     free() {
-      if (seen) return false;
       leaveAll();
       blobs.clear();
-      return true;
     },
-  };
-  for (const kind of ["pointerenter", "focusin"]) wrap.addEventListener(kind, wake);
-  frame.onClose(() => {
-    near.disconnect();
-    whole.disconnect();
-    letGo(held);
-    leaveAll();
   });
+  for (const kind of ["pointerenter", "focusin"]) wrap.addEventListener(kind, wake);
+  frame.onClose(() => near.disconnect());
   return {
     blobOf, load, leave,
     /** The loaded ones, for the clock. */
     timed: () => [...visible].filter((one) => one.timed?.video.readyState).map((one) => one.timed),
     watch: (one) => near.observe(one.node),
-    watchAll: () => whole.observe(wrap),
     /** Gives back all clips: other cells come. */
     clear() {
       leaveAll();

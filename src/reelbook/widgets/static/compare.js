@@ -6,7 +6,7 @@ import { tellWhenLeft } from "./_left.js";
 import { countingLines, keepAsking } from "./_live.js";
 import { clipKeys, fullScreen, hopKeys } from "./_controls.js";
 import { clockDeck } from "./_deck.js";
-import { hold, letGo, loadClip, releaseClip, silentVideo } from "./_fetch.js";
+import { clipsInView, loadClip, releaseClip, silentVideo } from "./_fetch.js";
 import { posters } from "./_posters.js";
 
 const VIEWS = { grid: "Grid", wipe: "Wipe", difference: "Difference" };
@@ -246,31 +246,20 @@ function render({ model, el }) {
     setText(help, keys);
     showText(alone, unknown);
     showText(lengths, none ? "The clips can be played when they are there." : uneven);
-    if (seen) load();
+    if (inView.seen()) load();
     deck.draw();
   };
 
-  // Loaded when seen; released at the end, or out of sight once many other clips are loaded.
-  let seen = false;
   const load = () => {
-    hold(held);
+    inView.hold();
     for (const one of ones) one.load();
   };
-  const held = {
-    free() {
-      if (!seen) ones.forEach((one) => one.free());
-      return !seen;
+  const inView = clipsInView(frame, wrap, {
+    onSeen(seen) {
+      clock.rest(!seen);
+      if (seen) load();
     },
-  };
-  const near = new IntersectionObserver((entries) => {
-    seen = entries[entries.length - 1].isIntersecting;
-    clock.rest(!seen);
-    if (seen) load();
-  });
-  frame.onClose(() => {
-    near.disconnect();
-    letGo(held);
-    ones.forEach((one) => one.free());
+    free: () => ones.forEach((one) => one.free()),
   });
 
   const keys = {
@@ -286,7 +275,6 @@ function render({ model, el }) {
   frame.draw(["tiles", "face", "picked", "view"], draw);
   frame.listen("change:picked", () => frame.say(`${get("picked").length} picked.`));
   deck.follow();
-  near.observe(wrap);
   tellWhenLeft(frame, model);
   keepAsking(frame, model);
   return () => frame.close();

@@ -364,8 +364,7 @@ function render({ model, el }) {
   // The opened clip.
   const shut = plainButton("Close", () => close());
   box.append(h("div", { class: "rb-acts rb-close" }, shut));
-  const card = clipCard({ ...frame, body: box }, model, face, (name, button) => {
-    if (name === "save") return void card.player()?.save(face().file);
+  clipCard({ ...frame, body: box }, model, face, (name, button) => {
     if (name === "delete") {
       sure.hidden = false;
       keep.focus();

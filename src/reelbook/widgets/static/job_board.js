@@ -2,7 +2,6 @@
 import { filledButton, h, openPanel, restButton, setText, showText, tell } from "./_dom.js";
 import { keepAsking, lineText } from "./_live.js";
 import { bringIntoView, clipCard } from "./_card.js";
-import { copyText } from "./_code.js";
 import { noticeSwitch } from "./_notices.js";
 import { posters } from "./_posters.js";
 
@@ -47,9 +46,7 @@ function render({ model, el }) {
   // The open row's card: made once and moved under the row that is open.
   const box = h("div", { class: "rb-open-row", hidden: true });
   const face = () => model.get("face");
-  const card = clipCard({ ...frame, body: box }, model, face, (name, button) => {
-    if (name === "save") return void card.player()?.save(face().file);
-    if (name === "copy") return void copyText(frame, face().id, button);
+  clipCard({ ...frame, body: box }, model, face, (name, button) => {
     pressed = name === "again" || name === "another";
     restButton(button, name === "select" ? 200 : undefined);
     tell(model, { name, key: model.get("opened") });

@@ -2,18 +2,13 @@
 import { openPanel, restButton, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
 import { clipCard } from "./_card.js";
-import { copyText } from "./_code.js";
 
 function render({ model, el }) {
   const frame = openPanel(model, el, "job_card", "Clip");
   const face = () => model.get("face");
-  const card = clipCard(frame, model, face, (name, button) => {
-    if (name === "save") card.player()?.save(face().file);
-    else if (name === "copy") copyText(frame, face().id, button);
-    else {
-      restButton(button);
-      tell(model, { name });
-    }
+  clipCard(frame, model, face, (name, button) => {
+    restButton(button);
+    tell(model, { name });
   });
   let told = `${face().word} ${face().note}`;
   frame.listen("change:face", () => {

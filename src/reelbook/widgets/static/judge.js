@@ -2,7 +2,7 @@
 import { GONE, h, isNew, openPanel, plainButton, refill, setText, showText, tell } from "./_dom.js";
 import { clipKeys } from "./_controls.js";
 import { clockDeck } from "./_deck.js";
-import { fetchClip, hold, letGo, releaseClip, silentVideo } from "./_fetch.js";
+import { clipsInView, fetchClip, releaseClip, silentVideo } from "./_fetch.js";
 import { tellWhenLeft } from "./_left.js";
 import { keepAsking } from "./_live.js";
 import { posters } from "./_posters.js";
@@ -106,14 +106,7 @@ function render({ model, el }) {
   };
   let ready = 0; // the number of the pair that can be voted on
   let wanted = 0;
-  let seen = false;
   let begun = false;
-  const held = {
-    free() {
-      if (!seen) free();
-      return !seen;
-    },
-  };
   const free = () => {
     ready = wanted = 0;
     for (const side of sides) {
@@ -127,9 +120,9 @@ function render({ model, el }) {
   const show = async () => {
     /** @type {Shown} */
     const pair = get("pair");
-    if (!seen || !judging() || wanted === pair.n) return;
+    if (!inView.seen() || !judging() || wanted === pair.n) return;
     wanted = pair.n;
-    hold(held);
+    inView.hold();
     const opened = await Promise.allSettled([open(pair.left), open(pair.right)]);
     if (wanted !== pair.n || !wrap.isConnected) {
       for (const { value } of opened) if (value) releaseClip(value.video);
@@ -154,6 +147,16 @@ function render({ model, el }) {
     deck.clock.seek(0);
     for (const name of get("upcoming")) blobOf(name).catch(() => {});
   };
+  const inView = clipsInView(frame, wrap, {
+    onSeen(seen) {
+      deck.clock.rest(!seen);
+      if (!seen) return;
+      if (!begun && !matchMedia("(prefers-reduced-motion: reduce)").matches) deck.keep("playing", true);
+      begun = true;
+      show();
+    },
+    free,
+  });
   const vote = (answer) => {
     if (!judging() || !ready || ready !== get("pair").n) return;
     const n = ready;
@@ -238,23 +241,8 @@ function render({ model, el }) {
   };
   frame.draw(["result"], drawResult);
 
-  // Loaded when seen; released at the end, or out of sight once many other clips are loaded.
-  const near = new IntersectionObserver((entries) => {
-    seen = entries[entries.length - 1].isIntersecting;
-    deck.clock.rest(!seen);
-    if (!seen) return;
-    if (!begun && !matchMedia("(prefers-reduced-motion: reduce)").matches) deck.keep("playing", true);
-    begun = true;
-    show();
-  });
-  frame.onClose(() => {
-    near.disconnect();
-    letGo(held);
-    free();
-  });
   frame.listen("change:pair", show);
   deck.follow();
-  near.observe(wrap);
   // Where a press in another panel opened this one, its keys work at once.
   if (document.activeElement === document.body) wrap.focus({ preventScroll: true });
   tellWhenLeft(frame, model);

@@ -356,7 +356,6 @@ function render({ model, el }) {
     clips.gather();
   });
   deck.follow();
-  clips.watchAll();
   offerDownload(frame, model);
   tellWhenLeft(frame, model);
   keepAsking(frame, model);

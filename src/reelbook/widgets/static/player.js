@@ -14,10 +14,7 @@ function render({ model, el }) {
   const get = (name) => model.get(name);
   const keep = (name, value) => keepTrait(model, name, value);
   let told = null;
-  const card = clipCard(frame, model, () => get("face"), (name) => {
-    if (name === "save") player.save(get("face").file);
-    else tell(model, { name });
-  }, (plays) => {
+  const card = clipCard(frame, model, () => get("face"), (name) => tell(model, { name }), (plays) => {
     told = plays;
     keep("playing", plays);
     if (!plays) keep("time", player.video.currentTime);

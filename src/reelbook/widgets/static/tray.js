@@ -4,7 +4,7 @@ import { keepAsking } from "./_live.js";
 import { posters } from "./_posters.js";
 
 /**
- * @typedef {{said: [string, string], offers: Array<[string, string]>, off: string}} Face `off`: why not to be compared
+ * @typedef {{said: string, offers: Array<[string, string]>, off: string}} Face `off`: why not to be compared
  * @typedef {{said: string, button: string, off: string, lengths: Array<[number, string]>, seconds: number}} Longer
  */
 
@@ -12,7 +12,7 @@ function render({ model, el }) {
   const frame = openPanel(model, el, "tray", "Picks");
   const pictures = posters(frame, model);
   const number = h("b");
-  const today = h("span", { class: "rb-quiet" });
+  const today = h("span", { class: "rb-quiet" }, "today");
   const list = h("span", { class: "rb-picks" });
   const why = h("span", { class: "rb-quiet" });
   const acts = h("span", { class: "rb-acts" });
@@ -43,9 +43,8 @@ function render({ model, el }) {
   frame.draw(["face"], () => {
     /** @type {Face} */
     const face = model.get("face");
-    frame.root.hidden = !face.said.length;
-    setText(number, face.said[0] || "");
-    setText(today, face.said[1] || "");
+    frame.root.hidden = !face.said;
+    setText(number, face.said);
     showText(why, face.off);
     if (!isNew(acts, [face.offers, face.off])) return;
     refill(acts, face.offers.map(([name, label]) => plainButton(label, () => {
