@@ -15,7 +15,7 @@ from ledger.doubles import Clock
 from support.ledgers import ledger_in
 
 from reelbook.cli.progress import clip_figures, progress_figures, state_word
-from reelbook.client.scheduling.watch import PATIENCE_SECONDS
+from reelbook.client.watch import PATIENCE_SECONDS
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Clip, JobView, connect
 from reelbook.text.card import share_done

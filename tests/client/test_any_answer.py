@@ -18,8 +18,7 @@ from support.raw_server import Exchange, raw_server
 
 from reelbook import models, wire
 from reelbook.client import AsyncClient, downloads, retries
-from reelbook.client.responses import Reply, read
-from reelbook.client.scheduling import budget
+from reelbook.client.responses import MOST_A_MINUTE, Reply, rate_headers, read
 from reelbook.errors import (
     DownloadFailed,
     ReelbookError,
@@ -109,7 +108,7 @@ def test_any_rate_headers_are_figures_or_absent(
     limit: str, remaining: str, reset: str, retry_after: str, date: str
 ) -> None:
     """What can't be read of a limit isn't believed, and a wait is never endless."""
-    told = budget.read(
+    told = rate_headers(
         {
             wire.RATE_LIMIT.lower(): limit,
             wire.RATE_REMAINING.lower(): remaining,
@@ -118,7 +117,7 @@ def test_any_rate_headers_are_figures_or_absent(
             "date": date,
         }
     )
-    assert told.limit is None or 1 <= told.limit <= budget.MOST_A_MINUTE
+    assert told.limit is None or 1 <= told.limit <= MOST_A_MINUTE
     assert told.remaining is None or told.remaining >= 0
     assert told.reset is None or 0 <= told.reset <= 2 * wire.RATE_WINDOW_SECONDS
     assert told.retry_after is None or 0 <= told.retry_after <= 3600

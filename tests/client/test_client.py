@@ -15,7 +15,7 @@ from support.records import Heard
 
 from reelbook import errors
 from reelbook.client import AsyncClient
-from reelbook.client.scheduling.watch import Observation
+from reelbook.client.watch import Observation
 from reelbook.media.images import prepare
 from reelbook.requests import JobRequest
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from email.utils import formatdate
 from functools import partial
 
 import pytest
 
 from reelbook import errors
-from reelbook.client.responses import Reply, error_for, read
+from reelbook.client.responses import RateHeaders, Reply, error_for, rate_headers, read, reset_seconds
 from reelbook.models import Accepted, Failed, job_status, revoked
 
 
@@ -161,3 +162,38 @@ def test_a_redirect_says_where_it_points_and_no_more(location: str, said: str) -
     error = error_for(reply(302, b"", {"location": location}))
     assert said in str(error)
     assert "sk-planted-3" not in f"{error} {error.answer}"
+
+
+@pytest.mark.parametrize("value", ["17", "1800000017", "1800000017000"])
+def test_reset_is_read_in_every_unit(value: str) -> None:
+    """Seconds to wait, epoch seconds and epoch milliseconds mean the same."""
+    assert reset_seconds({"x-ratelimit-reset": value}, wall=1_800_000_000) == pytest.approx(17)
+
+
+def test_an_epoch_is_read_against_the_services_own_clock() -> None:
+    """A wrong clock on this machine doesn't matter where the answer has a date."""
+    headers = {"x-ratelimit-reset": "1800000017", "date": formatdate(1_800_000_000, usegmt=True)}
+    assert reset_seconds(headers, wall=5) == pytest.approx(17)
+
+
+@pytest.mark.parametrize("value", ["", "soon", "-5", "4000", "nan", "inf"])
+def test_a_reset_that_makes_no_sense_is_ignored(value: str) -> None:
+    """A limit per minute can't take an hour to reset."""
+    assert reset_seconds({"x-ratelimit-reset": value}, wall=0) is None
+
+
+def test_what_is_missing_or_absurd_is_none() -> None:
+    """No limit below one, no more left than the limit, and nothing made up."""
+    nothing = RateHeaders(None, None, None, None)
+    assert rate_headers({}) == nothing
+    assert rate_headers({"x-ratelimit-limit": "0", "x-ratelimit-remaining": "-1"}) == nothing
+    assert rate_headers({"x-ratelimit-limit": "10", "x-ratelimit-remaining": "11"}).remaining is None
+    assert rate_headers({"retry-after": "7"}).retry_after == 7
+
+
+@pytest.mark.parametrize("limit", ["1001", "1000000", "1e300"])
+def test_a_quota_of_a_month_is_not_taken_for_that_of_a_minute(limit: str) -> None:
+    """Counting what is used up of it would fill the memory, and what is left of it says nothing of now."""
+    said = rate_headers({"x-ratelimit-limit": limit, "x-ratelimit-remaining": "3"})
+    assert (said.limit, said.remaining) == (None, None)
+    assert rate_headers({"x-ratelimit-limit": "1000", "x-ratelimit-remaining": "3"}).limit == 1000

@@ -65,7 +65,7 @@ def test_one_stray_404_costs_no_clip() -> None:
 def test_what_was_given_up_stays_in_reach(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     """The card says so; a later session shows it, asks a few times more, and fetches the clip once it can."""
     monkeypatch.setattr("reelbook.session.job_lifecycle.PATIENCE_SECONDS", 0.0)
-    monkeypatch.setattr("reelbook.client.scheduling.watch.REFUSALS", 2)
+    monkeypatch.setattr("reelbook.client.watch.REFUSALS", 2)
     service = Service(None)
     with raw_server(service) as server:
         with connected(server) as session:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import copy
 import functools
 import logging
 import math
@@ -39,7 +38,7 @@ from . import responses, retries
 from .scheduling.budget import Budget, BudgetView, Purpose
 from .scheduling.estimates import Belief, Pace
 from .scheduling.scheduler import Scheduler, SharedRequests
-from .scheduling.watch import PATIENCE_SECONDS, Observation, job_failed, watch
+from .watch import PATIENCE_SECONDS, Observation, job_failed, watch
 
 if TYPE_CHECKING:
     from .. import models
@@ -128,10 +127,10 @@ class AsyncClient:
         """The key's request budget as known here, without a request. `now` is the event loop's time."""
         return self._scheduler.budget.view(asyncio.get_running_loop().time() if now is None else now)
 
-    def copied_budget(self) -> Budget:
-        """A copy of the request budget, with what other programs sent until now; on the event loop."""
+    def budget_beside_others(self) -> BudgetView:
+        """The request budget with what other programs sent until now; on the event loop."""
         self._scheduler.hear_of_others()
-        return copy.deepcopy(self._scheduler.budget)
+        return self.budget()
 
     def moved_to(self, base_url: str) -> None:
         """The same service has another address now: a sandbox that was started again."""

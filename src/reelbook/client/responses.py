@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import re
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic_core import ValidationError
@@ -25,6 +28,8 @@ SAFE_HEADERS = frozenset(
     }
 )
 EXTRACT_CHARACTERS = 300
+# Ten times the documented maximum. More is a quota of a month, or nonsense, and says nothing of a minute.
+MOST_A_MINUTE: Final = 10 * wire.MAX_REQUESTS_PER_MINUTE
 
 _PLAIN: Mapping[int, tuple[type[errors.ServiceError], str]] = {
     401: (
@@ -134,6 +139,50 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return seconds if 0 <= seconds <= 3600 else None
 
 
+class RateHeaders(NamedTuple):
+    """The limit, the requests `remaining`, the seconds until `reset`; each None where not said or absurd.
+
+    `retry_after` is the wait in seconds that the service asks for.
+    """
+
+    limit: int | None = None
+    remaining: int | None = None
+    reset: float | None = None
+    retry_after: float | None = None
+
+
+def rate_headers(headers: Mapping[str, str]) -> RateHeaders:
+    """The rate headers of one answer; the names are in lower case."""
+    limit, remaining = _number(headers, wire.RATE_LIMIT), _number(headers, wire.RATE_REMAINING)
+    if limit is not None and limit > MOST_A_MINUTE:
+        limit = remaining = None
+    if limit is not None and limit < 1:
+        limit = None
+    if remaining is not None and (remaining < 0 or (limit is not None and remaining > limit)):
+        remaining = None
+    limit, remaining = (None if number is None else int(number) for number in (limit, remaining))
+    return RateHeaders(limit, remaining, reset_seconds(headers), retry_after(headers))
+
+
+def reset_seconds(headers: Mapping[str, str], wall: float | None = None) -> float | None:
+    """`X-RateLimit-Reset` as seconds to wait, whether it is that, an epoch in seconds or one in milliseconds.
+
+    Epochs are read against the answer's own `Date`, so that a wrong clock here does no harm; `wall` is the
+    epoch time to use where there is none. None where the header is absent or makes no sense for a limit per
+    minute.
+    """
+    value = _number(headers, wire.RATE_RESET)
+    if value is None or value < 0:
+        return None
+    if value > 1e8:
+        seconds = value / 1000 if value > 1e11 else value
+        sent = _date(headers)
+        if sent is None:
+            sent = time.time() if wall is None else wall
+        value = max(0.0, seconds - sent)
+    return value if value <= 2 * wire.RATE_WINDOW_SECONDS else None
+
+
 def _loaded(body: bytes) -> Any:
     """The JSON value in `body`; what is no character becomes a mark. Raises ValueError, RecursionError."""
     try:
@@ -183,3 +232,18 @@ def _amount_after(word: str, said: str) -> float | None:
     # The last mention: "insufficient balance, current balance $1.00" names the word twice.
     found = re.findall(word + _AMOUNT, said, re.IGNORECASE)
     return float("".join(found[-1]).replace("--", "-").replace(",", ".")) if found else None
+
+
+def _number(headers: Mapping[str, str], name: str) -> float | None:
+    try:
+        value = float(headers.get(name.lower(), ""))
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _date(headers: Mapping[str, str]) -> float | None:
+    try:
+        return parsedate_to_datetime(headers["date"]).timestamp()
+    except (KeyError, ValueError, TypeError):
+        return None

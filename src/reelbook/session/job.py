@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .. import errors, states, wire
 from ..account.limits import Caller, SpendWarner
-from ..client.scheduling.watch import job_failed
+from ..client.watch import job_failed
 from ..event_thread import Future, until_done
 from ..formatting import terminal_line
 from ..ledger import EarlierRun, Entry, Funds, Submission

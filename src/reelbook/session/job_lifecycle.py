@@ -22,8 +22,9 @@ from ..account.balance import BalanceTracker
 from ..account.connection import Connection
 from ..client.client import SubmissionRecord
 from ..client.downloads import LONGEST_SECONDS, SUFFIX_BYTES, limit_bytes
+from ..client.forecast import known_at
 from ..client.scheduling.estimates import Belief, Pace, Took
-from ..client.scheduling.watch import PATIENCE_SECONDS, Observation, job_failed
+from ..client.watch import PATIENCE_SECONDS, Observation, job_failed
 from ..event_thread import EventThread, Future
 from ..formatting import dollars, file_name, local
 from ..ledger import Entry, Ledger, Marks
@@ -134,7 +135,7 @@ class JobServices:
         # Those that run longer than they looked take requests, too.
         asked_at = {life: max(life.ends_at or 0.0, life.known.next_ask_at or 0.0) for life in watched}
         unsent = sum(life.request_id is None and life.quiet.is_set() for life in self.active)
-        known = self.client.budget(now).known_at(asked_at, unsent)
+        known = known_at(self.client.budget(now), asked_at, unsent)
         for life in watched:
             was = life.known.known_at
             # A moment that has passed says nothing any more; the question that tells is due.

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from .. import states, wire
 from ..account.limits import without_spend_warnings
+from ..client.forecast import forecast
 from ..client.scheduling.estimates import Pace, Took
-from ..client.scheduling.forecast import forecast
 from ..errors import InvalidInput, ReelbookError
 from ..ledger import Entry, Submission, SweepCell, SweepRecord
 from ..requests import JobRequest
@@ -142,5 +142,5 @@ class SweepControl:
         for kind, request in zip(kinds, requests, strict=True):
             if kind not in paces:
                 paces[kind] = Pace([Took(*each) for each in self._ledger.took_seconds(request, alike=True)])
-        budget = self.thread.run(self._jobs.client.copied_budget)
+        budget = self.thread.run(self._jobs.client.budget_beside_others)
         return forecast([paces[kind] for kind in kinds], budget, self.thread.now())

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reelbook.classroom.room.turns import IN_FLIGHT_EACH, Line, clips_ahead, most_in_flight, next_student
+from reelbook.classroom.room.turns import (
+    IN_FLIGHT_EACH,
+    Line,
+    clips_ahead,
+    most_in_flight,
+    most_unsent,
+    next_student,
+)
 
 
 def sent(lines: list[Line]) -> list[int]:
@@ -49,6 +56,12 @@ def test_one_student_has_so_many_at_the_service() -> None:
 def test_as_many_are_at_a_service_as_its_key_can_ask_about(limit: int | None, most: int) -> None:
     """Whatever it says, never fewer than keep it busy and never more than a key's documented requests."""
     assert most_in_flight(limit) == most
+
+
+@pytest.mark.parametrize(("limit", "most"), [(None, 2), (10, 2), (60, 5), (100, 8), (1000, 8)])
+def test_a_key_with_many_requests_is_handed_more_at_a_time(limit: int | None, most: int) -> None:
+    """Five seconds' worth of them, so that the session sees what its requests are needed for."""
+    assert most_unsent(limit) == most
 
 
 lines = st.lists(st.tuples(st.integers(0, 50), st.integers(1, 6)), min_size=1, max_size=6).map(

@@ -23,7 +23,7 @@ async def one(gate: Scheduler, purpose: Purpose, done: list[tuple[str, float]], 
 
 
 def test_the_important_go_first_when_the_budget_is_used_up() -> None:
-    """A person's click overtakes polls that waited longer."""
+    """A person's click overtakes a submission that waited longer."""
 
     async def scene() -> list[str]:
         gate, done = Scheduler(Budget(limit=1)), []  # type: tuple[Scheduler, list[tuple[str, float]]]
@@ -31,7 +31,6 @@ def test_the_important_go_first_when_the_budget_is_used_up() -> None:
         waiting = [
             asyncio.create_task(one(gate, purpose, done, name))
             for purpose, name in [
-                (Purpose.POLL, "poll"),
                 (Purpose.SUBMIT, "submit"),
                 (Purpose.CLICK, "click"),
             ]
@@ -39,7 +38,7 @@ def test_the_important_go_first_when_the_budget_is_used_up() -> None:
         await asyncio.gather(*waiting)
         return [name for name, _ in done]
 
-    assert virtual_time.run(scene()) == ["first", "click", "submit", "poll"]
+    assert virtual_time.run(scene()) == ["first", "click", "submit"]
 
 
 def test_no_more_than_the_limit_go_out_in_any_minute() -> None:
@@ -88,10 +87,10 @@ def test_cancelling_a_waiter_costs_nothing() -> None:
     async def scene() -> int:
         gate, done = Scheduler(Budget(limit=1)), []  # type: tuple[Scheduler, list[tuple[str, float]]]
         await one(gate, Purpose.CLICK, done, "first")
-        waiter = asyncio.create_task(one(gate, Purpose.POLL, done, "given up"))
+        waiter = asyncio.create_task(one(gate, Purpose.BACKGROUND, done, "given up"))
         await asyncio.sleep(1)
         waiter.cancel()
-        await one(gate, Purpose.POLL, done, "second")
+        await one(gate, Purpose.BACKGROUND, done, "second")
         return len(done)
 
     assert virtual_time.run(scene()) == 2
@@ -104,7 +103,7 @@ def test_cancelling_in_the_moment_of_admission_gives_the_place_back() -> None:
         loop = asyncio.get_running_loop()
         gate, done = Scheduler(Budget(limit=1)), []  # type: tuple[Scheduler, list[tuple[str, float]]]
         await one(gate, Purpose.CLICK, done, "first")
-        waiter = asyncio.create_task(one(gate, Purpose.POLL, done, "cancelled"))
+        waiter = asyncio.create_task(one(gate, Purpose.BACKGROUND, done, "cancelled"))
         await asyncio.sleep(0)
         # A timer of the same moment as the gate's, later in the queue and before the waiter wakes.
         loop.call_at(gate.budget.opens_at(loop.time()), waiter.cancel)

@@ -34,7 +34,7 @@ from ...errors import (
 from ...media.images import PreparedImage, prepare
 from ...requests import JobRequest
 from .store import HANDED, RoomJob, RoomStore, State
-from .turns import AT_THE_SANDBOX, UNSENT, most_in_flight
+from .turns import AT_THE_SANDBOX, most_in_flight, most_unsent
 
 if TYPE_CHECKING:
     from ...session import Job, Session
@@ -191,13 +191,14 @@ class RoomQueue:
     async def _send(self) -> None:
         now = asyncio.get_running_loop().time()
         sandbox = self.session.service == "sandbox"
-        most = AT_THE_SANDBOX if sandbox else most_in_flight(self.session.facts.requests_limit)
+        limit = None if sandbox else self.session.facts.requests_limit
+        most = AT_THE_SANDBOX if sandbox else most_in_flight(limit)
         while now >= self._waits_until:
             under_way = [
                 job for job in self._jobs.values() if not states.state(job.state).final or _open(job)
             ]
             unsent = sum(job.state == states.SENDING for job in under_way)
-            if len(under_way) >= most or unsent >= UNSENT:
+            if len(under_way) >= most or unsent >= most_unsent(limit):
                 return
             job = await asyncio.to_thread(self.store.hand_over)
             if job is None:

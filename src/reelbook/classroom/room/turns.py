@@ -16,6 +16,7 @@ IN_FLIGHT = 8  # clips at the service at a time, however few requests its key ha
 AT_THE_SANDBOX: Final = 24  # enough for a machine's cores; more would wait there, out of turn
 IN_FLIGHT_EACH: Final = 2  # of one student
 UNSENT: Final = 2  # handed over and not accepted yet: what waits there can't change places any more
+UNSENT_SECONDS: Final = 5  # or as many as a key with more requests can send in so long
 
 
 def most_in_flight(requests_a_minute: int | None) -> int:
@@ -24,6 +25,15 @@ def most_in_flight(requests_a_minute: int | None) -> int:
     With fewer, requests lie idle while clips are made, or go into questions in vain, and are missing later.
     """
     return max(IN_FLIGHT, min(wire.MAX_REQUESTS_PER_MINUTE, requests_a_minute or 0))
+
+
+def most_unsent(requests_a_minute: int | None) -> int:
+    """How many clips may be handed over at a time that the service hasn't accepted yet.
+
+    The session asks about clips with the requests that aren't needed for submissions. If it sees only a few
+    of many, it asks too soon and in vain, and runs out of requests.
+    """
+    return max(UNSENT, int(most_in_flight(requests_a_minute) * UNSENT_SECONDS / wire.RATE_WINDOW_SECONDS))
 
 
 @dataclass(frozen=True)

@@ -11,16 +11,12 @@ to spend the requests on is `polling.py`'s part.
 from __future__ import annotations
 
 import enum
-import heapq
-import math
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
-from typing import Final, NamedTuple, TypeVar
+from typing import Final
 
 from ... import wire
-from ..responses import retry_after
+from ..responses import RateHeaders, rate_headers
 
 WINDOW_SECONDS: Final = wire.RATE_WINDOW_SECONDS
 MARGIN_SECONDS = 0.05  # clocks tick unevenly; a 429 costs more than this wait
@@ -29,9 +25,6 @@ MOMENT_SECONDS = 1.0  # the service tells whole seconds, rounded either way; and
 FIRST_PAUSE_SECONDS = 4.0  # after a fault or a 429 without a word; twice as long after each further one
 DOUBT_SECONDS = 300.0  # whatever is believed is put to the test again after so long
 CLICK_SHARE = 0.2  # of a key's requests, kept free for what a person clicks on
-
-
-J = TypeVar("J")
 
 
 class Purpose(enum.IntEnum):
@@ -55,21 +48,6 @@ class BudgetView:
     left: int
     back_in_seconds: float | None
     free_at: tuple[float, ...]
-
-    def known_at(self, ends_at: Mapping[J, float], waiting: int) -> dict[J, float]:
-        """About when each job under way will be known done: its end is only noticed by a question.
-
-        `ends_at` is when a question may find it done. The first to end is asked about first, as soon as the
-        key has a request for it; the `waiting` submissions take those that are free before that.
-        """
-        free, known = list(self.free_at), dict[J, float]()
-        for job, ends in sorted(ends_at.items(), key=lambda each: each[1]):
-            while waiting and free[0] < ends:
-                heapq.heapreplace(free, free[0] + BACK_SECONDS)
-                waiting -= 1
-            known[job] = max(ends, free[0])
-            heapq.heapreplace(free, known[job] + BACK_SECONDS)
-        return known
 
 
 def pause_seconds(faults: int) -> float:
@@ -110,7 +88,10 @@ class Budget:
     def opens_at(self, now: float, keep: int = 0) -> float:
         """When one more request fits that leaves `keep` places free; `now` if it does at once."""
         self._forget(now)
-        return max(now, self._closed_until, self._fits_at(now, keep))
+        opens_at = self.view(now).free_at[min(keep, self.limit - 1)]
+        if self._probe_at is None or self._in_flight:
+            return opens_at
+        return min(opens_at, max(now, self._probe_at, self._closed_until))
 
     def sent(self) -> None:
         """A request goes out."""
@@ -135,7 +116,7 @@ class Budget:
         self._places.append(now)
         if status < 300:
             self._accepted.append(now)
-        said = read(headers)
+        said = rate_headers(headers)
         if status == 429 and (said.remaining or len(self._accepted) >= self.limit):
             self._distrusted_until = now + DOUBT_SECONDS  # they promised room, and there is none
         if self._distrusted_until is not None:
@@ -169,29 +150,13 @@ class Budget:
     def view(self, now: float) -> BudgetView:
         """The budget as a person may see it. Changes nothing, so any thread may ask."""
         # One without an answer counts from its answer on.
-        used = [*self._counted(), *(now for _ in range(self._in_flight))]
-        back_at = [at for each in used if (at := each + WINDOW_SECONDS + MARGIN_SECONDS) > now]
+        used = [*sorted([*self._places, *self._elsewhere]), *[now] * self._in_flight]
+        back_at = [at for each in used if (at := each + BACK_SECONDS) > now]
         free = [now] * (self.limit - len(back_at))
         # Of more than the limit only the last ones make room.
         free_at = tuple(max(at, self._closed_until) for at in [*free, *back_at][-self.limit :])
         left = sum(at <= now for at in free_at)
         return BudgetView(self.limit, left, None if left else free_at[0] - now, free_at)
-
-    def _fits_at(self, now: float, keep: int) -> float:
-        counted = self._counted()
-        too_many = self._in_flight + len(counted) - max(1, self.limit - keep) + 1
-        if too_many <= 0:
-            return now
-        if too_many > len(counted):  # those under way fill it: an answer will tell
-            return now + MOMENT_SECONDS
-        fits = counted[too_many - 1] + WINDOW_SECONDS + MARGIN_SECONDS
-        if self._probe_at is not None and self._in_flight == 0:
-            fits = min(fits, self._probe_at)
-        return fits
-
-    def _counted(self) -> list[float]:
-        """The moments from which requests count, oldest first."""
-        return sorted([*self._places, *self._elsewhere])
 
     def _correct(self, used: int, now: float) -> None:
         """The service says how many requests are used."""
@@ -221,69 +186,6 @@ class Budget:
     def _forget(self, now: float) -> None:
         if self._distrusted_until is not None and self._distrusted_until <= now:
             self._distrusted_until, self.limit = None, self._documented
-        oldest = now - WINDOW_SECONDS - MARGIN_SECONDS
+        oldest = now - BACK_SECONDS
         for moments in (self._places, self._elsewhere, self._accepted):
             del moments[: sum(at <= oldest for at in moments)]
-
-
-# Ten times the documented maximum. More is a quota of a month, or nonsense, and says nothing of a minute.
-MOST_A_MINUTE: Final = 10 * wire.MAX_REQUESTS_PER_MINUTE
-
-
-class RateHeaders(NamedTuple):
-    """The limit, the requests `remaining`, the seconds until `reset`; each None where not said or absurd.
-
-    `retry_after` is the wait in seconds that the service asks for.
-    """
-
-    limit: int | None = None
-    remaining: int | None = None
-    reset: float | None = None
-    retry_after: float | None = None
-
-
-def read(headers: Mapping[str, str]) -> RateHeaders:
-    """The rate headers of one answer; the names are in lower case."""
-    limit, remaining = _number(headers, wire.RATE_LIMIT), _number(headers, wire.RATE_REMAINING)
-    if limit is not None and limit > MOST_A_MINUTE:
-        limit = remaining = None
-    if limit is not None and limit < 1:
-        limit = None
-    if remaining is not None and (remaining < 0 or (limit is not None and remaining > limit)):
-        remaining = None
-    limit, remaining = (None if number is None else int(number) for number in (limit, remaining))
-    return RateHeaders(limit, remaining, reset_seconds(headers), retry_after(headers))
-
-
-def reset_seconds(headers: Mapping[str, str], wall: float | None = None) -> float | None:
-    """`X-RateLimit-Reset` as seconds to wait, whether it is that, an epoch in seconds or one in milliseconds.
-
-    Epochs are read against the answer's own `Date`, so that a wrong clock here does no harm; `wall` is the
-    epoch time to use where there is none. None where the header is absent or makes no sense for a limit per
-    minute.
-    """
-    value = _number(headers, wire.RATE_RESET)
-    if value is None or value < 0:
-        return None
-    if value > 1e8:
-        seconds = value / 1000 if value > 1e11 else value
-        sent = _date(headers)
-        if sent is None:
-            sent = time.time() if wall is None else wall
-        value = max(0.0, seconds - sent)
-    return value if value <= 2 * wire.RATE_WINDOW_SECONDS else None
-
-
-def _number(headers: Mapping[str, str], name: str) -> float | None:
-    try:
-        value = float(headers.get(name.lower(), ""))
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
-
-
-def _date(headers: Mapping[str, str]) -> float | None:
-    try:
-        return parsedate_to_datetime(headers["date"]).timestamp()
-    except (KeyError, ValueError, TypeError):
-        return None

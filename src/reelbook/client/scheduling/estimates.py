@@ -27,9 +27,10 @@ QUEUE_LOOK_SECONDS = 10.0  # a place in a queue is asked for so often at least, 
 TINY = sys.float_info.epsilon  # instead of nought, which can't be divided by
 
 _GRID = [(math.log(median), spread) for median in MEDIANS for spread in SPREADS]
-_PRIOR = [
+_USUAL = [
     min(1.0, median / USUAL_SECONDS[0], USUAL_SECONDS[1] / median) for median in MEDIANS for _ in SPREADS
 ]
+_PRIOR = [weight / math.fsum(_USUAL) for weight in _USUAL]
 
 
 class Took(NamedTuple):
@@ -235,7 +236,7 @@ class Pace:
         self.version = 0  # grows with everything learnt, so that others know what is out of date
         self.trust = 0.5  # the chance that the service's estimates tell how long a job takes
         self.parts: list[Term] = []  # what counts of the belief
-        self._finished = [weight / math.fsum(_PRIOR) for weight in _PRIOR]
+        self._finished = _PRIOR
         self._running = [0.0] * len(_GRID)  # logarithms of the chance that all jobs under way still run
         self._may_change = False
         for each in took:
@@ -266,9 +267,8 @@ class Pace:
 
     def _change(self) -> None:
         """A part of the belief goes back to where it began: the service may have another pace by now."""
-        whole = math.fsum(_PRIOR)
         self._finished = [
-            (1 - CHANGE_CHANCE) * share + CHANGE_CHANCE * prior / whole
+            (1 - CHANGE_CHANCE) * share + CHANGE_CHANCE * prior
             for share, prior in zip(self._finished, _PRIOR, strict=True)
         ]
         self.trust += CHANGE_CHANCE * (0.5 - self.trust)
@@ -293,8 +293,8 @@ class Pace:
         best = max(self._running)
         weights = [w * math.exp(score - best) for w, score in zip(self._finished, self._running, strict=True)]
         # What counts less than a change of pace would only cost time at every decision.
-        shares = [weight / max(weights) for weight in weights]
-        kept = [Term(s, *point) for s, point in zip(shares, _GRID, strict=True) if s >= CHANGE_CHANCE]
+        least = CHANGE_CHANCE * max(weights)
+        kept = [Term(w, *point) for w, point in zip(weights, _GRID, strict=True) if w >= least]
         self.parts = _scaled(kept, 1.0)
         self.version += 1
 

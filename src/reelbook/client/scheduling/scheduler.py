@@ -1,7 +1,7 @@
-"""Lets one key's requests through: `budget.py` says what fits, `polling.py` whom to ask, this waits.
+"""Lets one key's requests out in turn: `budget.py` says when one fits, `polling.py` whom to ask about.
 
 What a person waits for goes first; submissions and questions about jobs take turns as `polling.py` weighs
-them; the rest goes out where there is room.
+them; the rest goes out where there is room. The waiting is done here.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class Scheduler:
         self._look()
 
     def _look(self) -> None:
-        """Decides again in a moment, when whoever was just answered has drawn the conclusions."""
+        """Decides again as soon as the caller that was just answered has taken note of its answer."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer = asyncio.get_running_loop().call_soon(self._admit)
@@ -156,7 +156,7 @@ class Scheduler:
     def _admit(self) -> None:
         loop = asyncio.get_running_loop()
         now, self._timer = loop.time(), None
-        # One whose watch was ended a moment ago would get a place that nobody gives back.
+        # A turn that was cancelled a moment ago would take a place that nobody gives back.
         self._waiting = [turn for turn in self._waiting if not turn.admitted.done()]
         while not isinstance(chosen := self._next(now), float):
             turn, keep = chosen
@@ -194,13 +194,12 @@ class Scheduler:
                 wake_at = min(wake_at, decision.until)
             elif self._submitting < SUBMISSIONS_AT_A_TIME and (submission := self._first(Purpose.SUBMIT)):
                 return submission, 0  # else an answer wakes it
-        for turn in (self._first(Purpose.POLL), unimportant):
-            if turn is not None:
-                keep = budget.kept_free(turn.purpose, jobs)
-                opens_at = budget.opens_at(now, keep)
-                if opens_at <= now:
-                    return turn, keep
-                wake_at = min(wake_at, opens_at)
+        if unimportant is not None:
+            keep = budget.kept_free(Purpose.BACKGROUND, jobs)
+            opens_at = budget.opens_at(now, keep)
+            if opens_at <= now:
+                return unimportant, keep
+            wake_at = min(wake_at, opens_at)
         return wake_at
 
     def _decide(self, now: float) -> Decision:
@@ -213,5 +212,4 @@ class Scheduler:
         return sum(turn.purpose is purpose for turn in self._waiting)
 
     def _first(self, purpose: Purpose) -> Turn | None:
-        """The first request of a purpose that isn't about a watched job."""
-        return next((turn for turn in self._waiting if turn.purpose is purpose and turn.job is None), None)
+        return next((turn for turn in self._waiting if turn.purpose is purpose), None)

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...errors import (
+from ..errors import (
     AuthenticationError,
     ConnectionFailed,
     JobFailed,
@@ -17,13 +17,13 @@ from ...errors import (
     ServiceError,
     UnexpectedAnswer,
 )
-from ...formatting import terminal_line
-from ...lazy_module import LazyModule
-from .estimates import Belief, Took
+from ..formatting import terminal_line
+from ..lazy_module import LazyModule
+from .scheduling.estimates import Belief, Took
 
 if TYPE_CHECKING:
-    from ... import models
-    from ...models import JobStatus
+    from .. import models
+    from ..models import JobStatus
 else:
     models = LazyModule("reelbook.models")
 

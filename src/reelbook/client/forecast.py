@@ -1,7 +1,7 @@
-"""How long clips will take under the key's limit, before anything is submitted: pure.
+"""When clips will be known done under the key's limit, for a person to see: pure.
 
 Each clip takes a submission, and a question that finds it done. Which of them go first when places are scarce
-is what `polling.py` weighs; the forecast tries both extremes, and the truth lies in between.
+is what `scheduling/polling.py` weighs; the forecast tries both extremes, and the truth lies in between.
 """
 
 from __future__ import annotations
@@ -10,30 +10,48 @@ import heapq
 import math
 import random
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
-from .budget import BACK_SECONDS, Budget, BudgetView
-from .estimates import USUAL_SECONDS, Pace
+from .scheduling.budget import BACK_SECONDS, BudgetView
+from .scheduling.estimates import USUAL_SECONDS, Pace
+
+J = TypeVar("J")
 
 RUNS = 25  # with times drawn at random: enough for a range that a person reads
 
 
-def forecast(paces: Sequence[Pace], budget: Budget, now: float) -> tuple[float, float, float]:
+def forecast(paces: Sequence[Pace], budget: BudgetView, now: float) -> tuple[float, float, float]:
     """When all of them will be known done, in seconds from now: early, likely and late.
 
     Each clip has its `Pace`; those of one kind share one. Two of three runs end between early and late.
     """
     rng = random.Random(0)  # noqa: S311 - nothing secret
-    view = budget.view(now)
     drawn = [_times(paces, rng) for _ in range(RUNS)]
     # At the late end each clip is asked about once in vain.
     (early, _, likely, *_), (*_, late) = (
         statistics.quantiles(
-            [_whole_seconds(took, view, now, first, vain) for took in drawn for first in (True, False)], n=6
+            [_whole_seconds(took, budget, now, first, vain) for took in drawn for first in (True, False)], n=6
         )
         for vain in (False, True)
     )
     return early, likely, late
+
+
+def known_at(budget: BudgetView, ends_at: Mapping[J, float], waiting: int) -> dict[J, float]:
+    """About when each job under way will be known done: its end is only noticed by a question.
+
+    `ends_at` is when a question may find it done. The first to end is asked about first, as soon as the key
+    has a request for it; the `waiting` submissions take those that are free before that.
+    """
+    free, known = list(budget.free_at), dict[J, float]()
+    for job, ends in sorted(ends_at.items(), key=lambda each: each[1]):
+        while waiting and free[0] < ends:
+            heapq.heapreplace(free, free[0] + BACK_SECONDS)
+            waiting -= 1
+        known[job] = max(ends, free[0])
+        heapq.heapreplace(free, known[job] + BACK_SECONDS)
+    return known
 
 
 def _times(paces: Sequence[Pace], rng: random.Random) -> list[float]:

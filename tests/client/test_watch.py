@@ -21,7 +21,7 @@ from reelbook.client.responses import Reply
 from reelbook.client.scheduling.budget import Budget, Purpose
 from reelbook.client.scheduling.estimates import Belief, Pace
 from reelbook.client.scheduling.scheduler import Scheduler, SharedRequests
-from reelbook.client.scheduling.watch import watch
+from reelbook.client.watch import watch
 from reelbook.errors import Answer
 
 LATENCY_SECONDS = 0.2
