@@ -56,6 +56,7 @@ class UsageWords(Panel):
     part = traitlets.Unicode("head", help="“head” or “foot”.").tag(sync=True)
     words = traitlets.Dict(help="What the page draws.").tag(sync=True)
     days = traitlets.Int(30, help="The period in days.").tag(sync=True)
+    periods: traitlets.List[Any] = traitlets.List(list(PERIODS), help="Those to choose from.").tag(sync=True)
     selected = traitlets.Unicode(help="The chosen day.").tag(sync=True)
 
     def __init__(self, chart: UsageChart, **traits: Any) -> None:
@@ -359,7 +360,6 @@ class BarFigure:
         self._days = bqplot.Axis(scale=self._x, grid_lines="none", tick_style={"font-size": "12px"})
         self._money = bqplot.Axis(scale=self._y, tick_format="$,.2f", grid_lines="solid")
         self._money.orientation = "vertical"
-        optional = {"display_toolbar": False}
         self.figure = bqplot.Figure(
             marks=[self._bars, self._open],
             axes=[self._days, self._money],
@@ -369,9 +369,8 @@ class BarFigure:
             min_aspect_ratio=0.1,
             max_aspect_ratio=100,
             layout=ipywidgets.Layout(width="100%", height=f"{HEIGHT}px", min_width="0"),
-            **{name: value for name, value in optional.items() if bqplot.Figure.class_traits().get(name)},
+            display_toolbar=False,
         )
-
         self.show(False)
 
     def show(self, something: bool) -> None:
