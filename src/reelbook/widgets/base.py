@@ -157,6 +157,9 @@ class Panel(anywidget.AnyWidget):
     _over = ""  # what is said when that is over
     _sends_news = False  # in messages of its own, which aren't kept until the page asks
     says_trouble = True  # not where another panel beside it does
+    stands_for: Panel | None = (
+        None  # the host whose still form is kept when a person turns away from this one
+    )
 
     def __init__(self, **traits: Any) -> None:
         only_known(self, traits)
@@ -400,7 +403,7 @@ class Panel(anywidget.AnyWidget):
         return answer
 
     def _on_left(self) -> None:
-        self.keep_still()
+        (self.stands_for or self).keep_still()
 
     def _on_dismiss(self) -> None:
         self.say("")

@@ -77,7 +77,6 @@ class ToolPanel(Panel):
     def __init__(self, session: Session | Tools, show: Callable[[Job | Path], object], **traits: Any) -> None:
         self.session = session
         self._show = show
-        self.when_left: Callable[[], object] = self.keep_still
         self.tools: tuple[Tool, ...] = ()
         self.result: ToolResult | None = None
         self._listing: Future[tuple[Tool, ...]] | None = None
@@ -193,9 +192,6 @@ class ToolPanel(Panel):
         self._form = self._form_words()  # with what was typed since
         if not (self._listed or self._why_not or self.session.closed):
             self._on_again()
-
-    def _on_left(self) -> None:
-        self.when_left()
 
     # The list and the form.
 
@@ -349,7 +345,7 @@ class ToolExplorer(Host):
         self.taken: JobCard | Player | None = None
         super().__init__(kind="reelbook-tools", panes={"": [self.panel]}, **traits)
         self._endings += (lambda: [panel.close() for panel in self.children],)
-        self.panel.when_left = self.keep_still
+        self.panel.stands_for = self
         traitlets.link((self, "selected"), (self.panel, "selected"))
         self.panel.observe(lambda change: self.set_trait("state", change["new"]), "state")
 
