@@ -31,7 +31,7 @@ class SpanWords(NamedTuple):
 def total_words(total: Totals | None, days: int) -> tuple[str, str]:
     """The period's money, and its seconds and requests."""
     if total is None:
-        return "", f"Asking what was used in {count(days, 'day')}."
+        return "", f"Asking what was used in the last {count(days, 'day')}."
     return f"{dollars(total.usd)} in {count(days, 'day')}", _amounts(total.seconds, total.requests)
 
 

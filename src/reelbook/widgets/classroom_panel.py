@@ -296,7 +296,7 @@ class ClassroomPanel(Panel):
             try:
                 return work()
             except _Stopped:
-                return f"Stopped. What was {done_word} is {done_word}; it can go on at any time."
+                return f"Stopped. You can continue at any time; keys already {done_word} are skipped."
             except ReelbookError as error:
                 raise ReelbookError(words.plain(str(error))) from error
             finally:
@@ -307,7 +307,7 @@ class ClassroomPanel(Panel):
                 self.rooms = classroom_status(self.session)
             except ReelbookError as error:
                 raise ReelbookError(
-                    f"The classrooms couldn't be looked at: {words.plain(str(error))}"
+                    f"The classrooms couldn't be listed: {words.plain(str(error))}"
                 ) from error
             self._heard_at = time.time()
 

@@ -216,7 +216,7 @@ class ToolPanel(Panel):
         try:
             listed = listing.result()
         except concurrent.futures.CancelledError:
-            self._refused("The question was cut off: the session was closed.")
+            self._refused("Listing the tools was cut off: the session was closed.")
         except Exception as error:
             self._refused(problem_text(error, "Listing the tools"))
         else:
@@ -395,10 +395,8 @@ class ShownResult:
             case BinaryContent():
                 self._add_bytes(content, key)
             case Resource():
-                label, text = (
-                    words.clip(content.title or content.name or "Link", 120),
-                    words.clip(content.uri, MAX_LABEL),
-                )
+                label = words.clip(content.title or content.name or "Link", 120)
+                text = words.clip(content.uri, MAX_LABEL)
                 href = content.uri if len(content.uri) < 2_000 and _PAGE.fullmatch(content.uri) else ""
                 about = words.clip(content.mime_type or "", 60)
                 self.parts.append(
@@ -423,7 +421,9 @@ class ShownResult:
     def _add_text(self, text: str, label: str) -> None:
         part = {"kind": "text", "label": label, "text": text[:MAX_LETTERS]}
         if len(text) > MAX_LETTERS:
-            part["cut"] = f"These are the first {MAX_LETTERS:,} letters; the panel's .result has all of it."
+            part["cut"] = (
+                f"These are the first {MAX_LETTERS:,} characters; the panel's .result has all of it."
+            )
         self.parts.append(part)
 
     def _add_bytes(self, content: BinaryContent, key: str) -> None:

@@ -39,7 +39,7 @@ class Uploads:
         whole = b"".join(self._pieces) if len(self._pieces) == total else None
         if not fits or len(piece) > MAX_PIECE_BYTES or (whole is not None and len(whole) != size):
             self.drop()
-            raise self._error(f"The {self._what} didn't arrive whole. Choose it again.")
+            raise self._error(f"The {self._what} arrived incomplete. Choose it again.")
         if whole is not None:
             self.drop()
         return whole

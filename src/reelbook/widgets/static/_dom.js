@@ -153,7 +153,7 @@ export function ask(frame, model, content, buffers) {
 }
 
 export const GONE = "The kernel is gone. Run the cell again.";
-export const BUSY = "The kernel is busy. This goes on when it is free.";
+export const BUSY = "The kernel is busy. This continues when it is free.";
 
 let focusLostAt = -1000;
 let lastId = 0;

@@ -48,7 +48,7 @@ function render({ model, el }) {
   const bar = progressBar();
   const progressText = h("span");
   const stop = plainButton("Stop", () => tell(model, { name: "stop" }));
-  const stops = h("span", { class: "rb-quiet" }, "It stops between two keys, and can go on at any time.");
+  const stops = h("span", { class: "rb-quiet" }, "It stops between two keys, and you can continue at any time.");
   const progress = h("div", { class: "rb-sheet", hidden: true }, progressText, bar,
     h("div", { class: "rb-acts" }, stop, stops));
 

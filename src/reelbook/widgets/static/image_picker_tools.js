@@ -52,7 +52,7 @@ export function pickerTools({ frame, model, limits, show, shown, ...parts }) {
     show("");
     if (file.size > limits.bytes) {
       const [is, most] = [file.size, limits.bytes].map((bytes) => Math.round(bytes / 1048576));
-      return show(`The file has ${is} MB; an image may have ${most} MB. Nothing was sent.`);
+      return show(`The file is ${is} MB; the limit for an image is ${most} MB. Nothing was sent.`);
     }
     progress(0, "Getting the image ready");
     sending.hidden = false;

@@ -151,7 +151,7 @@ function render({ model, el }) {
   const askRevoke = (id) => tell(model, { name: "ask_revoke", key_id: id });
   const revokeOld = plainButton("Revoke the old key", () => askRevoke(words().rotation.old));
   const later = plainButton("Later", () => tell(model, { name: "finish" }));
-  const rotation = h("div", { class: "rb-sheet", hidden: true }, h("h3", {}, "The key is changed"), steps,
+  const rotation = h("div", { class: "rb-sheet", hidden: true }, h("h3", {}, "The key is rotated"), steps,
     h("div", { class: "rb-acts" }, keep, revokeOld, later));
 
   // The question before a key is revoked.
