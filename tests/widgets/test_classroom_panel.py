@@ -53,14 +53,12 @@ class ClassPage(Page):
 
 
 @pytest.fixture
-def page(sandbox: Sandbox) -> Iterator[ClassPage]:
-    with rb.connect("sandbox") as session:
-        panel = ClassroomPanel(session)
-        page = ClassPage(panel, sandbox.url)
-        page.says("hello")
-        page.waits()
-        yield page
-        panel.close()
+def page(session: rb.Session, sandbox: Sandbox) -> Iterator[ClassPage]:
+    page = ClassPage(ClassroomPanel(session), sandbox.url)
+    page.says("hello")
+    page.waits()
+    yield page
+    page.panel.close()
 
 
 def test_without_a_class_nothing_is_asked(page: ClassPage, sandbox: Sandbox) -> None:
@@ -89,7 +87,7 @@ def test_a_class_that_is_served_stands_on_top(page: ClassPage, home: Path) -> No
         assert page.panel.live
         assert "Ada" not in page.panel.still()[0]
     page.panel.update()
-    assert "Nobody serves it now" in page.last("served")["room"]["where"]
+    assert "Nobody is serving it" in page.last("served")["room"]["where"]
     store = RoomStore(home / "rooms" / "FOX234" / "room.db")
     store.end()
     page.panel.update()
@@ -228,7 +226,9 @@ def test_stopped_between_two_keys_it_goes_on_later(page: ClassPage, monkeypatch:
 
     monkeypatch.setattr(page.panel.session.keys, "create", stopping)
     page.opens()
-    assert page.panel.message["text"] == "Stopped. What was made is made; it can go on at any time."
+    assert (
+        page.panel.message["text"] == "Stopped. You can continue at any time; keys already made are skipped."
+    )
     assert [row[1] for row in page.rows().values()] == ["active", "no key yet", "no key yet"]
     monkeypatch.undo()
     plan = page.types(rate_limit="99", address="")

@@ -77,7 +77,7 @@ def test_a_second_piece_that_does_not_fit_is_refused(changed: dict[str, Any], pi
     assert asks(picker, "image", b"x", index=0, **head) == {}
     for content in ({"index": 1, **changed}, {"index": 1}):
         answer = asks(picker, "image", piece, **{**head, **content})
-        assert answer == {"problem": "The image didn't arrive whole. Choose it again."}
+        assert answer == {"problem": "The image arrived incomplete. Choose it again."}
 
 
 def test_a_second_file_takes_the_place_of_one_under_way() -> None:

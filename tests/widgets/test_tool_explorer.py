@@ -15,7 +15,6 @@ from support.waiting import until
 from widgets.doubles import Page, clip_file
 
 import reelbook as rb
-from reelbook.agent_tools.parsing import FoundJob
 from reelbook.agent_tools.types import (
     BinaryContent,
     OnProgress,
@@ -29,7 +28,6 @@ from reelbook.agent_tools.types import (
 from reelbook.errors import ConfigurationError, ReelbookError, ServiceUnreachable, ToolCallUncertain
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Job
-from reelbook.text import tools as words
 from reelbook.widgets.clip_serving import PIECE_BYTES
 from reelbook.widgets.job_card import JobCard
 from reelbook.widgets.tool_explorer import (
@@ -272,7 +270,6 @@ def test_what_a_result_speaks_of_is_taken_up(page: ToolsPage) -> None:
     assert (page.session.fetched, page.shown) == (["https://example.org/a.mp4"], [Path("/nowhere")])
     page.says("take", place=7)
     page.says("take", place="x")
-    assert words.jobs([FoundJob("req-1", "https://example.org/a")])[0]["button"] == "Watch this job"
 
 
 def test_what_is_missing_is_said_with_what_to_do() -> None:
@@ -394,7 +391,7 @@ def test_of_a_long_text_the_page_gets_the_beginning() -> None:
     fits, cut = shown_result(ToolResult((TextContent(whole), TextContent(long)))).parts
     assert fits == {"kind": "text", "label": "", "text": whole}
     assert cut["text"] == "x" * 30_000
-    assert cut["cut"] == "These are the first 30,000 letters; the panel's .result has all of it."
+    assert cut["cut"] == "These are the first 30,000 characters; the panel's .result has all of it."
 
 
 def test_a_huge_result_makes_a_small_message() -> None:
