@@ -314,32 +314,28 @@ def test_the_code_and_state_of_the_explorer_are_small(page: ToolsPage) -> None:
     assert len(ToolPanel._esm) + len(ToolPanel._css) + len(str(state)) < 25_000
 
 
-def test_a_clip_is_made_through_the_sandboxs_tools(sandbox: Sandbox) -> None:
+def test_a_clip_is_made_through_the_sandboxs_tools(session: rb.Session, sandbox: Sandbox) -> None:
     """Listed, called, kept in the ledger, taken up as a job; the arguments are the form's."""
-    with rb.connect("sandbox") as session:
-        explorer = ToolExplorer(session)
-        page = Page(explorer.panel)
-        page.says("hello")
-        until(lambda: explorer.state == "ready")
-        explorer.selected = "generate_video_from_text"
-        drafts = page.last("form")["drafts"] | {"prompt": "a red fox", "duration_seconds": "1"}
-        page.says("call", ask="1", tool="generate_video_from_text", drafts=drafts)
-        until(lambda: explorer.result is not None and page.last("result").get("jobs"))
-        page.says("take", place=0)
-        assert isinstance(explorer.taken, JobCard)
-        assert explorer.taken.job is not None
-        clip = explorer.taken.job.result(30)
-        assert clip.duration_seconds == pytest.approx(1, abs=0.2)
-        (call,) = session.tool_calls()
-        assert (call.tool, call.outcome, call.arguments["prompt"]) == (
-            "generate_video_from_text",
-            "done",
-            "a red fox",
-        )
-        assert "a red fox" not in str(explorer.panel.get_state())
-        assert sandbox.user_id not in str(page.messages)
-        assert "generate_video_from_text" in explorer._repr_mimebundle_()["text/html"]
-        explorer.close()
+    tool = "generate_video_from_text"
+    explorer = ToolExplorer(session)
+    page = Page(explorer.panel)
+    page.says("hello")
+    until(lambda: explorer.state == "ready")
+    explorer.selected = tool
+    drafts = page.last("form")["drafts"] | {"prompt": "a red fox", "duration_seconds": "1"}
+    page.says("call", ask="1", tool=tool, drafts=drafts)
+    until(lambda: explorer.result is not None and page.last("result").get("jobs"))
+    page.says("take", place=0)
+    assert isinstance(explorer.taken, JobCard)
+    assert explorer.taken.job is not None
+    clip = explorer.taken.job.result(30)
+    assert clip.duration_seconds == pytest.approx(1, abs=0.2)
+    (call,) = session.tool_calls()
+    assert (call.tool, call.outcome, call.arguments["prompt"]) == (tool, "done", "a red fox")
+    assert "a red fox" not in str(explorer.panel.get_state())
+    assert sandbox.user_id not in str(page.messages)
+    assert tool in explorer._repr_mimebundle_()["text/html"]
+    explorer.close()
 
 
 # The parts of a result

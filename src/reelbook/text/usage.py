@@ -1,4 +1,4 @@
-"""What is said of usage over time: total, pace, each span, the ledger's share, and how it was found."""
+"""Usage over time in words: total, pace, each span, the ledger's share, and how it was found."""
 
 from __future__ import annotations
 

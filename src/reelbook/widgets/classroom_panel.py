@@ -158,7 +158,7 @@ class ClassroomPanel(Panel):
         self._look()
 
     def _on_plan(self, fields: Any) -> None:
-        """Something was typed: the page is told what it would come to."""
+        """Something was typed: tells the page what the class would cost and take."""
         self._planned(fields)
 
     def _on_file(self, file: Any, fields: Any, buffers: Any) -> None:
