@@ -39,6 +39,9 @@ VIEWS = {
 }
 # What the Studio hasn't, or only after more presses, and what is pressed in it. A matrix scrolls by itself.
 ALONE = {
+    # With a recent image its folder is named, whose path may be long.
+    "from reelbook.media import images, recent_images\n"
+    "recent_images.RecentImages(session.home).keep(images.prepare(PICTURE))\n"
     "rb.PromptForm(session, seed=7, mode='image-to-video', crop='1:1', image=PICTURE)": (
         ".rb-part",
         "Recent",
