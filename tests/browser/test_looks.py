@@ -39,6 +39,9 @@ VIEWS = {
 }
 # What the Studio hasn't, or only after more presses, and what is pressed in it. A matrix scrolls by itself.
 ALONE = {
+    # With a recent image its folder is named, whose path may be long.
+    "from reelbook.media import images, recent_images\n"
+    "recent_images.RecentImages(session.home).keep(images.prepare(PICTURE))\n"
     "rb.PromptForm(session, seed=7, mode='image-to-video', crop='1:1', image=PICTURE)": (
         ".rb-part",
         "Recent",
@@ -74,27 +77,18 @@ def test_the_saved_notebook_shows_the_finished_clip_and_stays_small(notebook: No
     assert len(page) < 20_000
 
 
-@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
-def test_a_panel_has_the_themes_colours(notebook: Notebook, theme: str) -> None:
+def test_a_panel_has_the_themes_colours(notebook: Notebook) -> None:
     """Its surface is the theme's, as wide as what stands on it, and not a band across the page."""
-    notebook.theme(theme)
     alone = notebook.run("finished_job()")
     shown(alone, ".rb-card")
-    assert alone.locator(".rb").first.evaluate(_GROUND) == "rgba(0, 0, 0, 0)"
-    surface = alone.locator(".rb-card").first.evaluate(_GROUND)
     cell = notebook.run("studio12 = rb.Studio(session)\nstudio12.card.job = finished_job()\nstudio12")
     shown(cell, ".rb-card")
-    assert cell.locator(".rb").first.evaluate(_GROUND) == surface
-    page = notebook.page.evaluate(
-        "getComputedStyle(document.body).getPropertyValue('--jp-layout-color1').trim()"
-    )
-    expected = notebook.page.evaluate(
-        "(colour) => { const node = document.body.appendChild(document.createElement('i'));"
-        " node.style.color = colour; const is = getComputedStyle(node).color; node.remove(); return is; }",
-        page,
-    )
-    assert surface == expected
-    notebook.theme("JupyterLab Light")
+    for theme in ("JupyterLab Dark", "JupyterLab Light"):
+        notebook.theme(theme)
+        surface = notebook.page.evaluate(_SURFACE)
+        assert alone.locator(".rb").first.evaluate(_GROUND) == "rgba(0, 0, 0, 0)"
+        assert alone.locator(".rb-card").first.evaluate(_GROUND) == surface
+        assert cell.locator(".rb").first.evaluate(_GROUND) == surface
 
 
 def test_nothing_scrolls_sideways_in_a_narrow_window(notebook: Notebook) -> None:
@@ -158,6 +152,14 @@ _NAMES_BELOW_FACTS = """(cell) => {
   return box('.rb-facts').bottom <= box('.rb-nav').top + 1;
 }"""
 _GROUND = "(node) => getComputedStyle(node).backgroundColor"
+# The theme's own, as a browser writes colours.
+_SURFACE = """() => {
+  const node = document.body.appendChild(document.createElement('i'));
+  node.style.color = 'var(--jp-layout-color1)';
+  const { color } = getComputedStyle(node);
+  node.remove();
+  return color;
+}"""
 # What scrolls sideways within the cell or, around a panel, at all; and what stands out of it.
 _WIDE = """(cell) => [...cell.querySelectorAll('.jp-OutputArea, .jp-OutputArea *')]
   .filter((node) => node.scrollWidth > node.clientWidth + 1 && node.clientWidth > 2

@@ -36,72 +36,74 @@ def choose(cell: Locator, data: bytes, mime: str = "image/jpeg") -> None:
 HALVES = (
     "(lambda p: [p.size, p.getpixel((p.width // 8, p.height // 2))[0] > 200,"
     " p.getpixel((p.width * 7 // 8, p.height // 2))[2] > 200])"
-    "(__import__('PIL.Image').Image.open(__import__('io').BytesIO({picker}.image.data)))"
+    "(__import__('PIL.Image').Image.open(__import__('io').BytesIO(taken19.image.data)))"
 )
 
 
-@pytest.mark.parametrize(
-    ("name", "size", "notes"),
-    [
-        ("small", (900, 600), ["location and camera data removed", "turned upright"]),
-        (
-            "large",
-            (3000, 2000),
-            [
-                "location and camera data removed",
-                "turned upright",
-                "shrunk from 3000 × 2000 to 2048 × 1365",
-            ],
-        ),
-    ],
-)
-def test_a_photograph_comes_out_upright_by_either_way(
-    notebook: Notebook, name: str, size: tuple[int, int], notes: list[str]
-) -> None:
+def test_a_photograph_comes_out_upright_by_either_way(notebook: Notebook) -> None:
     """Python turns a small one, the browser a large one, which it shrinks first; both say what went."""
-    data = photo(*size)
     cell = notebook.run(
-        f"taken_{name}, sent_{name} = rb.ImagePicker(), []\n"
-        f"taken_{name}.on_msg(lambda _, content, buffers:"
-        f" content['name'] == 'image' and sent_{name}.append(len(buffers[0])))\ntaken_{name}"
+        "taken19, sent19 = rb.ImagePicker(), [0]\n"
+        "taken19.on_msg(lambda _, content, buffers:"
+        " content['name'] == 'image' and sent19.append(sent19.pop() + len(buffers[0])))\ntaken19"
     )
     shown(cell)
-    choose(cell, data)
+    notes = ["location and camera data removed", "turned upright"]
+    small = photo(900, 600)
+    choose(cell, small)
+    notebook.comes_to("taken19.image and taken19.image.notes", notes)
+    notebook.comes_to(HALVES, [[900, 600], True, True])
+    assert notebook.value("sent19") == [len(small)]
+    large = photo(3000, 2000)
+    choose(cell, large)
+    notebook.comes_to("taken19.image.notes", [*notes, "shrunk from 3000 × 2000 to 2048 × 1365"])
+    notebook.comes_to(HALVES, [[2048, 1365], True, True])
+    assert notebook.value(f"0 < sent19[0] - {len(small)} != {len(large)}")
     says(cell, "turned upright")
-    notebook.comes_to(f"taken_{name}.image.notes", notes)
-    expected = [2048, 1365] if name == "large" else list(size)
-    notebook.comes_to(HALVES.format(picker=f"taken_{name}"), [expected, True, True])
-    notebook.comes_to(f"sum(sent_{name}) == {len(data)}", name == "small")
 
 
-def test_a_heic_photograph_is_named_at_once(notebook: Notebook) -> None:
-    """What to do with it is said after its first piece; the rest doesn't travel."""
+def test_what_cant_be_had_is_said_at_once(notebook: Notebook) -> None:
+    """A HEIC photo after its first piece, a file that is too large before anything of it travels.
+
+    And each reason for which there is no camera has its own sentence; the image chosen before stays.
+    """
     cell = notebook.run(
-        "picker20, pieces20 = rb.ImagePicker(), []\n"
+        "picker20 = rb.ImagePicker(image=__import__('PIL.Image').Image.new('RGB', (30, 20)))\n"
+        "pieces20 = []\n"
         "picker20.on_msg(lambda _, content, buffers: content['name'] == 'image' and pieces20.append(1))\n"
         "picker20"
     )
-    shown(cell)
+    zone = shown(cell, ".rb-drop")
     choose(cell, b"\0\0\0\x18ftypheic\0\0\0\0mif1heic" + bytes(3_000_000), "image/heic")
     says(cell, "This is a HEIC photo, which can't be read here. Export it as JPEG.")
-    notebook.comes_to("[len(pieces20), picker20.image is None]", [1, True])
     cell.get_by_role("progressbar").wait_for(state="hidden")
-
-
-def test_a_file_that_is_too_large_is_named_before_it_is_sent(notebook: Notebook) -> None:
-    """Its size and the limit are said; nothing travels, and the image chosen before stays."""
-    cell = notebook.run(
-        "picker24 = rb.ImagePicker(image=__import__('PIL.Image').Image.new('RGB', (30, 20)))\npicker24"
-    )
-    shown(cell, ".rb-drop").evaluate(
+    zone.evaluate(
         """(zone) => {
           const carried = new DataTransfer();
           carried.items.add(new File([new Uint8Array(52 << 20)], 'x.jpg', {type: 'image/jpeg'}));
           zone.dispatchEvent(new DragEvent('drop', {bubbles: true, cancelable: true, dataTransfer: carried}));
         }"""
     )
-    says(cell, "The file has 52 MB; an image may have 50 MB. Nothing was sent.")
-    notebook.comes_to("picker24.image.width", 30)
+    says(cell, "The file is 52 MB; the limit for an image is 50 MB. Nothing was sent.")
+    notebook.comes_to("[len(pieces20), picker20.image.width]", [1, 30])
+    for media, words in NO_CAMERA:
+        notebook.page.evaluate(
+            f"Object.defineProperty(navigator, 'mediaDevices', {{configurable: true, value: {media}}})"
+        )
+        try:
+            cell.get_by_role("button", name="Use the camera").click()
+            says(cell, words)
+            assert not cell.locator("video").is_visible()
+        finally:
+            notebook.page.evaluate("delete navigator.mediaDevices")
+
+
+_FAILS = "{getUserMedia: async () => { throw new DOMException('', '%s'); }}"
+NO_CAMERA = [
+    (_FAILS % "NotAllowedError", "didn't give this page"),
+    (_FAILS % "NotFoundError", "No camera was found."),
+    ("undefined", "over https and on localhost only"),
+]
 
 
 def test_an_image_on_its_way_can_be_called_back(notebook: Notebook) -> None:
@@ -185,32 +187,6 @@ def test_a_picture_is_taken_with_the_camera(notebook: Notebook) -> None:
     snap.wait_for(state="hidden")
     until(cell, off)
     until(cell, "() => document.activeElement.textContent === 'Use the camera'")
-
-
-NO_CAMERA = "{getUserMedia: async () => { throw new DOMException('', '%s'); }}"
-
-
-@pytest.mark.parametrize(
-    ("media", "words"),
-    [
-        (NO_CAMERA % "NotAllowedError", "didn't give this page"),
-        (NO_CAMERA % "NotFoundError", "No camera was found."),
-        ("undefined", "over https and on localhost only"),
-    ],
-)
-def test_why_there_is_no_camera_is_said(notebook: Notebook, media: str, words: str) -> None:
-    """Refused, absent, or a page that may have none: each has its own sentence."""
-    cell = notebook.run("rb.ImagePicker()")
-    shown(cell)
-    notebook.page.evaluate(
-        f"Object.defineProperty(navigator, 'mediaDevices', {{configurable: true, value: {media}}})"
-    )
-    try:
-        cell.get_by_role("button", name="Use the camera").click()
-        says(cell, words)
-        assert not cell.locator("video").is_visible()
-    finally:
-        notebook.page.evaluate("delete navigator.mediaDevices")
 
 
 def test_a_recent_image_is_taken_again_by_keyboard_alone(notebook: Notebook) -> None:

@@ -111,7 +111,7 @@ def test_hostile_tools_harm_neither_page_nor_kernel(notebook: Notebook, page: Pa
     until(panel, "(e) => e.querySelectorAll('.rb-list button:not([hidden])').length === 2")
     panel.get_by_role("button", name="Call", exact=True).click()
     says(cell, "Structured content")
-    says(cell, "These are the first 30,000 letters; the panel's .result has all of it.")
+    says(cell, "These are the first 30,000 characters; the panel's .result has all of it.")
     assert panel.locator("a").count() == 0
     assert panel.locator("img, script").count() == 0
     assert panel.evaluate("(e) => e.querySelectorAll('*').length") < 4_000

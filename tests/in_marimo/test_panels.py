@@ -35,7 +35,10 @@ PLAYS = "(card) => { const film = card.querySelector('video'); return film && fi
 
 
 def test_dark_panels_on_a_dark_page(page: Page) -> None:
-    """Each panel has the colours of the page's scheme, across its shadow tree, and so has the chart."""
+    """Each panel has the colours of the page's scheme, across its shadow tree, and so has the chart.
+
+    Of the chart, whose bars aren't drawn here, the still picture is seen.
+    """
     card = page.locator(".rb-of-job_card .rb-card", has_text="a kite")
     studio = page.locator(".reelbook-studio")
     studio.get_by_role("button", name="Usage").click()
@@ -53,7 +56,7 @@ def test_dark_panels_on_a_dark_page(page: Page) -> None:
 
 
 def test_the_studio(page: Page) -> None:
-    """A prompt becomes a playing clip; views made at a press are drawn; the chart shows its still picture."""
+    """A prompt becomes a playing clip, and views that are made at a press are drawn."""
     studio = page.locator(".reelbook-studio")
     studio.get_by_label("Prompt").fill("a red fox")
     studio.get_by_role("button", name="Generate").click()
@@ -63,10 +66,6 @@ def test_the_studio(page: Page) -> None:
     studio.get_by_role("button", name="Gallery").click()
     studio.locator(".rb-gallery .rb-tile").first.wait_for()
     assert card.is_hidden()
-    studio.get_by_role("button", name="Usage").click()
-    picture = studio.locator("img.rb-undrawn")
-    picture.wait_for()
-    page.wait_for_function("(picture) => picture.naturalWidth > 100", arg=picture.element_handle())
     studio.get_by_role("button", name="More").click()
     studio.get_by_role("button", name="Tools").click()
     studio.locator(".rb-explorer .rb-list button").first.wait_for()

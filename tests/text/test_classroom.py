@@ -85,7 +85,7 @@ def test_the_proof_claims_no_more_than_the_list_shows() -> None:
     assert said.startswith(
         "2 of 3 keys revoked, by the service's own list. The other 1 isn't listed any more."
     )
-    assert "Nobody else made a key meanwhile." in said
+    assert "Nobody else made a key in the meantime." in said
 
 
 def test_a_plan_says_what_it_makes_costs_and_takes() -> None:
@@ -100,7 +100,7 @@ def test_a_plan_says_what_it_makes_costs_and_takes() -> None:
     goes_on = replace(PLAN, continued=room(2), students=("S0", "Zoe"), keys=0)
     assert words.plan_lines(goes_on, FACTS, "http://a")[1:] == [
         "Not in it yet: 1 student, Zoe.",
-        "All of them have a key. Their sheet is written anew.",
+        "All of them have a key. Their sheet is written again.",
     ]
 
 

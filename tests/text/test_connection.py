@@ -15,7 +15,6 @@ LIVE: dict[str, Any] = {
     "base_url": "https://api.example.com",
     "colab": False,
     "keyring": True,
-    "kept": False,
     "home": Path("/home/me/reelbook"),
 }
 

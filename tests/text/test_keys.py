@@ -43,8 +43,8 @@ def test_keys_that_are_left_over_are_marked(fields: dict[str, Any], said: str) -
 def test_what_cannot_be_told_is_said() -> None:
     """Where the list doesn't tell which key is in use, the summary and the question say so."""
     unknown = key(created_at=iso(NOW))
-    assert "doesn't tell" in words.summary([unknown], None, NOW)
-    assert "doesn't tell" in words.question(unknown, None, NOW)
+    assert "doesn't show" in words.summary([unknown], None, NOW)
+    assert "doesn't show" in words.question(unknown, None, NOW)
 
 
 def test_where_the_old_key_still_stands_is_said() -> None:

@@ -31,7 +31,7 @@ def span(first: float, last: float, *, split: bool = True) -> UsageSpan:
 def test_the_total_has_its_seconds_and_requests() -> None:
     """Before the first answer it says what is asked."""
     assert total_words(TOTAL, 30) == ("$7.85 in 30 days", "157 s · 31 requests")
-    assert total_words(None, 1) == ("", "Asking what was used in 1 day.")
+    assert total_words(None, 7) == ("", "Asking what was used in the last 7 days.")
 
 
 @pytest.mark.parametrize(

@@ -31,9 +31,9 @@ class ClassPage(Page):
         super().__init__(panel)
         self.address = address
 
-    def types(self, name: str = "plan", **fields: str) -> dict[str, Any]:
+    def types(self, message: str = "plan", /, **fields: str) -> dict[str, Any]:
         """Fills the form in, and gives the plan for it."""
-        self.says(name, **{"text": CLASS, "address": self.address, **fields})
+        self.says(message, fields={"students": CLASS, "address": self.address, **fields})
         return self.last("plan")
 
     def opens(self, **fields: str) -> None:
@@ -53,14 +53,12 @@ class ClassPage(Page):
 
 
 @pytest.fixture
-def page(sandbox: Sandbox) -> Iterator[ClassPage]:
-    with rb.connect("sandbox") as session:
-        panel = ClassroomPanel(session)
-        page = ClassPage(panel, sandbox.url)
-        page.says("hello")
-        page.waits()
-        yield page
-        panel.close()
+def page(session: rb.Session, sandbox: Sandbox) -> Iterator[ClassPage]:
+    page = ClassPage(ClassroomPanel(session), sandbox.url)
+    page.says("hello")
+    page.waits()
+    yield page
+    page.panel.close()
 
 
 def test_without_a_class_nothing_is_asked(page: ClassPage, sandbox: Sandbox) -> None:
@@ -89,7 +87,7 @@ def test_a_class_that_is_served_stands_on_top(page: ClassPage, home: Path) -> No
         assert page.panel.live
         assert "Ada" not in page.panel.still()[0]
     page.panel.update()
-    assert "Nobody serves it now" in page.last("served")["room"]["where"]
+    assert "Nobody is serving it" in page.last("served")["room"]["where"]
     store = RoomStore(home / "rooms" / "FOX234" / "room.db")
     store.end()
     page.panel.update()
@@ -102,7 +100,7 @@ def test_a_class_that_is_served_stands_on_top(page: ClassPage, home: Path) -> No
 
 def test_before_anything_is_made_it_says_what_it_comes_to(page: ClassPage, home: Path) -> None:
     """How many keys, how long, what all may spend, where the files go, who reaches what; nothing is done."""
-    plan = page.types(limit="7", spend="1.50", called="Drawing")
+    plan = page.types(rate_limit="7", max_spend_usd="1.50", name="Drawing")
     said = "\n".join(plan["lines"])
     for part in (
         "“Drawing”: 3 students, Ada Lovelace, Grace Hopper, Alan Turing, "
@@ -120,10 +118,10 @@ def test_before_anything_is_made_it_says_what_it_comes_to(page: ClassPage, home:
 @pytest.mark.parametrize(
     ("field", "value", "problem"),
     [
-        ("called", "x" * 27, "1 to 26 characters"),
-        ("limit", "101", "1 to 100 requests a minute"),
-        ("limit", "many", "1 to 100 requests a minute"),
-        ("spend", "2,50 or so", "amount in USD"),
+        ("name", "x" * 27, "1 to 26 characters"),
+        ("rate_limit", "101", "1 to 100 requests a minute"),
+        ("rate_limit", "many", "1 to 100 requests a minute"),
+        ("max_spend_usd", "2,50 or so", "amount in USD"),
         ("address", "nowhere", "http"),
     ],
 )
@@ -152,10 +150,10 @@ def test_a_sandbox_of_this_machine_only_is_named_under_the_address(page: ClassPa
 def test_a_file_is_read_as_the_command_reads_it(page: ClassPage) -> None:
     """With its header row and its encoding; its names go into the field."""
     names = "Vorname;Nachname\nBjörn;Ångström\n"
-    page.says("file", names.encode("cp1252"), file="class.csv", text="old")
-    assert page.last("draft")["text"] == "Björn Ångström"
-    page.says("file", b"a,b\nc,d\n", file="class.csv")
-    assert "no header row" in page.last("plan")["problems"]["text"]
+    page.says("file", names.encode("cp1252"), file="class.csv", fields={"students": "old"})
+    assert page.last("draft")["fields"]["students"] == "Björn Ångström"
+    page.says("file", b"a,b\nc,d\n", file="class.csv", fields={})
+    assert "no header row" in page.last("plan")["problems"]["students"]
 
 
 def test_opened_looked_at_and_closed(page: ClassPage, sandbox: Sandbox) -> None:
@@ -163,7 +161,7 @@ def test_opened_looked_at_and_closed(page: ClassPage, sandbox: Sandbox) -> None:
     page.opens()
     assert page.rows()["Ada Lovelace"][1:] == ["active", "never"]
     assert (page.panel.active, page.panel.used) == (3, 0)
-    assert page.last("draft") == {"name": "draft"}
+    assert page.last("draft")["fields"] == {}
     room = page.panel.rooms[0].classroom
     secret = (Path(room.folder) / room.seats[1].file).read_text().partition("API_KEY=")[2].splitlines()[0]
     with rb.connect("live", api_key=secret, base_url=sandbox.url) as student:
@@ -228,14 +226,16 @@ def test_stopped_between_two_keys_it_goes_on_later(page: ClassPage, monkeypatch:
 
     monkeypatch.setattr(page.panel.session.keys, "create", stopping)
     page.opens()
-    assert page.panel.message["text"] == "Stopped. What was made is made; it can go on at any time."
+    assert (
+        page.panel.message["text"] == "Stopped. You can continue at any time; keys already made are skipped."
+    )
     assert [row[1] for row in page.rows().values()] == ["active", "no key yet", "no key yet"]
     monkeypatch.undo()
-    plan = page.types(limit="99", address="")
+    plan = page.types(rate_limit="99", address="")
     assert (plan["keys"], plan["fixed"], plan["ready"]) == (2, True, True)
     assert plan["lines"][0].startswith("It goes on with “classroom ")
     assert "20 requests a minute and $2.00 each, as it was opened" in plan["lines"][0]
-    page.opens(limit="99", address="")
+    page.opens(rate_limit="99", address="")
     assert page.panel.active == 3
 
 
@@ -244,7 +244,7 @@ def test_where_only_answers_arrive_the_page_hears_on_asking(page: ClassPage) -> 
     page.panel.asks = True
     page.types()
     page.messages.clear()
-    page.says("open", text=CLASS, address=page.address)
+    page.says("open", fields={"students": CLASS, "address": page.address})
     assert page.panel.live
     until(lambda: not page.panel._busy and page.panel.active == 3)
     assert {content["name"] for content, _ in page.messages} <= {"now", "plan"}

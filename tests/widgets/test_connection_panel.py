@@ -15,13 +15,11 @@ from reelbook.widgets.connection_panel import ConnectionPanel
 
 
 @pytest.fixture
-def panel(sandbox: Sandbox) -> Iterator[ConnectionPanel]:
-    session = rb.connect("sandbox")
+def panel(session: rb.Session) -> Iterator[ConnectionPanel]:
     panel = ConnectionPanel(session)
     yield panel
     panel.close()
     panel.session.close()
-    session.close()
 
 
 def test_the_sandbox_is_called_what_it_is(panel: ConnectionPanel) -> None:
@@ -31,13 +29,12 @@ def test_the_sandbox_is_called_what_it_is(panel: ConnectionPanel) -> None:
     assert "The local sandbox" in panel.still()[1]
 
 
-def test_a_known_address_needs_no_typing(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_known_address_needs_no_typing(session: rb.Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beside the sandbox the field holds the live service's address where the settings have it."""
     monkeypatch.setenv(settings.BASE_URL, "https://api.example.com")
-    with rb.connect("sandbox") as session:
-        panel = ConnectionPanel(session)
-        assert panel.words["address"] == "https://api.example.com"
-        panel.close()
+    panel = ConnectionPanel(session)
+    assert panel.words["address"] == "https://api.example.com"
+    panel.close()
 
 
 def test_testing_sends_one_request_and_says_the_balance(panel: ConnectionPanel, sandbox: Sandbox) -> None:

@@ -25,14 +25,12 @@ class KeysPage(Page):
 
 
 @pytest.fixture
-def page(sandbox: Sandbox) -> Iterator[KeysPage]:
-    with rb.connect("sandbox") as session:
-        panel = KeyManager(session)
-        page = KeysPage(panel)
-        page.says("hello")
-        done(page)
-        yield page
-        panel.close()
+def page(session: rb.Session) -> Iterator[KeysPage]:
+    page = KeysPage(KeyManager(session))
+    page.says("hello")
+    done(page)
+    yield page
+    page.panel.close()
 
 
 def done(page: KeysPage) -> None:
@@ -45,12 +43,11 @@ def create(page: KeysPage, name: str = "ada", limit: int = 20) -> None:
     done(page)
 
 
-def test_nothing_is_asked_before_it_is_seen(sandbox: Sandbox) -> None:
+def test_nothing_is_asked_before_it_is_seen(session: rb.Session, sandbox: Sandbox) -> None:
     """Listing costs a request: it is made when a page opens the panel."""
-    with rb.connect("sandbox") as session:
-        panel = KeyManager(session)
-        assert "list-keys" not in sandbox.state()["requests"] or not sandbox.state()["requests"]["list-keys"]
-        panel.close()
+    panel = KeyManager(session)
+    assert not sandbox.state()["requests"].get("list-keys")
+    panel.close()
 
 
 def test_the_key_in_use_is_listed_first_and_named(page: KeysPage) -> None:

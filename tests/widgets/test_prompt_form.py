@@ -103,24 +103,19 @@ def test_a_message_that_comes_twice_sends_once(clock: list[float]) -> None:
     assert len(session.submitted) == 1
 
 
-def test_what_is_wrong_is_said_at_its_field(sandbox: Sandbox) -> None:
+def test_what_is_wrong_is_said_at_its_field_and_raised_in_python(session: rb.Session) -> None:
     """The session's refusal stands at the field it is about, and goes when the field is edited."""
-    with rb.connect("sandbox") as session:
-        form = PromptForm(session)
-        asks(form, "generate", values={"prompt": "  "})
-        assert list(form.problems) == ["prompt"]
-        assert session.jobs() == ()
-        form.prompt = "a fox"
-        assert form.problems == {}
-
-
-def test_in_python_a_refusal_is_raised(sandbox: Sandbox) -> None:
-    """`generate()` raises what the button shows."""
-    with rb.connect("sandbox") as session:
-        with pytest.raises(InvalidPrompt):
-            PromptForm(session).generate()
-        with pytest.raises(InvalidImage, match="Choose an image first"):
-            PromptForm(session, mode="image-to-video", prompt="x").generate()
+    form = PromptForm(session)
+    asks(form, "generate", values={"prompt": "  "})
+    assert list(form.problems) == ["prompt"]
+    with pytest.raises(InvalidPrompt):
+        form.generate()
+    assert session.jobs() == ()
+    form.prompt = "a fox"
+    assert form.problems == {}
+    form.mode = "image-to-video"
+    with pytest.raises(InvalidImage, match="Choose an image first"):
+        form.generate()
 
 
 def test_other_errors_stand_under_the_form() -> None:
@@ -199,17 +194,13 @@ def test_the_balance_is_asked_for_once(sandbox: Sandbox) -> None:
         second.close()
 
 
-def test_the_key_is_in_no_state_and_no_repr(sandbox: Sandbox) -> None:
+def test_the_key_is_in_no_state_and_no_repr(session: rb.Session, sandbox: Sandbox) -> None:
     """What could be saved with a notebook doesn't hold the key."""
-    with rb.connect("sandbox") as session:
-        key = sandbox.api_key.reveal()
-        studio = rb.Studio(session)
-        for panel in (studio.form, studio.card, studio.line):
-            text = (
-                repr(panel.get_state()) + repr(panel) + repr(panel._repr_mimebundle_()) + repr(panel.__dict__)
-            )
-            assert key not in text
-        studio.close()
+    studio = rb.Studio(session)
+    for panel in (studio.form, studio.card, studio.line):
+        kept = (panel.get_state(), panel, panel._repr_mimebundle_(), panel.__dict__)
+        assert sandbox.api_key.reveal() not in "".join(map(repr, kept))
+    studio.close()
 
 
 def test_the_form_says_what_the_limit_leaves_and_its_button_warns_nobody(sandbox: Sandbox) -> None:
@@ -278,7 +269,7 @@ def test_earlier_prompts_are_sent_as_they_are_asked_for(remembering: Any) -> Non
     form = PromptForm(remembering)
     found = asks(form, "history", text="fox")
     assert found == {"items": ["a fox in fog", "a fox at dawn"], "note": ""}
-    nothing = {"items": [], "note": "No earlier prompt has these words."}
+    nothing = {"items": [], "note": "No earlier prompt contains these words."}
     assert asks(form, "history", text="xylophone") == nothing
     assert len(asks(form, "history", text="")["items"]) == 3
     remembering.submitted += [JobRequest.from_text(f"a fox {n}") for n in range(2 * EARLIER)]
@@ -340,7 +331,7 @@ def test_a_zip_of_several_clips_offers_them(fox: Path) -> None:
     """Nothing is filled in before one is chosen; another name fills nothing."""
     form = make()
     answer = dropped(form, fox.with_name("both.zip"))
-    assert answer == {"clips": ["fox.mp4", "owl.mp4"], "words": "both.zip tells of 2 clips. Which one?"}
+    assert answer == {"clips": ["fox.mp4", "owl.mp4"], "words": "both.zip describes 2 clips. Which one?"}
     assert form.prompt == "a fox"
     says(form, "passport_of", clip="hen.mp4")
     says(form, "passport_of", clip="owl.mp4")
@@ -357,7 +348,9 @@ def test_a_clip_from_an_image_wants_its_image(tmp_path: Path) -> None:
     form = make()
     dropped(form, tmp_path / "zoom.json", json.dumps(Passport(request).record()).encode())
     assert (form.mode, form.prompt, form.duration_seconds) == ("image-to-video", "zoom in", 2)
-    assert form.message["text"] == "Filled from zoom.json. Choose its image again: the file doesn't hold it."
+    assert (
+        form.message["text"] == "Filled from zoom.json. Choose its image again: the file doesn't contain it."
+    )
 
 
 @pytest.mark.parametrize(
@@ -367,12 +360,12 @@ def test_a_clip_from_an_image_wants_its_image(tmp_path: Path) -> None:
         ("cut.mp4", b"\0\0\0\x18ftypisom" + bytes(12), "cut.mp4 is no MP4, or is cut off."),
         ("bad.zip", b"PK\x03\x04 not a zip", "bad.zip is no zip that can be read"),
         ("long.json", b'"prompt": "' + b"x" * 20_001, "The prompt has more than 20,000 characters"),
-        ("seed.json", b'"seed": 9007199254740993, "prompt": "x', "The seed 9007199254740993 is larger than"),
+        ("seed.json", b'"seed": 9007199254740993, "prompt": "x', "The seed 9007199254740993 is too large"),
     ],
     ids=lambda value: value if isinstance(value, str) and "." in value and " " not in value else "",
 )
 def test_a_file_that_fills_nothing_says_why(name: str, data: bytes, said: str) -> None:
-    """What no passport, no MP4, no zip and no request of a form is; the form stays as it was."""
+    """No passport, no MP4, no zip, and a request that a form can't hold; the form stays as it was."""
     if b"prompt" in data:
         data = b'{"reelbook_passport": 1, "request": {"mode": "text-to-video", ' + data + b'"}}'
     form = make()
@@ -388,4 +381,4 @@ def test_a_file_that_is_too_large_is_refused_with_its_first_piece() -> None:
     assert "more" not in asks(form, "passport", b"PK", **head)
     assert "larger than 50 MB" in form.message["text"]
     asks(form, "passport", b"PK", **{**head, "index": 1})
-    assert form.message["text"] == "The file didn't arrive whole. Choose it again."
+    assert form.message["text"] == "The file arrived incomplete. Choose it again."

@@ -33,12 +33,6 @@ def sandbox(home: Path) -> Iterator[Sandbox]:
         yield running
 
 
-@pytest.fixture
-def session(sandbox: Sandbox, home: Path) -> Iterator[rb.Session]:
-    with rb.connect(api_key=sandbox.api_key, base_url=sandbox.url, home=home) as opened:
-        yield opened
-
-
 AXES = {"animal": "fox, heron, bear", "seed": "1-2", "duration_seconds": "1"}
 
 

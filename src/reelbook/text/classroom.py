@@ -53,9 +53,9 @@ def served(room: RoomNumbers) -> dict[str, Any]:
         f"{len(room.joined)}{places} joined · {count(room.waiting, 'clip')} in the queue · {spent} spent"
     )
     if room.ended:
-        where = "It has ended; reelbook classroom report writes what it came to."
+        where = "It has ended; reelbook classroom report writes its report."
     elif not room.address:
-        where = "Nobody serves it now; reelbook classroom serve goes on with it."
+        where = "Nobody is serving it; reelbook classroom serve resumes it."
     else:
         where = f"{room.address} · code {room.code} · your page: {room.address}/room"
     return {
@@ -81,7 +81,7 @@ def plan_lines(plan: ClassPlan, facts: Facts, address: str) -> list[str]:
         if fresh := [name for name in plan.students if all(name != seat.student for seat in room.seats)]:
             lines.append(f"Not in it yet: {who(fresh)}.")
     if not plan.keys:
-        return [*lines, "All of them have a key. Their sheet is written anew."]
+        return [*lines, "All of them have a key. Their sheet is written again."]
     lines.append(
         f"Creating {count(plan.keys, 'key')} takes {about(plan.seconds)}: this session's key may send "
         f"{facts.requests_limit} requests a minute."
@@ -210,7 +210,7 @@ def closed(room: ClosedClassroom) -> str:
         are = "isn't" if total - room.listed == 1 else "aren't"
         text = f"{text} The other {total - room.listed} {are} listed any more."
     others = (
-        "Nobody else made a key meanwhile."
+        "Nobody else made a key in the meantime."
         if not room.others
         else f"{count(len(room.others), 'key')} made by others since it was opened: left alone, and listed "
         "here."

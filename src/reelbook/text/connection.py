@@ -33,13 +33,12 @@ def connection_words(
     home: Path,
     colab: bool,
     keyring: bool,
-    kept: bool,
     known_address: str = "",
 ) -> dict[str, Any]:
     """Everything in the panel except the result of a test.
 
     `source` is where the live service's key was found, None if there is none. `keyring`: a key could be kept
-    in one; `kept`: the key is in it. `known_address`: the live service's, if the settings have it.
+    in one. `known_address`: the live service's, if the settings have it.
     """
     if service == "sandbox":
         title = "The local sandbox"
@@ -65,7 +64,7 @@ def connection_words(
         "key": key,
         "sandbox": service == "sandbox",
         "address": known_address if service == "sandbox" else base_url,
-        "keep": _keeping(colab=colab, keyring=keyring, kept=kept),
+        "keep": _keeping(colab=colab, keyring=keyring, kept=source == "keyring"),
         "can_keep": keyring and not colab,
         "disk": _disk(home, colab=colab),
     }

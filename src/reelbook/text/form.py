@@ -107,26 +107,26 @@ def plan_words(prompt: str, duration_seconds: int, styles: Iterable[str] = ()) -
 
 def filled_from(name: str, *, image: bool) -> str:
     """What the form says once a file has filled it."""
-    return f"Filled from {name}." + (" Choose its image again: the file doesn't hold it." if image else "")
+    return f"Filled from {name}." + (" Choose its image again: the file doesn't contain it." if image else "")
 
 
 def no_passport(name: str) -> str:
     """What it says of a file that doesn't tell."""
-    return f"{name} doesn't say what made it, so the form is as it was. Clips that Reelbook saved say it."
+    return f"{name} doesn't say what made it, so the form is unchanged. Clips that Reelbook saved do."
 
 
 def several_clips(name: str, clips: int, offered: int) -> str:
     """What it says of a zip with several clips, of which so many are offered."""
     first = f", the first {offered} of which are here" if clips > offered else ""
-    return f"{name} tells of {clips} clips{first}. Which one?"
+    return f"{name} describes {clips} clips{first}. Which one?"
 
 
 def too_much(request: JobRequest) -> str:
     """Why a file's request doesn't fit into the form; empty if it does."""
     if len(request.prompt) > LONGEST_TEXT:
-        return f"The prompt has more than {LONGEST_TEXT:,} characters, so the form is as it was."
+        return f"The prompt has more than {LONGEST_TEXT:,} characters, so the form is unchanged."
     if abs(request.seed or 0) > EXACT:
-        return f"The seed {request.seed} is larger than a page can count, so the form is as it was."
+        return f"The seed {request.seed} is too large for the page, so the form is unchanged."
     return ""
 
 
@@ -144,8 +144,12 @@ def braces_hint(prompt: str) -> str:
 def history_note(found: int, *, searched: bool, most: int) -> str:
     """What stands below earlier prompts: why there are none, or that there may be more."""
     if not found:
-        return "No earlier prompt has these words." if searched else "Prompts that were sent are listed here."
-    return f"The last {most}. Words find earlier ones." if found == most else ""
+        return (
+            "No earlier prompt contains these words."
+            if searched
+            else "Prompts that you send are listed here."
+        )
+    return f"The last {most}. Search to find earlier ones." if found == most else ""
 
 
 def styles_note(found: int, path: Path) -> str:

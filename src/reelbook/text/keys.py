@@ -76,7 +76,7 @@ def summary(keys: Sequence[ApiKey], in_use: ApiKey | None, now: float | None = N
         said.append(f"{revoked} revoked")
     if old := sum(bool(stale(key, now)) for key in active):
         said.append(f"{old} not used lately")
-    unknown = " The list doesn't tell which one this session uses." if active and in_use is None else ""
+    unknown = " The list doesn't show which one this session uses." if active and in_use is None else ""
     return f"{', '.join(said)}.{unknown}"
 
 
@@ -88,7 +88,7 @@ def question(key: ApiKey, in_use: ApiKey | None, now: float | None = None) -> st
     rotate = "To change the key without that, rotate it."
     if in_use is None:
         risk = (
-            "The list doesn't tell which key this session uses: if it is this one, the session stops, and "
+            "The list doesn't show which key this session uses: if it is this one, the session stops, and "
             "clips under way can't be fetched."
         )
     elif in_use.key_id == key.key_id:
@@ -131,7 +131,7 @@ def rotated(
     if set_in is not None and not (set_in == "keyring" and kept):
         where = f"{where} {elsewhere(set_in)}"
     last = (
-        "The list doesn't tell which key was the old one: revoke it in the list."
+        "The list doesn't show which key was the old one: revoke it in the list."
         if old is None
         else f"The old key “{old.name}” ({old.key_preview or old.key_id}) still works. Revoke it when "
         "nothing else needs it."

@@ -68,8 +68,8 @@ def first_words(cells: Sequence[Cell], names: Sequence[str]) -> str:
     values = [{**cell.values, "prompt": cell.request.prompt} for cell in cells[:3]]
     first = "; ".join(", ".join(str(each[name]) for name in names) for each in values)
     return (
-        f"The first three clips differ most: {first}. You can stop at any time; what runs then goes on "
-        "and is paid."
+        f"The first three clips differ most: {first}. You can stop at any time; clips that are "
+        "running by then finish and are paid for."
     )
 
 

@@ -1,4 +1,4 @@
-"""What is said of usage over time: total, pace, each span, the ledger's share, and how it was found."""
+"""Usage over time in words: total, pace, each span, the ledger's share, and how it was found."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SpanWords(NamedTuple):
 def total_words(total: Totals | None, days: int) -> tuple[str, str]:
     """The period's money, and its seconds and requests."""
     if total is None:
-        return "", f"Asking what was used in {count(days, 'day')}."
+        return "", f"Asking what was used in the last {count(days, 'day')}."
     return f"{dollars(total.usd)} in {count(days, 'day')}", _amounts(total.seconds, total.requests)
 
 

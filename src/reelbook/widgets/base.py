@@ -46,10 +46,10 @@ _KERNEL = secrets.token_hex(4)
 
 
 class Callbacks(Generic[P]):
-    """A method by which a person asks to be told of something: `panel.on_job(callback)`.
+    """A method with which a person subscribes to something: `panel.on_job(callback)`.
 
-    It stands in the panel's class with what `help()` says of it. Each panel has callbacks of its own, and is
-    brought up to date with the first one. True while there are any.
+    It is declared in the panel's class, with the text that `help()` shows. Each panel has its own callbacks,
+    and is updated when it gets its first one. True while there are any.
     """
 
     def __init__(self, doc: str | None, panel: Panel | None = None, name: str = "") -> None:
@@ -157,6 +157,9 @@ class Panel(anywidget.AnyWidget):
     _over = ""  # what is said when that is over
     _sends_news = False  # in messages of its own, which aren't kept until the page asks
     says_trouble = True  # not where another panel beside it does
+    stands_for: Panel | None = (
+        None  # the host whose still form is kept when a person turns away from this one
+    )
 
     def __init__(self, **traits: Any) -> None:
         only_known(self, traits)
@@ -245,7 +248,7 @@ class Panel(anywidget.AnyWidget):
     # What stands under the panel
 
     def say(self, text: str, tone: Tone = "info") -> None:
-        """Shows `text` under the panel in place of the message before it; an empty text only removes that."""
+        """Shows `text` under the panel in place of the previous message; an empty text just removes that."""
         self.message = {"text": text, "tone": tone}
 
     def say_problem(self, problem: Exception | str, doing: str = "") -> None:
@@ -276,7 +279,7 @@ class Panel(anywidget.AnyWidget):
             self.update()
 
     def _say_trouble(self) -> None:
-        """While its ledger can't be written, or its key is refused, nothing can be bought: that is said."""
+        """Says that nothing can be bought while the ledger can't be written, or the key is refused."""
         if not self.says_trouble:
             return
         # Some panels have no session, or the connection of a tool server alone.
@@ -328,7 +331,7 @@ class Panel(anywidget.AnyWidget):
         return True
 
     def _forget_work(self) -> None:
-        """Whatever is under way ends in silence."""
+        """Work under way ends without a message."""
         self._work = {}  # not cleared: ipywidgets also closes panels that were refused before they had it
 
     def _work_ended(self, name: Hashable) -> None:
@@ -359,7 +362,7 @@ class Panel(anywidget.AnyWidget):
     # What goes to the page and comes from it
 
     def _post(self, name: str, content: dict[str, Any]) -> None:
-        """Sends the page what it is to show under that name, unless it has it or can't be reached now."""
+        """Sends the page the content of that name, unless it has it already or can't be reached now."""
         if self.reaches_page and self._posted.get(name) != content:
             self._posted[name] = content
             self.send({"name": name, **content})
@@ -390,7 +393,7 @@ class Panel(anywidget.AnyWidget):
     def _call(
         self, handler: Callable[..., Any], content: dict[str, Any], buffers: Sequence[Any]
     ) -> dict[str, Any] | None:
-        """Calls the handler with those parts of a message that it names; None for what isn't there."""
+        """Calls the handler with the parts of the message that its parameters name; None for missing ones."""
         # No other part is copied: it may be a key.
         parts = {name: content.get(name) for name in inspect.signature(handler).parameters}
         whole = {"content": content, "buffers": buffers}
@@ -400,7 +403,7 @@ class Panel(anywidget.AnyWidget):
         return answer
 
     def _on_left(self) -> None:
-        self.keep_still()
+        (self.stands_for or self).keep_still()
 
     def _on_dismiss(self) -> None:
         self.say("")
@@ -438,7 +441,7 @@ def open_panels() -> list[Panel]:
 
 
 def name_of(value: object) -> str | None:
-    """The name by which a person's cells have it; None where they have none."""
+    """The variable of the person's notebook that holds `value`; None if there is none."""
     names = list(vars(sys.modules["__main__"]).items())  # of IPython's cells and marimo's
     return next((name for name, each in names if each is value and not name.startswith("_")), None)
 

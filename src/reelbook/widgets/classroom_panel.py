@@ -45,15 +45,7 @@ from .static_html import text_still
 
 ROOM_SECONDS = 3.0  # between two looks at the class that is served
 LARGEST_LIST_BYTES = 1_000_000  # of a file with names
-# The page's fields, by the arguments that they are for.
-FIELD_OF = {
-    "students": "text",
-    "name": "called",
-    "rate_limit": "limit",
-    "max_spend_usd": "spend",
-    "folder": "folder",
-    "address": "address",
-}
+FIELDS = ("students", "name", "rate_limit", "max_spend_usd", "folder", "address")  # of the form
 
 
 class _Stopped(Exception):
@@ -118,7 +110,7 @@ class ClassroomPanel(Panel):
         self._post("rooms", {"rooms": [words.room_words(room, now) for room in self.rooms]})
         if self._give_draft and self.reaches_page:  # what is being typed is the page's
             self._give_draft = False
-            self.send({"name": "draft", **self._draft})
+            self.send({"name": "draft", "fields": self._draft})
         self._post("plan", self._plan)
         self._post("now", self._now(now))
 
@@ -165,32 +157,30 @@ class ClassroomPanel(Panel):
     def _on_refresh(self) -> None:
         self._look()
 
-    def _on_plan(self, content: dict[str, Any]) -> None:
-        """Something was typed: the page is told what it would come to."""
-        self._drafted(content)
-        self._planned()
+    def _on_plan(self, fields: Any) -> None:
+        """Something was typed: tells the page what the class would cost and take."""
+        self._planned(fields)
 
-    def _on_file(self, content: dict[str, Any], buffers: Any) -> None:
+    def _on_file(self, file: Any, fields: Any, buffers: Any) -> None:
         """A file was chosen or dropped: its names go into the field."""
-        self._drafted(content)
         try:
-            names = lists.parsed(bytes(buffers[0]), str(content.get("file") or "The file"))
+            names = lists.parsed(bytes(buffers[0]), str(file or "The file"))
         except ReelbookError as error:
-            self._plan = {"lines": [], "problems": {"text": words.plain(str(error))}, "keys": 0}
+            self._planned(fields)
+            self._plan = {"lines": [], "problems": {"students": words.plain(str(error))}, "keys": 0}
         else:
-            self._draft, self._give_draft = {**self._draft, "text": "\n".join(names)}, True
-            self._planned()
+            self._give_draft = True
+            self._planned({**fields, "students": "\n".join(names)})
 
-    def _on_open(self, content: dict[str, Any]) -> None:
-        self._drafted(content)
-        plan = self._planned()
+    def _on_open(self, fields: Any) -> None:
+        plan = self._planned(fields)
         if plan.problems or self._plan["problems"]:
             return
         fresh, draft = plan.continued is None, self._draft
         self._make(
             plan.students,
             typed=True,
-            name=draft["called"] or None,
+            name=draft["name"] or None,
             rate_limit=plan.rate_limit,
             max_spend_usd=plan.max_spend_usd,
             folder=Path(draft["folder"]) if fresh and draft["folder"] else None,
@@ -233,21 +223,19 @@ class ClassroomPanel(Panel):
     def _room(self, number: object) -> ClassroomStatus | None:
         return next((room for room in self.rooms if room.classroom.id == number), None)
 
-    def _drafted(self, content: dict[str, Any]) -> None:
-        self._draft = {name: str(content.get(name) or "").strip() for name in FIELD_OF.values()}
-
-    def _planned(self) -> ClassPlan:
-        draft = self._draft
+    def _planned(self, fields: dict[str, Any]) -> ClassPlan:
+        """What it comes to as the form is filled in."""
+        draft = self._draft = {name: str(fields.get(name) or "").strip() for name in FIELDS}
         plan = plan_classroom(
             self.session,
-            lists.typed(draft["text"]),
-            name=draft["called"] or None,
-            rate_limit=_number(draft["limit"]),
-            max_spend_usd=draft["spend"] or None,
+            lists.typed(draft["students"]),
+            name=draft["name"] or None,
+            rate_limit=_number(draft["rate_limit"]),
+            max_spend_usd=draft["max_spend_usd"] or None,
             folder=Path(draft["folder"]) if draft["folder"] else None,
             address=draft["address"] or None,
         )
-        problems = {FIELD_OF[about]: words.plain(text) for about, text in plan.problems.items()}
+        problems = {name: words.plain(text) for name, text in plan.problems.items()}
         address, unreached = draft["address"], ""
         if plan.continued is not None:
             address = plan.continued.address
@@ -255,14 +243,14 @@ class ClassroomPanel(Panel):
             address, unreached = self._reached
         if unreached:
             problems.setdefault("address", unreached)
-        if not draft["text"]:
-            problems.pop("text", None)  # nothing has been typed yet
+        if not draft["students"]:
+            problems.pop("students", None)  # nothing has been typed yet
         self._plan = {
             "lines": words.plan_lines(plan, self.session.facts, address),
             "warning": WARNING,
             "problems": problems,
             "keys": plan.keys,
-            "ready": bool(draft["text"]) and not problems,
+            "ready": bool(draft["students"]) and not problems,
             "why": "Correct what is marked." if problems else "",
             "fixed": plan.continued is not None,
         }
@@ -308,7 +296,7 @@ class ClassroomPanel(Panel):
             try:
                 return work()
             except _Stopped:
-                return f"Stopped. What was {done_word} is {done_word}; it can go on at any time."
+                return f"Stopped. You can continue at any time; keys already {done_word} are skipped."
             except ReelbookError as error:
                 raise ReelbookError(words.plain(str(error))) from error
             finally:
@@ -319,7 +307,7 @@ class ClassroomPanel(Panel):
                 self.rooms = classroom_status(self.session)
             except ReelbookError as error:
                 raise ReelbookError(
-                    f"The classrooms couldn't be looked at: {words.plain(str(error))}"
+                    f"The classrooms couldn't be listed: {words.plain(str(error))}"
                 ) from error
             self._heard_at = time.time()
 

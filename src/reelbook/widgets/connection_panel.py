@@ -62,7 +62,6 @@ class ConnectionPanel(Panel):
                 home=self.session.home,
                 colab=settings.in_colab(),
                 keyring=settings.has_keyring(),
-                kept=self._source == "keyring",
             )
             self.live = self._busy
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,48 +23,13 @@ from .base import Panel
 from .bundle import added_style, module, packed, style
 from .clip_serving import PIECE_BYTES
 from .static_html import figure_html, picture_html
-from .uploads import MAX_BYTES, Upload
+from .uploads import MAX_BYTES, Uploads
 
 if TYPE_CHECKING:
     from reelbook.media.images import Crop, PreparedImage
     from reelbook.media.recent_images import RecentImages
 
 PREVIEW_SIDE = 256
-
-
-class ImageUpload(Upload):
-    """One image in pieces. Raises InvalidImage if its first bytes show that it isn't a picture, too."""
-
-    error = InvalidImage
-    what = "image"
-
-    def __init__(self, content: dict[str, Any], buffers: Sequence[Any]) -> None:
-        from reelbook.media.image_files import never_a_picture
-
-        super().__init__(content)
-        if reason := never_a_picture(bytes(buffers[0][:2048])):
-            raise InvalidImage(reason)
-        # What the page did to the file, None if nothing; then what else was in the file, by name.
-        self._made: dict[str, Any] | None = content.get("made")
-        names = self._made["segments"] if self._made else []
-        self._segments = list(zip(names, map(bytes, buffers[1:]), strict=True))
-
-    def prepared(self, data: bytes) -> PreparedImage:
-        """The image of the whole file. Raises InvalidImage."""
-        from reelbook.media.image_files import removed_by_the_page
-        from reelbook.media.images import prepare
-
-        image = prepare(data)
-        if (made := self._made) is None:
-            return image
-        notes = page_notes(
-            removed_by_the_page(self._segments),
-            str(made["kind"]),
-            image.format,
-            (int(made["width"]), int(made["height"])),
-            (image.width, image.height),
-        )
-        return replace(image, notes=(*notes, *image.notes))
 
 
 class TakesImage(Panel):
@@ -77,9 +42,10 @@ class TakesImage(Panel):
     preview = traitlets.Bytes(help="A small JPEG of the whole image.").tag(sync=True)
     image_words = traitlets.Unicode(help="Its size, and what was changed in it.").tag(sync=True)
 
-    _upload: ImageUpload | None = None
-
     def __init__(self, **traits: Any) -> None:
+        self._uploads = Uploads("image", InvalidImage)
+        self._made: dict[str, Any] | None = None  # what the page did to the file on its way; None: nothing
+        self._removed: list[str] = []  # what else was in that file
         # Always the image first: the crop is a part of it.
         later = {name: veiled(traits.pop(name)) for name in ("image", "crop") if name in traits}
         super().__init__(**traits)
@@ -141,29 +107,36 @@ class TakesImage(Panel):
         return {"code": module("image_picker_tools"), "style": looks, "limits": limits}
 
     def _on_image(self, content: dict[str, Any], buffers: Any) -> dict[str, Any]:
-        from reelbook.media.images import cropped
+        from reelbook.media.image_files import never_a_picture, removed_by_the_page
+        from reelbook.media.images import cropped, prepare
 
         try:
-            if content.get("index") == 0:
-                self._upload = ImageUpload(content, buffers)
-            if self._upload is None:
-                raise ImageUpload.not_whole()
-            data = self._upload.take(content, buffers)
-            image = None if data is None else self._upload.prepared(data)
+            if content["index"] == 0:
+                if reason := never_a_picture(bytes(buffers[0][:2048])):
+                    raise InvalidImage(reason)
+                self._made = content.get("made")
+                names = self._made["segments"] if self._made else []
+                self._removed = removed_by_the_page(zip(names, map(bytes, buffers[1:]), strict=True))
+            data = self._uploads.take(content, buffers)
+            image = None if data is None else prepare(data)
         except InvalidImage as error:
-            self._upload = None
+            self._uploads.drop()
             return {"problem": str(error)}
-        if image is not None:
-            self._upload = None
-            # The chosen shape stays; its place belonged to the picture before.
-            self.image = cropped(image, _crop(self.crop and self.crop["ratio"]))
+        if image is None:
+            return {}
+        if made := self._made:
+            before, after = (int(made["width"]), int(made["height"])), (image.width, image.height)
+            notes = page_notes(self._removed, str(made["kind"]), image.format, before, after)
+            image = replace(image, notes=(*notes, *image.notes))
+        # The chosen shape stays; its place belonged to the picture before.
+        self.image = cropped(image, _crop(self.crop and self.crop["ratio"]))
         return {}
 
     def _on_crop(self, crop: Any) -> None:
         self.crop = crop
 
     def _on_remove(self) -> None:
-        self._upload = None
+        self._uploads.drop()
         self.image = self.crop = None
 
     def _on_recent(self) -> dict[str, Any]:

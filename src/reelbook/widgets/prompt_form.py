@@ -40,7 +40,7 @@ from .base import Callbacks, Panel, name_of, session_of
 from .bundle import packed, style
 from .image_picker import TakesImage
 from .job_actions import TWICE_SECONDS
-from .uploads import Upload
+from .uploads import Uploads
 
 EARLIER = 20  # prompts that are offered at a time
 OFFERED = 24  # clips of a zip
@@ -138,7 +138,7 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
         self._sent_at = float("-inf")
         self._last: Job | None = None
         self._presses: set[str] = set()  # by the ids that the page gave them
-        self._file: Upload | None = None
+        self._files = Uploads()
         self._told: dict[str, Passport] = {}  # what the last file said, by its clips
         mark = "sandbox" if session.service == "sandbox" else ""
         super().__init__(mark=mark, words=self._costs(), **traits)
@@ -238,14 +238,9 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
 
     def _on_passport(self, file: Any, content: dict[str, Any], buffers: Sequence[Any]) -> dict[str, Any]:
         """A piece of a file that may say what made a clip."""
-        if content.get("index") == 0:
-            self._file = Upload(content)
-        if self._file is None:
-            raise Upload.not_whole()
-        data = self._file.take(content, buffers)
+        data = self._files.take(content, buffers)
         if data is None:
             return {"more": True}
-        self._file = None
         name = str(file)[-80:]
         self._told = dict(passports(BytesIO(data), name))
         if not self._told:

@@ -14,7 +14,7 @@ from reelbook.session import Clip, Job, Session
 from reelbook.session.session import job_of
 
 from ..text.status_line import facts_words
-from .base import Callbacks, Panel, only_known, session_of
+from .base import Panel, only_known, session_of
 from .bundle import added_style, packed, style
 from .compare import Compare
 from .connection_panel import ConnectionPanel
@@ -67,8 +67,6 @@ class StatusLine(Panel):
     more: traitlets.List[Any] = traitlets.List(help="Names and labels behind one button.").tag(sync=True)
     view = traitlets.Unicode(help="The chosen one's name.").tag(sync=True)
 
-    on_left = Callbacks[[]]("`callback()` is called when a person turns from the Studio to something else.")
-
     def __init__(self, session: Session, **traits: Any) -> None:
         self.session = session
         super().__init__(facts=self._facts(), **traits)
@@ -82,9 +80,6 @@ class StatusLine(Panel):
         if self.live:
             # The key's requests come back with time, which nothing announces.
             self._live.changed_in(facts.requests_back_in_seconds or 3.0)
-
-    def _on_left(self) -> None:
-        self.on_left.tell()
 
     def _facts(self) -> dict[str, Any]:
         spend = None if self.session.closed else self.session.spending().of_key
@@ -146,7 +141,7 @@ class Studio(Host):
             more=[each for each in offered if each[0] in MORE],
             view=self.view,
         )
-        self.line.on_left(self.keep_still)
+        self.line.stands_for = self
         self.form.on_job(self._take)
         self.form.on_plan(self._plan_sweep)
         self.form.on_replace_key(lambda: self.set_trait("view", "connection"))

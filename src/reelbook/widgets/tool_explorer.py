@@ -77,7 +77,6 @@ class ToolPanel(Panel):
     def __init__(self, session: Session | Tools, show: Callable[[Job | Path], object], **traits: Any) -> None:
         self.session = session
         self._show = show
-        self.when_left: Callable[[], object] = self.keep_still
         self.tools: tuple[Tool, ...] = ()
         self.result: ToolResult | None = None
         self._listing: Future[tuple[Tool, ...]] | None = None
@@ -194,9 +193,6 @@ class ToolPanel(Panel):
         if not (self._listed or self._why_not or self.session.closed):
             self._on_again()
 
-    def _on_left(self) -> None:
-        self.when_left()
-
     # The list and the form.
 
     def _on_again(self) -> None:
@@ -220,7 +216,7 @@ class ToolPanel(Panel):
         try:
             listed = listing.result()
         except concurrent.futures.CancelledError:
-            self._refused("The question was cut off: the session was closed.")
+            self._refused("Listing the tools was cut off: the session was closed.")
         except Exception as error:
             self._refused(problem_text(error, "Listing the tools"))
         else:
@@ -349,7 +345,7 @@ class ToolExplorer(Host):
         self.taken: JobCard | Player | None = None
         super().__init__(kind="reelbook-tools", panes={"": [self.panel]}, **traits)
         self._endings += (lambda: [panel.close() for panel in self.children],)
-        self.panel.when_left = self.keep_still
+        self.panel.stands_for = self
         traitlets.link((self, "selected"), (self.panel, "selected"))
         self.panel.observe(lambda change: self.set_trait("state", change["new"]), "state")
 
@@ -399,10 +395,8 @@ class ShownResult:
             case BinaryContent():
                 self._add_bytes(content, key)
             case Resource():
-                label, text = (
-                    words.clip(content.title or content.name or "Link", 120),
-                    words.clip(content.uri, MAX_LABEL),
-                )
+                label = words.clip(content.title or content.name or "Link", 120)
+                text = words.clip(content.uri, MAX_LABEL)
                 href = content.uri if len(content.uri) < 2_000 and _PAGE.fullmatch(content.uri) else ""
                 about = words.clip(content.mime_type or "", 60)
                 self.parts.append(
@@ -427,7 +421,9 @@ class ShownResult:
     def _add_text(self, text: str, label: str) -> None:
         part = {"kind": "text", "label": label, "text": text[:MAX_LETTERS]}
         if len(text) > MAX_LETTERS:
-            part["cut"] = f"These are the first {MAX_LETTERS:,} letters; the panel's .result has all of it."
+            part["cut"] = (
+                f"These are the first {MAX_LETTERS:,} characters; the panel's .result has all of it."
+            )
         self.parts.append(part)
 
     def _add_bytes(self, content: BinaryContent, key: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from reelbook.errors import InvalidInput
 
@@ -11,36 +11,35 @@ MAX_BYTES: Final = 50 << 20
 MAX_PIECE_BYTES: Final = 1 << 20
 
 
-class Upload:
-    """One file in pieces, begun with the message of the first piece, which goes to `take` like all others.
+class Uploads:
+    """Takes one file after the other; the first piece of another one ends the file before it.
 
-    Raises InvalidInput (as its `error`) where it is too large, and where a piece is missing.
+    Raises InvalidInput (as `error`) where a file is too large, and where a piece is missing.
     """
 
-    error: ClassVar[type[InvalidInput]] = InvalidInput
-    what: ClassVar[str] = "file"
+    def __init__(self, what: str = "file", error: type[InvalidInput] = InvalidInput) -> None:
+        self._what, self._error = what, error
+        self.drop()
 
-    def __init__(self, content: Mapping[str, Any]) -> None:
-        self._id = content["id"]
-        self._total, self._size = int(content["total"]), int(content["size"])
-        if self._size > MAX_BYTES or not 1 <= self._total <= MAX_BYTES // 1024:
-            raise self.error(f"The {self.what} is larger than 50 MB. Nothing was sent to the service.")
+    def drop(self) -> None:
+        """Forgets what has come of a file that isn't whole."""
+        self._id: object = None
         self._pieces: list[bytes] = []
-
-    @classmethod
-    def not_whole(cls) -> InvalidInput:
-        """The error of a file of which a piece is missing."""
-        return cls.error(f"The {cls.what} didn't arrive whole. Choose it again.")
 
     def take(self, content: Mapping[str, Any], buffers: Sequence[Any]) -> bytes | None:
         """Takes one piece, and returns the file with the last one."""
-        piece = bytes(buffers[0])
-        if (content["id"], content["index"]) != (self._id, len(self._pieces)) or len(piece) > MAX_PIECE_BYTES:
-            raise self.not_whole()
+        total, size, piece = int(content["total"]), int(content["size"]), bytes(buffers[0])
+        if content["index"] == 0:
+            self.drop()
+            if size > MAX_BYTES or not 1 <= total <= MAX_BYTES // 1024:
+                raise self._error(f"The {self._what} is larger than 50 MB. Nothing was sent to the service.")
+            self._id = content["id"]
+        fits = (content["id"], content["index"]) == (self._id, len(self._pieces))
         self._pieces.append(piece)
-        if len(self._pieces) < self._total:
-            return None
-        whole = b"".join(self._pieces)
-        if len(whole) != self._size:
-            raise self.not_whole()
+        whole = b"".join(self._pieces) if len(self._pieces) == total else None
+        if not fits or len(piece) > MAX_PIECE_BYTES or (whole is not None and len(whole) != size):
+            self.drop()
+            raise self._error(f"The {self._what} arrived incomplete. Choose it again.")
+        if whole is not None:
+            self.drop()
         return whole

@@ -1,4 +1,4 @@
-"""Where the money goes: a live chart of usage day by day, drawn while the days are still being told apart.
+"""Where the money goes: a live chart of usage by day, drawn while the totals are still being split.
 
 bqplot draws its bars. It brings pandas, so it is imported only when a figure is made.
 """
@@ -56,6 +56,7 @@ class UsageWords(Panel):
     part = traitlets.Unicode("head", help="“head” or “foot”.").tag(sync=True)
     words = traitlets.Dict(help="What the page draws.").tag(sync=True)
     days = traitlets.Int(30, help="The period in days.").tag(sync=True)
+    periods: traitlets.List[Any] = traitlets.List(list(PERIODS), help="Those to choose from.").tag(sync=True)
     selected = traitlets.Unicode(help="The chosen day.").tag(sync=True)
 
     def __init__(self, chart: UsageChart, **traits: Any) -> None:
@@ -69,7 +70,7 @@ class UsageWords(Panel):
         self._chart._open()
 
     def _on_left(self) -> None:
-        """Nobody is at it any more: what is saved may be swapped for it as soon as it is whole."""
+        """Nobody uses it now, so its still form may be saved as soon as it is complete."""
         self._chart._left = True
 
 
@@ -82,8 +83,8 @@ class UsageFoot(UsageWords):
 class UsageChart(Host):
     """What was used day by day, beside the balance and what this ledger knows of it.
 
-    `UsageChart(session)`; without a session `reelbook.connect()`. The service tells totals only, so the days
-    are told apart by and by, behind everything else that the key does; a dashed span isn't split yet.
+    `UsageChart(session)`; without a session `reelbook.connect()`. The service reports totals only, so they
+    are split by day little by little, after everything else that the key does; a dashed span isn't split yet.
 
     Observe, link or set `days` (7, 30 or 90) and `selected_day`: the name of the chosen day as the chart
     writes it, such as "3–4 Oct", "" for none. `on_day(callback)` calls `callback(span, jobs)` for a day that
@@ -140,7 +141,7 @@ class UsageChart(Host):
         return page, text
 
     def still_of(self) -> object:
-        """Drawn for the notebook once the days are told apart; a swap at every later clip would disturb."""
+        """Changes once the days are split, and not with every later clip: each change redraws the view."""
         return self.days, self._whole
 
     @traitlets.observe("days")
@@ -359,7 +360,6 @@ class BarFigure:
         self._days = bqplot.Axis(scale=self._x, grid_lines="none", tick_style={"font-size": "12px"})
         self._money = bqplot.Axis(scale=self._y, tick_format="$,.2f", grid_lines="solid")
         self._money.orientation = "vertical"
-        optional = {"display_toolbar": False}
         self.figure = bqplot.Figure(
             marks=[self._bars, self._open],
             axes=[self._days, self._money],
@@ -369,9 +369,8 @@ class BarFigure:
             min_aspect_ratio=0.1,
             max_aspect_ratio=100,
             layout=ipywidgets.Layout(width="100%", height=f"{HEIGHT}px", min_width="0"),
-            **{name: value for name, value in optional.items() if bqplot.Figure.class_traits().get(name)},
+            display_toolbar=False,
         )
-
         self.show(False)
 
     def show(self, something: bool) -> None:

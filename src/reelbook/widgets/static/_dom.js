@@ -65,6 +65,22 @@ export function starButton(act) {
   return plainButton("", act, { class: "rb-star", tabindex: -1, "aria-label": "Pick" });
 }
 
+/**
+ * Buttons of which one is pressed.
+ * @param {Array<[string, ...(string | Node)[]]>} entries for each its value, and what is in it
+ * @param {(value: string) => void} act
+ * @returns {{node: HTMLElement, press: (value: string) => void}}
+ */
+export function segment(label, entries, act, more = {}) {
+  const buttons = entries.map(([value, ...inside]) =>
+    h("button", { type: "button", "data-value": value, onclick: () => act(value) }, ...inside));
+  const node = h("div", { class: "rb-seg", role: "group", "aria-label": label, ...more }, ...buttons);
+  const press = (value) => {
+    for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.value === value));
+  };
+  return { node, press };
+}
+
 /** Off until the kernel has answered: a second press must not pay, send or stop twice. */
 export function restButton(button, milliseconds = 1500) {
   button.disabled = true;
@@ -137,7 +153,7 @@ export function ask(frame, model, content, buffers) {
 }
 
 export const GONE = "The kernel is gone. Run the cell again.";
-export const BUSY = "The kernel is busy. This goes on when it is free.";
+export const BUSY = "The kernel is busy. This continues when it is free.";
 
 let focusLostAt = -1000;
 let lastId = 0;

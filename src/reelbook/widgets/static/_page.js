@@ -4,7 +4,7 @@ import { h } from "./_dom.js";
 
 const ENDS = ["restarting", "autorestarting", "terminating", "dead"];
 const ACTS = ["click", "dblclick", "keydown", "input", "change", "paste", "dragover", "drop"];
-const SAYS = "Clips on their way are made all the same. Run the cell again: they appear, and nothing is bought twice.";
+const SAYS = "Clips under way are still made. Run the cell again: they appear, and nothing is bought twice.";
 const notes = new WeakMap();
 
 /**
@@ -38,7 +38,7 @@ function drawLost({ root, body, model }) {
   const at = gone.at.toTimeString().slice(0, 5);
   root.style.setProperty("--rb-at", `" at ${at}"`);
   note.replaceChildren(h("b", {}, "No kernel answers."),
-    ` This is how it stood at ${at}. ${gone.ended ? SAYS : "It goes on when the connection is back."}`);
+    ` This is how things stood at ${at}. ${gone.ended ? SAYS : "It continues when the connection is back."}`);
   // The keyboard's focus stays in the panel: what is typed on would be the notebook's commands.
   if (typing) note.focus();
 }

@@ -1,7 +1,9 @@
 // A class: the form that opens it, who used their key, the question before it is closed, and the proof.
-import { filledButton, freshId, h, openPanel, plainButton, setText, showText, tell } from "./_dom.js";
+import { input, labelled, revokeQuestion, stateCell } from "./_account.js";
+import {
+  drawProgress, filledButton, h, openPanel, plainButton, progressBar, setText, showText, tell,
+} from "./_dom.js";
 import { keepAsking } from "./_live.js";
-import { fieldProblem } from "./_problem.js";
 
 const COLUMNS = ["Student", "Key", "State", "Last used"];
 
@@ -40,26 +42,27 @@ function render({ model, el }) {
   const another = plainButton("New class", () => {
     wanted = true;
     draw();
-    fields.text.focus();
+    fields.students.focus();
   });
 
-  const bar = h("i");
+  const bar = progressBar();
   const progressText = h("span");
   const stop = plainButton("Stop", () => tell(model, { name: "stop" }));
-  const stops = h("span", { class: "rb-quiet" }, "It stops between two keys, and can go on at any time.");
-  const progress = h("div", { class: "rb-sheet", hidden: true }, progressText, h("div", { class: "rb-bar" }, bar),
+  const stops = h("span", { class: "rb-quiet" }, "It stops between two keys, and you can continue at any time.");
+  const progress = h("div", { class: "rb-sheet", hidden: true }, progressText, bar,
     h("div", { class: "rb-acts" }, stop, stops));
 
   // The form. What is typed goes to Python, which says what it would come to.
   let soon = 0;
-  const values = () => Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.value]));
+  const values = () => ({
+    fields: Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.value])),
+  });
   const ask = () => {
     clearTimeout(soon);
     soon = setTimeout(() => tell(model, { name: "plan", ...values() }), 300);
   };
   frame.onClose(() => clearTimeout(soon));
   const field = (name, label, control, hint) => {
-    control.id = freshId(name);
     control.addEventListener("input", () => {
       plan.ready = false;
       plan.why = " ";
@@ -67,11 +70,9 @@ function render({ model, el }) {
       ask();
     });
     fields[name] = control;
-    problems[name] = fieldProblem(control);
-    const words = hint ? [label, " ", h("small", {}, hint)] : [label];
-    return h("div", {}, h("label", { class: "rb-label", for: control.id }, ...words), control, problems[name].node);
+    problems[name] = labelled(control, label, hint);
+    return problems[name].node;
   };
-  const input = (type, more) => h("input", { type, autocomplete: "off", spellcheck: "false", ...more });
   const names = h("textarea", { rows: 7, spellcheck: "false", autocomplete: "off" });
   const file = h("input", { type: "file", accept: ".csv,.txt,.tsv,text/*", hidden: true });
   file.addEventListener("change", () => {
@@ -82,7 +83,7 @@ function render({ model, el }) {
     if (!chosen) return;
     if (chosen.size > now.largest) {
       const most = Math.round(now.largest / 1e6);
-      return problems.text.show(`This file is over ${most} MB, so it can't be a list of names.`);
+      return problems.students.show(`This file is over ${most} MB, so it can't be a list of names.`);
     }
     tell(model, { name: "file", file: chosen.name, ...values() }, [await chosen.arrayBuffer()]);
   };
@@ -105,12 +106,12 @@ function render({ model, el }) {
     field("address", "Address for the students", input("text"),
       "left empty, where this session reaches the service")));
   const form = h("div", { class: "rb-sheet rb-open", hidden: true }, h("h3", {}, "Open a class"),
-    field("text", "Students", names, "a name a line, or drop a CSV file here"),
+    field("students", "Students", names, "a name a line, or drop a CSV file here"),
     h("div", { class: "rb-acts" }, plainButton("Choose a file", () => file.click()), file),
     h("div", { class: "rb-trio" },
-      field("called", "Name of the class", input("text")),
-      field("limit", "Requests a minute", input("number", { min: 1, inputmode: "numeric" })),
-      field("spend", "Max spend, USD", input("text", { inputmode: "decimal" }))),
+      field("name", "Name of the class", input("text")),
+      field("rate_limit", "Requests a minute", input("number", { min: 1, inputmode: "numeric" })),
+      field("max_spend_usd", "Max spend, USD", input("text", { inputmode: "decimal" }))),
     more, lines, warning, h("div", { class: "rb-acts" }, go, leave, why));
   for (const kind of ["dragover", "drop", "dragleave"]) {
     form.addEventListener(kind, (event) => {
@@ -129,7 +130,8 @@ function render({ model, el }) {
     for (const name of Object.keys(fields)) problems[name].show((plan.problems || {})[name] || "");
     if (plan.problems?.folder || plan.problems?.address) more.open = true;
     // What a class was opened with stays.
-    for (const node of [fields.limit.parentNode, fields.spend.parentNode, more]) node.hidden = Boolean(plan.fixed);
+    more.hidden = Boolean(plan.fixed);
+    for (const name of ["rate_limit", "max_spend_usd"]) problems[name].node.hidden = more.hidden;
     const creates = plan.keys ? `Create ${keysText(plan.keys)}` : "Write the sheet";
     setText(go, plan.ready ? creates : "Create the keys");
     setText(why, plan.ready ? "" : plan.why || "Write the students' names first.");
@@ -141,20 +143,15 @@ function render({ model, el }) {
     h("thead", {}, h("tr", {}, ...[first, ...COLUMNS.slice(1)].map((word) => h("th", { scope: "col" }, word)))),
     h("tbody", {}, ...rows.map(([name, preview, state, used]) => h("tr", {},
       h("th", { scope: "row" }, name), h("td", { class: "rb-preview" }, preview),
-      h("td", {}, h("span", { class: `rb-state rb-is-${state.replaceAll(" ", "-")}` }, state)), h("td", {}, used)))));
+      stateCell(state), h("td", {}, used)))));
   const othersOf = (others) => !others.length ? [] : [
     h("h4", {}, "Keys made by others since it was opened"),
     h("p", { class: "rb-quiet" }, "They are no student's of this class, and are left alone."),
     table(others, "Name"),
   ];
   const list = h("div", { class: "rb-rooms" });
-  const asked = h("p", { id: freshId("asked") });
-  const revoke = filledButton("Revoke", () => tell(model, { name: "end", room: now.asked }));
-  const keep = plainButton("Keep it open", () => tell(model, { name: "leave" }));
-  const grouped = { role: "group", "aria-labelledby": asked.id, hidden: true };
-  const question = h("div", { class: "rb-sheet rb-ask", ...grouped },
-    asked, h("div", { class: "rb-acts" }, keep, revoke));
-  question.addEventListener("keydown", (event) => event.key === "Escape" && tell(model, { name: "leave" }));
+  const revokeAsked = () => tell(model, { name: "end", room: now.asked });
+  const { node: question, revoke, ask: askRevoke } = revokeQuestion(frame, model, "Keep it open", revokeAsked);
   const roomOf = (room) => {
     const press = (name) => () => tell(model, { name, room: room.id });
     const end = plainButton("Close the class", press("ask_close"), { "aria-label": `Close the class ${room.name}` });
@@ -206,21 +203,13 @@ function render({ model, el }) {
     progress.hidden = !now.working;
     stop.disabled = !now.progress;
     setText(progressText, now.progress ? now.progress[0] : now.doing || "");
-    bar.style.width = now.progress && now.progress[2] ? `${(100 * now.progress[1]) / now.progress[2]}%` : "0";
+    drawProgress(bar, now.progress?.[2] ? now.progress[1] / now.progress[2] : 0);
     const alone = !rooms.length && !now.closed && !served;
     form.hidden = !now.heard || now.working || !(alone || wanted);
     leave.hidden = alone;
     another.hidden = !now.heard || !form.hidden;
-    const opens = question.hidden && now.asked;
-    const closes = !question.hidden && !now.asked;
-    question.hidden = !now.asked;
-    setText(asked, now.question || "");
     setText(revoke, `Revoke ${keysText(now.revoke)}`);
-    if (opens) {
-      keep.focus();
-      frame.say(now.question);
-    }
-    if (closes) ([...closers.values()].find((each) => !each.disabled) || refresh).focus();
+    askRevoke(now.question, () => [...closers.values()].find((each) => !each.disabled) || refresh);
     showText(proof, now.closed);
     closed.hidden = proof.hidden;
     setText(proofTitle, `${now.closed_name || ""} is closed`);
@@ -229,10 +218,10 @@ function render({ model, el }) {
   };
   const usual = () => {
     const [called, limit, spend] = now.usual;
-    fields.called.placeholder = called;
-    fields.limit.max = now.most;
-    if (!fields.limit.value) fields.limit.value = limit;
-    if (!fields.spend.value) fields.spend.value = spend;
+    fields.name.placeholder = called;
+    fields.rate_limit.max = now.most;
+    if (!fields.rate_limit.value) fields.rate_limit.value = limit;
+    if (!fields.max_spend_usd.value) fields.max_spend_usd.value = spend;
   };
 
   frame.body.append(h("div", { class: "rb-frame rb-class" },
@@ -256,8 +245,8 @@ function render({ model, el }) {
       frame.say((plan.lines || []).slice(0, 2).join(" "));
     },
     draft(content) {
-      for (const name of Object.keys(fields)) fields[name].value = content[name] || "";
-      wanted = wanted && Boolean(content.text);
+      for (const name of Object.keys(fields)) fields[name].value = content.fields[name] || "";
+      wanted = wanted && Boolean(content.fields.students);
       if (now.usual) usual();
     },
     now(content) {

@@ -1,4 +1,5 @@
 // The connection: which service is used, where its key comes from, and a field for another key, which is never kept.
+import { input } from "./_account.js";
 import { filledButton, freshId, h, openPanel, plainButton, setText, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
 import { fieldProblem } from "./_problem.js";
@@ -19,9 +20,8 @@ function render({ model, el }) {
   const source = h("p");
   const test = plainButton("Test", () => tell(model, { name: "test" }));
   const sandbox = plainButton("Use the sandbox", () => tell(model, { name: "sandbox" }));
-  const unaided = { autocomplete: "off", spellcheck: "false" };
-  const key = h("input", { id: freshId("key"), type: "password", ...unaided });
-  const address = h("input", { id: freshId("address"), type: "url", placeholder: "https://…", ...unaided });
+  const key = input("password", { id: freshId("key") });
+  const address = input("url", { id: freshId("address"), placeholder: "https://…" });
   const keep = h("input", { id: freshId("keep"), type: "checkbox" });
   const keepLine = h("label", { class: "rb-keep", for: keep.id }, keep, " Keep it in this system's keyring");
   const hint = h("p", { class: "rb-quiet" });

@@ -1,6 +1,6 @@
 // The tools that the image picker loads when it is first used: sending files in pieces, camera, recent images, crop.
 import {
-  BUSY, GONE, ask, drawProgress, filledButton, freshId, h, plainButton, progressBar, setText, tell,
+  BUSY, GONE, ask, drawProgress, filledButton, freshId, h, plainButton, progressBar, segment, setText, tell,
 } from "./_dom.js";
 import { shrink } from "./_shrink.js";
 
@@ -52,7 +52,7 @@ export function pickerTools({ frame, model, limits, show, shown, ...parts }) {
     show("");
     if (file.size > limits.bytes) {
       const [is, most] = [file.size, limits.bytes].map((bytes) => Math.round(bytes / 1048576));
-      return show(`The file has ${is} MB; an image may have ${most} MB. Nothing was sent.`);
+      return show(`The file is ${is} MB; the limit for an image is ${most} MB. Nothing was sent.`);
     }
     progress(0, "Getting the image ready");
     sending.hidden = false;
@@ -202,14 +202,11 @@ export function pickerTools({ frame, model, limits, show, shown, ...parts }) {
   };
 
   // The part that is sent: a frame over the picture that moves along the one side with room
-  const ratioButton = (ratio) => {
-    const onclick = () => setCrop(ratio ? { x: 0.5, y: 0.5, ...crop, ratio } : null);
-    return h("button", { type: "button", "data-ratio": ratio, onclick }, ratio || "As it is");
-  };
-  const shapes = { class: "rb-ratios", role: "group", "aria-label": "Shape of the image" };
-  const ratios = h("div", shapes, ...["", ...limits.ratios].map(ratioButton));
+  const cut = (ratio) => setCrop(ratio ? { x: 0.5, y: 0.5, ...crop, ratio } : null);
+  const shapes = ["", ...limits.ratios].map((ratio) => [ratio, ratio || "As it is"]);
+  const ratios = segment("Shape of the image", shapes, cut, { class: "rb-ratios" });
   const shapeWords = h("span", { class: "rb-quiet" }, "The image is sent in this shape.");
-  const shapeRow = h("div", { class: "rb-shape" }, ratios, shapeWords);
+  const shapeRow = h("div", { class: "rb-shape" }, ratios.node, shapeWords);
   const slides = { role: "slider", tabindex: 0, "aria-valuemin": 0, "aria-valuemax": 100 };
   const part = h("div", { class: "rb-part", "aria-label": "Part of the image that is sent", ...slides });
   whole.append(part);
@@ -237,9 +234,7 @@ export function pickerTools({ frame, model, limits, show, shown, ...parts }) {
     return { across, size, room, at: room ? Math.min(1, Math.max(0, (centre - size / 2) / room)) : 0 };
   };
   const drawCrop = () => {
-    for (const one of ratios.children) {
-      one.setAttribute("aria-pressed", String(one.dataset.ratio === (crop ? crop.ratio : "")));
-    }
+    ratios.press(crop ? crop.ratio : "");
     shapeRow.hidden = whole.hidden;
     part.hidden = !crop || !picture.naturalWidth;
     if (part.hidden) return;

@@ -1,8 +1,8 @@
 // The account's keys: a list, a form, a question before one is revoked, and a new key that is shown once.
-import { filledButton, freshId, h, openPanel, plainButton, refill, setText, tell } from "./_dom.js";
+import { input, labelled, revokeQuestion, stateCell } from "./_account.js";
+import { filledButton, h, openPanel, plainButton, refill, setText, showText, tell } from "./_dom.js";
 import { saveFile } from "./_fetch.js";
 import { keepAsking } from "./_live.js";
-import { fieldProblem } from "./_problem.js";
 
 const COLUMNS = ["Name", "Key", "Limit", "State", "Created", "Last used"];
 
@@ -36,15 +36,12 @@ function render({ model, el }) {
   // The form for a new key, or for one that replaces the key in use.
   const title = h("h3");
   const about = h("p", { class: "rb-quiet" });
-  const called = h("input", { id: freshId("name"), type: "text", autocomplete: "off", spellcheck: "false" });
-  const limit = h("input", { id: freshId("limit"), type: "number", min: 1, inputmode: "numeric" });
-  const wrongName = fieldProblem(called);
-  const wrongLimit = fieldProblem(limit);
+  const called = input("text");
+  const limit = input("number", { min: 1, inputmode: "numeric" });
+  const [nameField, limitField] = [labelled(called, "Name"), labelled(limit, "Requests a minute")];
   const go = filledButton("Create key", () => send());
   const form = h("div", { class: "rb-sheet", hidden: true }, title, about,
-    h("div", { class: "rb-pair" },
-      h("div", {}, h("label", { class: "rb-label", for: called.id }, "Name"), called, wrongName.node),
-      h("div", {}, h("label", { class: "rb-label", for: limit.id }, "Requests a minute"), limit, wrongLimit.node)),
+    h("div", { class: "rb-pair" }, nameField.node, limitField.node),
     h("div", { class: "rb-acts" }, go, plainButton("Cancel", () => closeForm())));
   let kind = "create";
   let opener = null;
@@ -61,7 +58,7 @@ function render({ model, el }) {
     called.value = rotating ? words().next : "";
     limit.max = words().most;
     limit.value = rotating ? words().limit : words().usual;
-    for (const each of [wrongName, wrongLimit]) each.show("");
+    for (const each of [nameField, limitField]) each.show("");
     form.hidden = false;
     called.focus();
   };
@@ -73,8 +70,8 @@ function render({ model, el }) {
     const number = Number(limit.value);
     const named = Boolean(called.value.trim());
     const limited = Number.isInteger(number) && number >= 1 && number <= words().most;
-    wrongName.show(named ? "" : "A key needs a name, so that you recognise it in the list.");
-    wrongLimit.show(limited ? "" : `The limit is a whole number from 1 to ${words().most}.`);
+    nameField.show(named ? "" : "A key needs a name, so that you recognise it in the list.");
+    limitField.show(limited ? "" : `The limit is a whole number from 1 to ${words().most}.`);
     if (!named || !limited) return (named ? limit : called).focus();
     tell(model, { name: kind, called: called.value.trim(), limit: number });
     closeForm();
@@ -88,8 +85,7 @@ function render({ model, el }) {
 
   // The new key: only in this page, until it is put away or its time is over.
   const secretText = h("p");
-  const unaided = { autocomplete: "off", spellcheck: "false" };
-  const secret = h("input", { type: "text", readonly: true, "aria-label": "The new key", ...unaided });
+  const secret = input("text", { readonly: true, "aria-label": "The new key" });
   const left = h("span", { class: "rb-quiet" });
   const copied = h("span", { class: "rb-quiet" });
   const copy = filledButton("Copy", async () => {
@@ -155,21 +151,16 @@ function render({ model, el }) {
   const askRevoke = (id) => tell(model, { name: "ask_revoke", key_id: id });
   const revokeOld = plainButton("Revoke the old key", () => askRevoke(words().rotation.old));
   const later = plainButton("Later", () => tell(model, { name: "finish" }));
-  const rotation = h("div", { class: "rb-sheet", hidden: true }, h("h3", {}, "The key is changed"), steps,
+  const rotation = h("div", { class: "rb-sheet", hidden: true }, h("h3", {}, "The key is rotated"), steps,
     h("div", { class: "rb-acts" }, keep, revokeOld, later));
 
   // The question before a key is revoked.
-  const ask = h("p", { id: freshId("ask") });
-  const revoke = filledButton("Revoke", () => tell(model, { name: "revoke", key_id: model.get("question").id }));
   const instead = filledButton("Rotate instead", () => {
     tell(model, { name: "leave" });
     openForm("rotate");
   });
-  const leave = plainButton("Keep it", () => tell(model, { name: "leave" }));
-  const grouped = { role: "group", "aria-labelledby": ask.id, hidden: true };
-  const question = h("div", { class: "rb-sheet rb-ask", ...grouped },
-    ask, h("div", { class: "rb-acts" }, instead, leave, revoke));
-  question.addEventListener("keydown", (event) => event.key === "Escape" && tell(model, { name: "leave" }));
+  const revokeAsked = () => tell(model, { name: "revoke", key_id: model.get("question").id });
+  const { node: question, revoke, ask } = revokeQuestion(frame, model, "Keep it", revokeAsked, instead);
   let askedFrom = "";
 
   frame.body.append(h("div", { class: "rb-frame rb-keys" },
@@ -188,7 +179,7 @@ function render({ model, el }) {
       h("th", { scope: "row" }, key.name),
       h("td", { class: "rb-preview" }, key.preview),
       h("td", {}, key.limit),
-      h("td", {}, h("span", { class: `rb-state rb-is-${key.state.replace(" ", "-")}` }, key.state)),
+      stateCell(key.state),
       h("td", { "data-word": "Created" }, key.created),
       h("td", { "data-word": "Last used" }, key.used, ...stale),
       h("td", { class: "rb-act" }, ...(revoked ? [] : [end])));
@@ -207,25 +198,18 @@ function render({ model, el }) {
     empty.hidden = Boolean(now.listed);
     table.hidden = !now.listed;
     const changed = now.rotation || {};
-    rotation.hidden = !changed.text;
-    setText(steps, changed.text || "");
+    showText(steps, changed.text);
+    rotation.hidden = steps.hidden;
     keep.hidden = !changed.can_keep;
     revokeOld.hidden = !changed.old;
   });
   frame.draw(["question"], () => {
     /** @type {Partial<Question>} */
     const asked = model.get("question") || {};
-    const opens = question.hidden && asked.id;
-    const closes = !question.hidden && !asked.id;
-    question.hidden = !asked.id;
-    setText(ask, asked.text || "");
     instead.hidden = !asked.own;
     revoke.className = asked.own ? "rb-plain" : "rb-primary"; // the next step is the one that stops nothing
-    if (opens) {
-      leave.focus();
-      frame.say(asked.text);
-    }
-    if (closes) ([...rows.querySelectorAll("button")].find((each) => each.dataset.id === askedFrom) || refresh).focus();
+    const from = ({ dataset }) => dataset.id === askedFrom;
+    ask(asked.text, () => [...rows.querySelectorAll("button")].find(from) || refresh);
   });
   keepAsking(frame, model);
   return () => frame.close();

@@ -1,6 +1,6 @@
 // The form for a clip: what is typed goes to the model; fields, limits, costs and words come from Python.
 import { codeCopies } from "./_code.js";
-import { ask, freshId, h, openPanel, setText, tell } from "./_dom.js";
+import { ask, filledButton, freshId, h, openPanel, plainButton, segment, setText, showText, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
 import { passportDrop } from "./_passport.js";
 import { imagePicker } from "./_picker.js";
@@ -21,15 +21,6 @@ function render({ model, el }) {
   const frame = openPanel(model, el, "prompt_form", "New clip");
   const { set, flush } = typedValues(frame, model);
   const [promptField, ...others] = model.get("fields");
-  const segment = (label, entries, onPick) => {
-    const buttons = entries.map(([value, ...inside]) =>
-      h("button", { type: "button", "data-value": value, onclick: () => onPick(value) }, ...inside));
-    const node = h("div", { class: "rb-seg", role: "group", "aria-label": label }, ...buttons);
-    const press = (value) => {
-      for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.value === value));
-    };
-    return { node, press };
-  };
   const problemFor = (name, control) => {
     const { node, show } = fieldProblem(control);
     frame.draw(["problems"], () => show(model.get("problems")[name] || ""));
@@ -69,7 +60,7 @@ function render({ model, el }) {
       const typed = () => { if (good()) set(name, Number(input.value), true); drawGo(); };
       const input = h("input",
         { type: "text", inputmode: "numeric", id: freshId(name), autocomplete: "off", oninput: typed });
-      const another = h("button", { type: "button", class: "rb-plain", onclick: () => set(name, dice()) }, "New");
+      const another = plainButton("New", () => set(name, dice()));
       const draw = (value) => {
         const fixed = value !== random;
         press(fixed ? "fixed" : "random");
@@ -106,8 +97,8 @@ function render({ model, el }) {
   const byName = Object.fromEntries(options.map((option) => [option.name, option]));
   const cost = h("span");
   const why = h("span", { class: "rb-why" });
-  const go = h("button", { type: "button", class: "rb-primary", onclick: () => generate() });
-  const plan = h("button", { type: "button", class: "rb-primary", onclick: () => planIt() });
+  const go = filledButton("", () => generate());
+  const plan = filledButton("", () => planIt());
   // The values go with the message: a state update may still be waiting behind an earlier one.
   const values = () => ({ values: {
     mode: model.get("mode"), prompt: prompt.value,
@@ -152,13 +143,11 @@ function render({ model, el }) {
     const words = lengthWords();
     const off = reason();
     setText(cost, words.line);
-    setText(why, busy === "slow" ? model.get("words").busy : off || words.low);
-    why.hidden = !why.textContent;
+    showText(why, busy === "slow" ? model.get("words").busy : off || words.low);
     setText(go, busy ? "Sending" : model.get("words").replace_key || words.button);
     go.setAttribute("aria-disabled", String(Boolean(off || busy || resting)));
     const planned = model.get("plan");
-    setText(plan, planned);
-    plan.hidden = !planned;
+    showText(plan, planned);
     go.className = planned ? "rb-plain" : "rb-primary";
     const usual = model.get("words")[!fromText() ? "image_hint" : planned ? "plan_hint" : "hint"];
     setText(hint, !planned && model.get("hint") || usual);

@@ -1,5 +1,5 @@
 // The line on top of the Studio: the service, what is left of the balance and of the key's requests, the views.
-import { h, openPanel, setText, showText } from "./_dom.js";
+import { h, openPanel, plainButton, setText, showText } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
 import { keepAsking } from "./_live.js";
 
@@ -17,8 +17,7 @@ function render({ model, el }) {
   const bars = h("span", { class: "rb-budget", "aria-hidden": "true" });
   const left = h("span");
   const refused = h("span", { class: "rb-low" });
-  const replaces = { class: "rb-plain", onclick: () => choose("connection") };
-  const replace = h("button", { type: "button", ...replaces }, "Replace key");
+  const replace = plainButton("Replace key", () => choose("connection"));
   const nav = h("nav", { class: "rb-nav", "aria-label": "Panels" });
   const told = h("div", { class: "rb-facts" }, badge, balance, limit, bars, left, refused, replace);
   frame.body.append(h("div", { class: "rb-line" }, h("b", {}, "Reelbook"), nav, told));

@@ -1,6 +1,6 @@
 // The form of a sweep: a template, what varies, what that comes to; and the earlier sweeps.
 import { codeCopies } from "./_code.js";
-import { ask, freshId, h, isNew, openPanel, refill, setText, tell } from "./_dom.js";
+import { ask, freshId, h, isNew, openPanel, plainButton, refill, setText, showText, tell } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
 import { keepAsking } from "./_live.js";
 import { posters } from "./_posters.js";
@@ -14,8 +14,6 @@ function render({ model, el }) {
   const limits = model.get("limits");
   const { set, flush, waits, unsaved } = typedValues(frame, model);
   const press = (name, more) => { if (unsaved()) flush(); tell(model, { name, ...more }); };
-  const button = (label, act, more = {}) =>
-    h("button", { type: "button", class: "rb-plain", onclick: act, ...more }, label);
 
   const badge = h("span", { class: "rb-badge" });
   const template = h("textarea", {
@@ -27,7 +25,7 @@ function render({ model, el }) {
     template.value = text;
     set("template", text);
   });
-  const mark = button("Make a slot", async () => {
+  const mark = plainButton("Make a slot", async () => {
     const [from, to] = [template.selectionStart, template.selectionEnd];
     const marked = template.value.slice(from, to);
     const at = from + marked.search(/\S/);
@@ -61,7 +59,7 @@ function render({ model, el }) {
   const note = h("p", { class: "rb-quiet" });
   const why = h("p", { class: "rb-why", hidden: true });
   const buys = h("div", { class: "rb-acts" });
-  const look = button("Look at the cells", () => press("look"));
+  const look = plainButton("Look at the cells", () => press("look"));
   const code = codeCopies(frame, model, ["cell", "script"]);
   const left = h("ul", { class: "rb-left" });
   const pictures = posters(frame, model);
@@ -111,8 +109,7 @@ function render({ model, el }) {
   };
   frame.draw(["words"], () => {
     const now = words();
-    setText(badge, now.mark);
-    badge.hidden = !now.mark;
+    showText(badge, now.mark);
     wrong.show(now.problems.template || "");
     const wanted = now.rows.map(([name, title, hint, count]) => {
       const made = line(name);
@@ -137,13 +134,12 @@ function render({ model, el }) {
     }));
     sums.hidden = !now.lines.length;
     setText(note, now.off === now.note ? "" : now.note);
-    setText(why, now.off);
-    why.hidden = !now.off;
+    showText(why, now.off);
     code.opener.hidden = !now.lines.length;
     if (code.opener.hidden && !code.choices.hidden) code.opener.click();
     look.hidden = !now.looks || !now.buttons.length;
     if (isNew(buys, now.buttons)) {
-      refill(buys, now.buttons.map(([name, text]) => button(
+      refill(buys, now.buttons.map(([name, text]) => plainButton(
         text, () => { if (!words().off) press(name); }, { class: name === "begin" ? "rb-primary" : "rb-plain" })));
     }
     for (const node of buys.querySelectorAll(".rb-primary")) {
@@ -171,8 +167,9 @@ function render({ model, el }) {
     for (const picture of left.querySelectorAll("img")) pictures.forget(picture);
     refill(left, all.map(({ id, name, said, resume }) => {
       const picture = h("img", { alt: "", hidden: true });
-      const more = resume ? [button(resume, () => press("resume", { run: id }), { "data-resume": id })] : [];
-      const open = button("Open", () => press("open", { run: id }), { "data-open": id, "aria-label": `Open ${name}` });
+      const more = resume ? [plainButton(resume, () => press("resume", { run: id }), { "data-resume": id })] : [];
+      const opens = { "data-open": id, "aria-label": `Open ${name}` };
+      const open = plainButton("Open", () => press("open", { run: id }), opens);
       const item = h("li", {}, h("span", { class: "rb-thumb" }, picture),
         h("span", { class: "rb-name" }, name), h("span", { class: "rb-quiet" }, said),
         h("span", { class: "rb-acts" }, ...more, open));

@@ -1,12 +1,12 @@
 // The words around a usage chart: the head with the periods, or the foot with the day, the ledger and the table.
-import { h, openPanel, plainButton, setText, showText, tell } from "./_dom.js";
+import { h, openPanel, plainButton, segment, setText, showText, tell } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
 import { keepAsking } from "./_live.js";
 
 /**
  * What the kernel says: the head has the first line, the foot the others.
- * @typedef {{total: string, about: string, pace: string, empty: string, periods: number[], again: boolean,
- *   sandbox: boolean, progress: string, ledger: string, reading: string, shares: Array<[string, string]>,
+ * @typedef {{total: string, about: string, pace: string, empty: string, again: boolean, sandbox: boolean,
+ *   progress: string, ledger: string, reading: string, shares: Array<[string, string]>,
  *   day: {title: string, clips: Array<[string, string]>, more: string},
  *   rows: Array<[string, string, string, string, string]>}} Words `rows`: a day's name, day, USD, what was used, a note
  */
@@ -22,9 +22,10 @@ function head(frame, model) {
   const pace = h("span", { class: "rb-quiet" });
   const badge = h("span", { class: "rb-badge" }, "sandbox");
   const empty = h("p", { class: "rb-quiet" });
-  const periods = h("div", { class: "rb-seg", role: "group", "aria-label": "Period" });
+  const each = model.get("periods").map((days) => [String(days), `${days} days`]);
+  const periods = segment("Period", each, (days) => set(model, "days", Number(days)));
   const again = plainButton("Ask again", () => tell(model, { name: "again" }));
-  frame.body.append(h("div", { class: "rb-usage-head" }, total, badge, about, pace, periods), empty, again);
+  frame.body.append(h("div", { class: "rb-usage-head" }, total, badge, about, pace, periods.node), empty, again);
   frame.draw(["words", "days"], () => {
     /** @type {Partial<Words>} */
     const words = model.get("words");
@@ -34,13 +35,7 @@ function head(frame, model) {
     showText(empty, words.empty);
     again.hidden = !words.again;
     badge.hidden = !words.sandbox;
-    for (const days of periods.children.length ? [] : words.periods || []) {
-      const choose = { "data-days": days, onclick: () => set(model, "days", days) };
-      periods.append(h("button", { type: "button", ...choose }, `${days} days`));
-    }
-    for (const button of periods.children) {
-      button.setAttribute("aria-pressed", String(Number(button.dataset.days) === model.get("days")));
-    }
+    periods.press(String(model.get("days")));
   });
 }
 
@@ -79,8 +74,8 @@ function foot(frame, model) {
     shares.replaceChildren(...(words.shares || []).map(pair));
     const chosen = words.day || {};
     if (chosen.title && day.hidden) frame.say(chosen.title);
-    day.hidden = !chosen.title;
-    setText(dayTitle, chosen.title || "");
+    showText(dayTitle, chosen.title);
+    day.hidden = dayTitle.hidden;
     clips.replaceChildren(...(chosen.clips || []).map(pair));
     setText(more, chosen.more || "");
     table.hidden = !(words.rows || []).length;
