@@ -73,7 +73,7 @@ def test_the_rooms_pages(tab: Page, sandbox: Sandbox) -> None:
         tab.locator("video").wait_for()
         assert wrong_with(tab) == []
         tab.goto(f"{room.url}/room")
-        tab.get_by_label("Token").fill(room.room.token.reveal())
+        tab.get_by_label("Token").fill(room.token.reveal())
         tab.get_by_label("Token").press("Enter")
         tab.locator("video").wait_for()
         assert wrong_with(tab) == []

@@ -91,8 +91,8 @@ def in_room(
             room_in_thread(teacher, "FOX-234", Choices(cap_usd=cap_usd)) as running,
         ):
             if most_bytes is not None:
-                running.room.max_image_bytes = most_bytes
-            _, key = running.room.store.join("Ada")
+                running.max_image_bytes = most_bytes
+            _, key = running.store.join("Ada")
             yield running.url, key
 
 

@@ -49,8 +49,8 @@ def services(home: Path) -> Iterator[dict[str, tuple[str, str]]]:
         session = connect("sandbox", home=home)
         chosen = Choices(cap_usd=1e5)
         with contextlib.closing(session), in_thread(session, "FOX-234", chosen) as running:
-            running.room.store.change(paused=1)
-            _, key = running.room.store.join("Ada")
+            running.store.change(paused=1)
+            _, key = running.store.join("Ada")
             yield {
                 "sandbox": (sandbox.url, sandbox.api_key.reveal()),
                 "room": (running.url, key.reveal()),

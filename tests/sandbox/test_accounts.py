@@ -13,7 +13,7 @@ from reelbook.errors import SandboxError
 from reelbook.sandbox.accounts import Accounts, charge, micro, require_funds
 from reelbook.sandbox.clock import Clock
 from reelbook.sandbox.store import Database
-from reelbook.web.payloads import Refused
+from reelbook.web.refusals import Refused
 
 # NOON of the doubles is 08:00 UTC.
 PAST = [

@@ -13,7 +13,8 @@ from support.waiting import until
 import reelbook as rb
 from reelbook import states
 from reelbook.classroom.room import app
-from reelbook.classroom.room.serving import RunningRoom, in_thread
+from reelbook.classroom.room.app import Room
+from reelbook.classroom.room.serving import in_thread
 from reelbook.classroom.room.store import Student
 from reelbook.errors import JobFailed, SubmissionCancelled, SubmissionUncertain
 from reelbook.sandbox.handle import Sandbox
@@ -44,20 +45,20 @@ def lost(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 
 
 @pytest.fixture
-def room(short_jobs: None, session: rb.Session, lost: Callable[[int], None]) -> Iterator[RunningRoom]:
+def room(short_jobs: None, session: rb.Session, lost: Callable[[int], None]) -> Iterator[Room]:
     with in_thread(session, "KFX-204") as room:
         yield room
 
 
 @pytest.fixture
-def ada(room: RunningRoom, tmp_path: Path) -> Iterator[rb.Session]:
+def ada(room: Room, tmp_path: Path) -> Iterator[rb.Session]:
     session = rb.join(room.url, "KFX-204", name="Ada", home=tmp_path / "laptop")
     yield session
     session.close()
 
 
 def test_a_lost_answer_is_sent_again_with_the_same_key(
-    room: RunningRoom, ada: rb.Session, lost: Callable[[int], None], no_pauses: None
+    room: Room, ada: rb.Session, lost: Callable[[int], None], no_pauses: None
 ) -> None:
     """Three times, and the room has one order: nothing is uncertain."""
     lost(3)
@@ -65,11 +66,11 @@ def test_a_lost_answer_is_sent_again_with_the_same_key(
 
     assert job.result().request_id == job.request_id
     assert job.view().unanswered == 0
-    assert [each.request_id for each in room.room.store.all_jobs()] == [job.request_id]
+    assert [each.request_id for each in room.store.all_jobs()] == [job.request_id]
 
 
 def test_what_stays_unanswered_is_looked_up(
-    room: RunningRoom, ada: rb.Session, lost: Callable[[int], None], no_pauses: None
+    room: Room, ada: rb.Session, lost: Callable[[int], None], no_pauses: None
 ) -> None:
     """Where the room doesn't come back in time: later it says what it has, and that job goes on."""
     lost(100)
@@ -81,12 +82,12 @@ def test_what_stays_unanswered_is_looked_up(
     (verdict,) = ada.reconcile().verdicts
     assert (verdict.job, verdict.answer) == (job, "accepted")
     assert job.result().duration_seconds == pytest.approx(1.0, abs=0.1)
-    assert len(room.room.store.all_jobs()) == 1
+    assert len(room.store.all_jobs()) == 1
     assert ada.spending().uncertain_usd == 0.0
 
 
 def test_an_attempt_that_the_room_never_got_is_told_so(
-    room: RunningRoom, ada: rb.Session, monkeypatch: pytest.MonkeyPatch, no_pauses: None
+    room: Room, ada: rb.Session, monkeypatch: pytest.MonkeyPatch, no_pauses: None
 ) -> None:
     """By the list of one's own jobs, at once."""
     monkeypatch.setattr(app, "order", lambda *_: (_ for _ in ()).throw(RuntimeError("broken")))
@@ -99,9 +100,9 @@ def test_an_attempt_that_the_room_never_got_is_told_so(
     assert job.state == states.NOT_ACCEPTED
 
 
-def test_the_place_in_the_queue_is_told(room: RunningRoom, ada: rb.Session) -> None:
+def test_the_place_in_the_queue_is_told(room: Room, ada: rb.Session) -> None:
     """On the card, with a button that takes it back."""
-    room.room.store.change(paused=1)
+    room.store.change(paused=1)
     jobs = list(ada.submit_many(["first", "second", "third"], duration_seconds=1))
     until(lambda: all(job.view().ahead is not None for job in jobs))
     places = {job.view().ahead: job for job in jobs}
@@ -112,9 +113,9 @@ def test_the_place_in_the_queue_is_told(room: RunningRoom, ada: rb.Session) -> N
     assert "2 clips ahead of yours" in str(job_lines(shown.view, None))
 
 
-def test_what_waits_is_taken_back(room: RunningRoom, ada: rb.Session) -> None:
+def test_what_waits_is_taken_back(room: Room, ada: rb.Session) -> None:
     """Nothing is paid, the next ones move up, and a later kernel doesn't take it up."""
-    room.room.store.change(paused=1)
+    room.store.change(paused=1)
     jobs = list(ada.submit_many(["first", "second"], duration_seconds=1))
     until(lambda: all(job.view().ahead is not None for job in jobs))
 
@@ -122,33 +123,33 @@ def test_what_waits_is_taken_back(room: RunningRoom, ada: rb.Session) -> None:
     with pytest.raises(SubmissionCancelled):
         jobs[0].result()
     assert (jobs[0].state, ada.spending().committed_usd) == (states.CANCELLED, 0.05)
-    assert room.room.store.money() == (0, 50_000)
-    room.room.store.change(paused=0)
-    room.room.queue.poke()
+    assert room.store.money() == (0, 50_000)
+    room.store.change(paused=0)
+    room.queue.poke()
     jobs[1].result()
     assert ada.resume() == ()
 
 
-def test_a_batch_that_waits_is_taken_back(room: RunningRoom, ada: rb.Session) -> None:
+def test_a_batch_that_waits_is_taken_back(room: Room, ada: rb.Session) -> None:
     """All that the room has in its queue, as each of its jobs would be."""
-    room.room.store.change(paused=1)
+    room.store.change(paused=1)
     batch = ada.submit_many(["first", "second"], duration_seconds=1)
     until(lambda: all(job.view().ahead is not None for job in batch))
 
     assert (batch.cancel(), batch.cancel()) == (2, 0)
     assert (len(batch.unpaid), ada.spending().committed_usd) == (2, 0.0)
-    assert room.room.store.money() == (0, 0)
+    assert room.store.money() == (0, 0)
 
 
-def test_what_was_sent_is_not_taken_back(room: RunningRoom, ada: rb.Session, sandbox: Sandbox) -> None:
+def test_what_was_sent_is_not_taken_back(room: Room, ada: rb.Session, sandbox: Sandbox) -> None:
     """The room refuses it, and the clip is made."""
-    room.room.store.change(paused=1)
+    room.store.change(paused=1)
     job = ada.text_to_video("a red fox", duration_seconds=1)
     until(lambda: job.view().ahead is not None)
     ada._thread.call(_stopped(job))
-    room.room.store.change(paused=0)
-    room.room.queue.poke()
-    until(lambda: room.room.store.counts() == {"completed": 1})
+    room.store.change(paused=0)
+    room.queue.poke()
+    until(lambda: room.store.counts() == {"completed": 1})
 
     assert not job.cancel()
     assert job.result().duration_seconds == pytest.approx(1.0, abs=0.1)
@@ -158,12 +159,12 @@ async def _stopped(job: rb.Job) -> None:
     job._life.stop_watching()
 
 
-def test_the_end_of_the_class_costs_nothing(room: RunningRoom, ada: rb.Session) -> None:
+def test_the_end_of_the_class_costs_nothing(room: Room, ada: rb.Session) -> None:
     """What it took back is told as unpaid, not as perhaps billed."""
-    room.room.store.change(paused=1)
+    room.store.change(paused=1)
     job = ada.text_to_video("a red fox", duration_seconds=1)
     until(lambda: job.request_id is not None)
-    with room.room.store._transaction() as db:
+    with room.store.transaction() as db:
         db.execute("UPDATE jobs SET state = 'taken back', reserved_micro = 0, error = 'The class is over.'")
 
     with pytest.raises(JobFailed, match="class is over"):

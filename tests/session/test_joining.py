@@ -9,14 +9,15 @@ from unittest.mock import Mock
 import pytest
 
 import reelbook as rb
-from reelbook.classroom.room.serving import RunningRoom, in_thread
+from reelbook.classroom.room.app import Room
+from reelbook.classroom.room.serving import in_thread
 from reelbook.classroom.room.store import RoomStore
 from reelbook.errors import ClassroomError, ConfigurationError, InvalidInput, ServiceUnreachable
 from reelbook.sandbox.handle import Sandbox
 
 
 @pytest.fixture
-def room(short_jobs: None, session: rb.Session) -> Iterator[RunningRoom]:
+def room(short_jobs: None, session: rb.Session) -> Iterator[Room]:
     with in_thread(session, "KFX-204") as room:
         yield room
 
@@ -27,7 +28,7 @@ def laptop(tmp_path: Path) -> Path:
     return tmp_path / "laptop"
 
 
-def test_a_student_joins_and_makes_a_clip(room: RunningRoom, laptop: Path) -> None:
+def test_a_student_joins_and_makes_a_clip(room: Room, laptop: Path) -> None:
     """By address, code and name; what a sandbox makes is marked as such."""
     session = rb.join(room.url, "KFX-204", name="Ada", home=laptop)
     clip = session.text_to_video("a red fox", duration_seconds=1).result()
@@ -38,7 +39,7 @@ def test_a_student_joins_and_makes_a_clip(room: RunningRoom, laptop: Path) -> No
     session.close()
 
 
-def test_the_same_call_gives_the_same_session(room: RunningRoom, laptop: Path) -> None:
+def test_the_same_call_gives_the_same_session(room: Room, laptop: Path) -> None:
     """In this kernel, and with the kept key in the next one; the code may be left out then."""
     session = rb.join(room.url, "KFX-204", name="Ada", home=laptop)
     assert rb.join(room.url, "kfx 204", name="ada", home=laptop) is session
@@ -47,10 +48,10 @@ def test_the_same_call_gives_the_same_session(room: RunningRoom, laptop: Path) -
     later = rb.join(room.url, name="Ada", home=laptop)
     assert later.balance().balance_usd == 2.0
     later.close()
-    assert len(room.room.store.students()) == 1
+    assert len(room.store.students()) == 1
 
 
-def test_the_key_is_kept_for_its_owner_only(room: RunningRoom, laptop: Path) -> None:
+def test_the_key_is_kept_for_its_owner_only(room: Room, laptop: Path) -> None:
     """In one file of the home, whose name tells nothing."""
     rb.join(room.url, "KFX-204", name="Ada", home=laptop).close()
 
@@ -61,7 +62,7 @@ def test_the_key_is_kept_for_its_owner_only(room: RunningRoom, laptop: Path) -> 
     assert [path for path in others if b"rk-" in path.read_bytes()] == []
 
 
-def test_the_code_is_asked_for_once(room: RunningRoom, laptop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_code_is_asked_for_once(room: Room, laptop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the call has none, as in the notebook from the student's page."""
     asked = Mock(return_value="KFX-204")
     monkeypatch.setattr("builtins.input", asked)
@@ -75,11 +76,11 @@ def test_the_code_is_asked_for_once(room: RunningRoom, laptop: Path, monkeypatch
     assert asked.call_count == 1
 
 
-def test_a_released_name_joins_anew(room: RunningRoom, laptop: Path) -> None:
+def test_a_released_name_joins_anew(room: Room, laptop: Path) -> None:
     """The kept key is good for nothing any more, and the same call says the code again."""
     rb.join(room.url, "KFX-204", name="Ada", home=laptop).close()
-    (ada,) = room.room.store.students()
-    room.room.store.release(ada.id)
+    (ada,) = room.store.students()
+    room.store.release(ada.id)
 
     session = rb.join(room.url, "KFX-204", name="Ada", home=laptop)
     assert session.balance().balance_usd == 2.0
@@ -87,7 +88,7 @@ def test_a_released_name_joins_anew(room: RunningRoom, laptop: Path) -> None:
 
 
 def test_a_lost_answer_leaves_the_name_to_whoever_asked(
-    room: RunningRoom, laptop: Path, monkeypatch: pytest.MonkeyPatch
+    room: Room, laptop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same call again lets in, with one place taken; nobody else is let in by it."""
     real = RoomStore.join
@@ -105,11 +106,11 @@ def test_a_lost_answer_leaves_the_name_to_whoever_asked(
 
     session = rb.join(room.url, "KFX-204", name="ada", home=laptop)
     assert session.balance().balance_usd == 2.0
-    assert len(room.room.store.students()) == 1
+    assert len(room.store.students()) == 1
     session.close()
 
 
-def test_what_the_class_says_no_to(room: RunningRoom, laptop: Path, tmp_path: Path) -> None:
+def test_what_the_class_says_no_to(room: Room, laptop: Path, tmp_path: Path) -> None:
     """In its own words."""
     with pytest.raises(ClassroomError, match="No class has this code"):
         rb.join(room.url, "KFX-205", name="Ada", home=laptop)

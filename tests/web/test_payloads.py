@@ -13,7 +13,8 @@ from starlette.types import Message
 
 from reelbook.lazy_module import LazyModule
 from reelbook.web import payloads
-from reelbook.web.payloads import FIELDS, IMAGE, TEXT, Parameter, Refused, fields_of, shape_of
+from reelbook.web.payloads import FIELDS, IMAGE, TEXT, Parameter, fields_of, shape_of
+from reelbook.web.refusals import Refused
 
 jsonschema: Any = LazyModule("jsonschema")
 

@@ -74,7 +74,7 @@ def test_a_class_that_is_served_stands_on_top(page: ClassPage, home: Path) -> No
         with Visitor(room.url) as ada:
             ada.join("Ada")
             ada.ended(ada.ordered("a heron", 1))
-        until(lambda: room.room.store.counts() == {"completed": 1})
+        until(lambda: room.store.counts() == {"completed": 1})
         page.panel.update()
         told = page.last("served")["room"]
         assert told == {

@@ -16,7 +16,8 @@ from typing import Any, Final
 
 from .. import wire
 from ..secret import Secret
-from ..web.payloads import Parameter, Refused
+from ..web.payloads import Parameter
+from ..web.refusals import NoMoney, Refused
 from .clock import Clock, iso
 from .places import new_api_key
 from .protocol import UsageDays
@@ -210,8 +211,7 @@ def require_funds(db: sqlite3.Connection, required_micro: int) -> None:
         (micro(wire.PRICE_USD_PER_SECOND),),
     ).fetchone()
     if row["free"] < required_micro:
-        free, required = max(0, row["free"]) / MICRO, required_micro / MICRO
-        raise Refused(402, f"Insufficient balance. Current balance: ${free:.2f}, required: ${required:.2f}")
+        raise NoMoney(max(0, row["free"]) / MICRO, required_micro / MICRO)
 
 
 def charge(db: sqlite3.Connection, cost_micro: int) -> None:

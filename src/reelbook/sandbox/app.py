@@ -28,7 +28,6 @@ from ..web.openapi import OPENAPI, document
 from ..web.payloads import (
     NAME,
     RATE_LIMIT,
-    Refused,
     days,
     json_object,
     reached_at,
@@ -36,6 +35,7 @@ from ..web.payloads import (
     wanted_from_form,
     wanted_from_text,
 )
+from ..web.refusals import Refused
 from . import control, page
 from .faults import Faults, endpoint_of, happen
 from .protocol import STATE, TOOLS, version

@@ -16,7 +16,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from ..pages.web import same
-from ..web.payloads import Refused, json_object, refusal
+from ..web.payloads import json_object, refusal
+from ..web.refusals import Refused
 from . import protocol
 from .faults import Faults
 from .service import SandboxService

@@ -21,7 +21,8 @@ from starlette.types import ASGIApp, Message, Scope, Send
 from .. import wire
 from ..web.connections import LimitedProtocol, RequestBody, connection_of
 from ..web.limits import Admission
-from ..web.payloads import Refused, refusal
+from ..web.payloads import refusal
+from ..web.refusals import Refused
 from .protocol import TOOLS
 from .service import VIDEOS, SandboxService
 

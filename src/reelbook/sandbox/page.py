@@ -26,7 +26,8 @@ from .. import states, wire
 from ..formatting import count, dollars
 from ..pages.html import Html, joined
 from ..pages.web import SECURITY, Site, from_own_page, read_form, same, usd
-from ..web.payloads import Refused, reached_at
+from ..web.payloads import reached_at
+from ..web.refusals import Refused
 from . import protocol
 from .accounts import MICRO
 from .faults import Faults

@@ -17,7 +17,8 @@ from typing import Any, Final
 
 from .. import wire
 from ..web.limits import Limits
-from ..web.payloads import Refused, Wanted
+from ..web.payloads import Wanted
+from ..web.refusals import Refused
 from .accounts import Accounts, Key
 from .clock import Clock
 from .cluster import DaskPool

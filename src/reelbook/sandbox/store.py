@@ -1,16 +1,13 @@
-"""The sandbox's SQLite file: its schema, short reads, and transactions one at a time.
+"""The sandbox's SQLite file: its schema.
 
 Who may write what is decided by accounts.py and jobs.py.
 """
 
 from __future__ import annotations
 
-import contextlib
-import sqlite3
-import threading
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+
+from ..web.database import SqliteFile
 
 # Appended to, never edited: a home made by an older version is brought up to date at its next start.
 MIGRATIONS = (
@@ -74,49 +71,8 @@ MIGRATIONS = (
 )
 
 
-class Database:
-    """One SQLite file. Reads and writes use a connection each, so that a read never waits for the disk."""
+class Database(SqliteFile):
+    """The sandbox's file."""
 
     def __init__(self, path: Path) -> None:
-        self._writing = _connect(path)
-        self._lock = threading.Lock()
-        self._writing.execute("PRAGMA journal_mode=WAL")
-        self._writing.execute("PRAGMA synchronous=FULL")  # money: what was answered must survive a power cut
-        _migrate(self._writing)
-        self._reading = _connect(path)
-        self._reading_lock = threading.Lock()
-
-    def read(self, sql: str, parameters: Mapping[str, Any] | tuple[Any, ...] = ()) -> list[sqlite3.Row]:
-        """The rows of a query."""
-        with self._reading_lock:
-            return self._reading.execute(sql, parameters).fetchall()
-
-    @contextlib.contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        """A transaction, alone: committed at the end, taken back on an error. It waits for the disk."""
-        with self._lock:
-            self._writing.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._writing
-            except BaseException:
-                self._writing.execute("ROLLBACK")
-                raise
-            self._writing.execute("COMMIT")
-
-    def close(self) -> None:
-        """Close the file; what was committed is in it."""
-        with self._lock, self._reading_lock:
-            self._reading.close()
-            self._writing.close()
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
-    connection.row_factory = sqlite3.Row
-    return connection
-
-
-def _migrate(connection: sqlite3.Connection) -> None:
-    done = connection.execute("PRAGMA user_version").fetchone()[0]
-    for number, script in enumerate(MIGRATIONS[done:], start=done + 1):
-        connection.executescript(f"BEGIN; {script} PRAGMA user_version = {number}; COMMIT;")
+        super().__init__(path, MIGRATIONS)

@@ -21,7 +21,8 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from ..web.payloads import Refused, reached_at
+from ..web.payloads import reached_at
+from ..web.refusals import Refused
 from .protocol import SERVICE_NAME, Settings, version
 from .service import SandboxService
 from .tools import CATALOGUE, INSTRUCTIONS, SandboxTool, ToolRequest

@@ -23,12 +23,12 @@ from ..web.payloads import (
     IMAGE,
     TEXT,
     Parameter,
-    Refused,
     fields_of,
     too_large,
     wanted_from_image,
     wanted_from_text,
 )
+from ..web.refusals import Refused
 from .jobs import UNDER_WAY
 from .service import Answered, SandboxService
 

@@ -25,6 +25,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Message
 
 from .. import wire
+from .refusals import Refused
 
 MAX_JSON_BYTES: Final = 1024 * 1024
 # What a multipart body holds beside the image: boundaries, part headers and the other fields.
@@ -35,15 +36,6 @@ TEXT: Final[wire.Mode] = "text-to-video"
 IMAGE: Final[wire.Mode] = "image-to-video"
 
 T = TypeVar("T")
-
-
-class Refused(Exception):
-    """The request can't be granted: the HTTP `status`, and `detail` for a person."""
-
-    def __init__(self, status: int, detail: str) -> None:
-        super().__init__(status, detail)
-        self.status = status
-        self.detail = detail
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,11 @@ import pytest
 from classroom.room.visitors import Visitor
 
 import reelbook as rb
-from reelbook.classroom.room.serving import Choices, RunningRoom, in_thread
+from reelbook.classroom.room.app import Room
+from reelbook.classroom.room.serving import Choices, in_thread
 from reelbook.sandbox.handle import Sandbox
 
-Serve = Callable[..., RunningRoom]
+Serve = Callable[..., Room]
 
 
 @pytest.fixture
@@ -29,15 +30,15 @@ def serve(teacher: rb.Session) -> Iterator[Serve]:
     """Opens a room with these choices, on the teacher's session."""
     with ExitStack() as stack:
 
-        def serve(code: str | None = "FOX-234", **choices: object) -> RunningRoom:
-            room: AbstractContextManager[RunningRoom] = in_thread(teacher, code, Choices(**choices))  # type: ignore[arg-type]
+        def serve(code: str | None = "FOX-234", **choices: object) -> Room:
+            room: AbstractContextManager[Room] = in_thread(teacher, code, Choices(**choices))  # type: ignore[arg-type]
             return stack.enter_context(room)
 
         yield serve
 
 
 @pytest.fixture
-def room(serve: Serve) -> RunningRoom:
+def room(serve: Serve) -> Room:
     """A room as most are: $2.00 each."""
     return serve()
 
@@ -47,7 +48,7 @@ def visit() -> Iterator[Callable[..., Visitor]]:
     """Somebody with a browser or a program of their own, who hasn't joined."""
     with ExitStack() as stack:
 
-        def visit(room: RunningRoom, **headers: str) -> Visitor:
+        def visit(room: Room, **headers: str) -> Visitor:
             return stack.enter_context(Visitor(room.url, headers))
 
         yield visit

@@ -62,6 +62,7 @@ class Killable:
     def words(self) -> list[str]:
         """The command that the teacher runs."""
         chosen = ["--code", CODE, "--port", str(self.port), "--host", "127.0.0.1", "--cap", str(self.cap)]
+        chosen += ["--places", "1000"]
         words = ["classroom", "serve", "--yes", "--service", self._service]
         return [*words, "--home", str(self.home), *chosen]
 

@@ -13,14 +13,14 @@ from PIL import Image
 
 import reelbook as rb
 from reelbook import wire
-from reelbook.classroom.room.serving import RunningRoom
+from reelbook.classroom.room.app import Room
 from reelbook.media.clips import probe
 from reelbook.sandbox.handle import Sandbox
 
 Visit = Callable[..., Visitor]
 
 
-def test_a_student_joins_orders_and_watches(room: RunningRoom, visit: Visit, tmp_path: Path) -> None:
+def test_a_student_joins_orders_and_watches(room: Room, visit: Visit, tmp_path: Path) -> None:
     """By the code alone; the clip comes from the room, whole or in parts, and costs what it costs."""
     ada = visit(room).join("Ada")
     done = ada.ended(ada.ordered("a red fox in the snow", 2, aspect_ratio="1:1", seed=7))
@@ -38,7 +38,7 @@ def test_a_student_joins_orders_and_watches(room: RunningRoom, visit: Visit, tmp
     assert (used["total_requests"], used["total_seconds"], used["total_cost_usd"]) == (1, 2.0, 0.10)
 
 
-def test_a_clip_from_an_image_is_made(room: RunningRoom, visit: Visit) -> None:
+def test_a_clip_from_an_image_is_made(room: Room, visit: Visit) -> None:
     """Its picture lies in the room's folder until it is sent."""
     picture = BytesIO()
     Image.linear_gradient("L").convert("RGB").save(picture, "PNG")
@@ -51,7 +51,7 @@ def test_a_clip_from_an_image_is_made(room: RunningRoom, visit: Visit) -> None:
     assert ada.ended(answer.json()["request_id"])["status"] == "completed"
 
 
-def test_joining_by_a_program(room: RunningRoom, visit: Visit) -> None:
+def test_joining_by_a_program(room: Room, visit: Visit) -> None:
     """The answer has all that a client needs."""
     answer = visit(room).ask_to_join("  Ada ").json()
 
@@ -60,7 +60,7 @@ def test_joining_by_a_program(room: RunningRoom, visit: Visit) -> None:
     assert answer == {"base_url": room.url, "name": "Ada", "cap_usd": 2.0, "expires_at": None}
 
 
-def test_wrong_codes_are_refused_slower_after_five(room: RunningRoom, visit: Visit) -> None:
+def test_wrong_codes_are_refused_slower_after_five(room: Room, visit: Visit) -> None:
     """Then the right one has to wait as well, so that the wait tells nothing."""
     guesser = visit(room)
 
@@ -68,7 +68,7 @@ def test_wrong_codes_are_refused_slower_after_five(room: RunningRoom, visit: Vis
     assert guesser.ask_to_join("Ada").status_code == 429
 
 
-def test_a_name_is_one_persons_until_the_teacher_releases_it(room: RunningRoom, visit: Visit) -> None:
+def test_a_name_is_one_persons_until_the_teacher_releases_it(room: Room, visit: Visit) -> None:
     """Whatever its capitals; the one who comes back has the same clips and the same money."""
     first, second = visit(room).join("Ada"), visit(room)
     job = first.ordered(seconds=1)
@@ -77,8 +77,8 @@ def test_a_name_is_one_persons_until_the_teacher_releases_it(room: RunningRoom, 
     refused = second.ask_to_join("ada")
     assert refused.status_code == 409
     assert "Ada joined at" in refused.json()["detail"]
-    (ada,) = room.room.store.students()
-    assert room.room.store.release(ada.id)
+    (ada,) = room.store.students()
+    assert room.store.release(ada.id)
     second.join("ada")
     assert first.http.get(wire.BALANCE).status_code == 401
     assert second.status(job)["status"] == "completed"
@@ -128,13 +128,13 @@ def test_keys_end_with_the_class(serve: Serve, visit: Visit) -> None:
     """After its time, and after it was ended: 401; and nobody joins any more."""
     room = serve()
     ada = visit(room).join("Ada")
-    room.room.store.change(expires_at=room.room.store.clock() - 1)
+    room.store.change(expires_at=room.store.clock() - 1)
 
     assert ada.order().status_code == 401
     assert visit(room).ask_to_join("Grace").status_code == 403
 
 
-def test_others_see_nothing(room: RunningRoom, visit: Visit) -> None:
+def test_others_see_nothing(room: Room, visit: Visit) -> None:
     """Neither job nor list, nor can they take anything back; and there is no way to keys."""
     ada, eve = visit(room).join("Ada"), visit(room).join("Eve")
     job = ada.ordered()
@@ -149,13 +149,13 @@ def test_others_see_nothing(room: RunningRoom, visit: Visit) -> None:
     assert eve.http.get("/mcp").status_code == 404
 
 
-def test_strangers_are_refused(room: RunningRoom, visit: Visit) -> None:
+def test_strangers_are_refused(room: Room, visit: Visit) -> None:
     """Without a key, and with one that is nobody's."""
     assert visit(room).http.get(wire.BALANCE).status_code == 401
     assert visit(room, Authorization="Bearer rk-nobody").http.get(wire.BALANCE).status_code == 401
 
 
-def test_a_repeated_order_is_one_clip(room: RunningRoom, visit: Visit) -> None:
+def test_a_repeated_order_is_one_clip(room: Room, visit: Visit) -> None:
     """The same Idempotency-Key gives the same job, also after it has ended; another order needs another."""
     ada = visit(room).join("Ada")
     first = ada.ordered("a fox", repeat_key="one")
@@ -168,9 +168,9 @@ def test_a_repeated_order_is_one_clip(room: RunningRoom, visit: Visit) -> None:
     assert grace.ordered("a fox", repeat_key="one") != first
 
 
-def test_what_was_not_sent_is_taken_back(room: RunningRoom, visit: Visit) -> None:
+def test_what_was_not_sent_is_taken_back(room: Room, visit: Visit) -> None:
     """Its money is free again, and it is told as what it is; what was sent can't be taken back."""
-    room.room.store.change(paused=1)
+    room.store.change(paused=1)
     ada = visit(room).join("Ada")
     first, second = ada.ordered(seconds=5), ada.ordered(seconds=5)
 
@@ -178,14 +178,14 @@ def test_what_was_not_sent_is_taken_back(room: RunningRoom, visit: Visit) -> Non
     taken = ada.http.delete(f"/room/jobs/{first}").json()
     assert (taken["status"], "Taken back" in taken["error"]) == ("failed", True)
     assert ada.status(second)["queue_position"] == 0
-    room.room.store.change(paused=0)
-    room.room.queue.poke()
+    room.store.change(paused=0)
+    room.queue.poke()
     ada.ended(second)
     assert ada.http.delete(f"/room/jobs/{second}").status_code == 409
     assert ada.balance() == {"balance_usd": 1.75, "total_spent_usd": 0.25}
 
 
-def test_the_key_has_a_limit_with_the_documented_headers(room: RunningRoom, visit: Visit) -> None:
+def test_the_key_has_a_limit_with_the_documented_headers(room: Room, visit: Visit) -> None:
     """Whoever asks without end is told to wait, and the others aren't."""
     ada, grace = visit(room).join("Ada"), visit(room).join("Grace")
 
@@ -197,7 +197,7 @@ def test_the_key_has_a_limit_with_the_documented_headers(room: RunningRoom, visi
 
 
 @pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "127.0.0.2", "a@127.0.0.1", ""])
-def test_other_host_names_are_refused(room: RunningRoom, visit: Visit, host: str) -> None:
+def test_other_host_names_are_refused(room: Room, visit: Visit, host: str) -> None:
     """A page whose name was made to point at the room names itself."""
     port = room.url.rpartition(":")[2]
 
@@ -208,13 +208,13 @@ def test_other_host_names_are_refused(room: RunningRoom, visit: Visit, host: str
 @pytest.mark.parametrize(
     "headers", [{"Origin": "http://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}]
 )
-def test_pages_of_others_send_nothing(room: RunningRoom, visit: Visit, headers: dict[str, str]) -> None:
+def test_pages_of_others_send_nothing(room: Room, visit: Visit, headers: dict[str, str]) -> None:
     """Not even with a right code."""
     assert visit(room, **headers).ask_to_join("Ada").status_code == 403
     assert visit(room, Origin=room.url).ask_to_join("Ada").status_code == 200
 
 
-def test_about_says_what_the_room_offers(room: RunningRoom, visit: Visit) -> None:
+def test_about_says_what_the_room_offers(room: Room, visit: Visit) -> None:
     """And that a sandbox is behind it, in the sandbox's own way too."""
     about = visit(room).http.get("/room/about").json()
     assert about["service"] == "reelbook-room"
@@ -237,16 +237,16 @@ def test_about_says_what_the_room_offers(room: RunningRoom, visit: Visit) -> Non
     ],
 )
 def test_what_makes_no_clip_is_refused(
-    room: RunningRoom, visit: Visit, body: dict[str, object], status: int
+    room: Room, visit: Visit, body: dict[str, object], status: int
 ) -> None:
     """And nothing is reserved for it."""
     ada = visit(room).join("Ada")
 
     assert ada.http.post(wire.TEXT_TO_VIDEO, json=body).status_code == status
-    assert room.room.store.money() == (0, 0)
+    assert room.store.money() == (0, 0)
 
 
-def test_a_failed_clip_costs_nothing(room: RunningRoom, visit: Visit, sandbox: Sandbox) -> None:
+def test_a_failed_clip_costs_nothing(room: Room, visit: Visit, sandbox: Sandbox) -> None:
     """Its reason is told, and its reservation is free again."""
     sandbox.settings(fail_next="The prompt was refused.")
     ada = visit(room).join("Ada")
@@ -256,7 +256,7 @@ def test_a_failed_clip_costs_nothing(room: RunningRoom, visit: Visit, sandbox: S
     assert ada.balance() == {"balance_usd": 2.0, "total_spent_usd": 0.0}
 
 
-def test_the_room_buys_on_the_teachers_account(room: RunningRoom, visit: Visit, teacher: rb.Session) -> None:
+def test_the_room_buys_on_the_teachers_account(room: Room, visit: Visit, teacher: rb.Session) -> None:
     """One ledger has them all, as an experiment of the class."""
     ada = visit(room).join("Ada")
     ada.ended(ada.ordered("a heron"))

@@ -15,7 +15,7 @@ import pytest
 from classroom.room.visitors import Visitor
 from support.wheels import make_wheel
 
-from reelbook.classroom.room.serving import RunningRoom
+from reelbook.classroom.room.app import Room
 from reelbook.classroom.wheels import TARGETS, folder_of
 
 Visit = Callable[..., Visitor]
@@ -33,7 +33,7 @@ def wheels(home: Path) -> Path:
 
 
 @pytest.mark.browser
-def test_pip_installs_from_the_room_alone(wheels: Path, room: RunningRoom, tmp_path: Path) -> None:
+def test_pip_installs_from_the_room_alone(wheels: Path, room: Room, tmp_path: Path) -> None:
     """By a name however it is written, with what it requires."""
     host = room.url.partition("://")[2]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
@@ -57,7 +57,7 @@ def test_pip_installs_from_the_room_alone(wheels: Path, room: RunningRoom, tmp_p
     assert (tmp_path / "to" / "needed.py").exists()
 
 
-def test_a_projects_page_has_hashes_and_pythons(wheels: Path, room: RunningRoom, visit: Visit) -> None:
+def test_a_projects_page_has_hashes_and_pythons(wheels: Path, room: Room, visit: Visit) -> None:
     """Half a wheel isn't offered, and what lies beside the wheels neither."""
     ada, digest = (
         visit(room),
@@ -83,12 +83,12 @@ def test_a_projects_page_has_hashes_and_pythons(wheels: Path, room: RunningRoom,
         "needed/..%2f..%2fledger.db",
     ],
 )
-def test_names_are_no_paths(wheels: Path, room: RunningRoom, visit: Visit, path: str) -> None:
+def test_names_are_no_paths(wheels: Path, room: Room, visit: Visit, path: str) -> None:
     """What isn't among the wheels isn't there."""
     assert visit(room).http.get(f"/simple/{path}").status_code == 404
 
 
-def test_a_student_is_told_how_to_install(home: Path, room: RunningRoom, visit: Visit) -> None:
+def test_a_student_is_told_how_to_install(home: Path, room: Room, visit: Visit) -> None:
     """By the room's index once it has wheels, as the teacher says before."""
     ada = visit(room)
     ada.http.post("/room/join", data={"name": "Ada", "code": "FOX-234"})
@@ -102,7 +102,7 @@ def test_a_student_is_told_how_to_install(home: Path, room: RunningRoom, visit: 
     assert ", with Python 3.11 or 3.12:" in page
 
 
-def test_the_lessons_come_as_one_file(room: RunningRoom, visit: Visit) -> None:
+def test_the_lessons_come_as_one_file(room: Room, visit: Visit) -> None:
     """Into a folder of their own."""
     content = visit(room).http.get("/lessons.zip").content
 

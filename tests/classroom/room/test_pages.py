@@ -13,7 +13,7 @@ from classroom.room.conftest import Serve
 from classroom.room.visitors import Visitor
 from support.waiting import until
 
-from reelbook.classroom.room.serving import RunningRoom
+from reelbook.classroom.room.app import Room
 
 Visit = Callable[..., Visitor]
 HOSTILE = "<script>alert(1)</script>\"'&"
@@ -30,9 +30,9 @@ def order(visitor: Visitor, prompt: str = "a fox", **more: str) -> httpx.Respons
     return visitor.http.post("/mine/order", data=form)
 
 
-def teach(room: RunningRoom, visitor: Visitor) -> Visitor:
+def teach(room: Room, visitor: Visitor) -> Visitor:
     """Opens the teacher's page."""
-    answer = visitor.http.post("/room/enter", data={"token": room.room.token.reveal()})
+    answer = visitor.http.post("/room/enter", data={"token": room.token.reveal()})
     assert (answer.status_code, answer.headers["location"]) == (303, "/room")
     return visitor
 
@@ -42,7 +42,7 @@ def control(visitor: Visitor, action: str, **more: str) -> None:
     assert visitor.http.post("/room/control", data={"action": action, **more}).status_code == 303
 
 
-def test_a_student_joins_orders_and_sees_the_clip_by_forms_alone(room: RunningRoom, visit: Visit) -> None:
+def test_a_student_joins_orders_and_sees_the_clip_by_forms_alone(room: Room, visit: Visit) -> None:
     """From the address to a clip that plays, without a script."""
     ada = visit(room)
     first = ada.http.get("/", params={"code": "FOX-234"})
@@ -61,7 +61,7 @@ def test_a_student_joins_orders_and_sees_the_clip_by_forms_alone(room: RunningRo
     assert ada.http.get("/").headers["location"] == "/mine"
 
 
-def test_the_cookie_is_the_pages_alone(room: RunningRoom, visit: Visit) -> None:
+def test_the_cookie_is_the_pages_alone(room: Room, visit: Visit) -> None:
     """No script reads it, no other site sends it, and it is no key for programs."""
     ada = visit(room)
     cookie = join(ada).headers["set-cookie"]
@@ -70,11 +70,11 @@ def test_the_cookie_is_the_pages_alone(room: RunningRoom, visit: Visit) -> None:
     assert "SameSite=lax" in cookie
     key = ada.http.cookies["reelbook_pass"]
     assert visit(room, Authorization=f"Bearer {key}").http.get("/room/jobs").status_code == 401
-    teacher = visit(room).http.post("/room/enter", data={"token": room.room.token.reveal()})
+    teacher = visit(room).http.post("/room/enter", data={"token": room.token.reveal()})
     assert "SameSite=strict" in teacher.headers["set-cookie"]
 
 
-def test_a_wrong_code_stands_under_its_field(room: RunningRoom, visit: Visit) -> None:
+def test_a_wrong_code_stands_under_its_field(room: Room, visit: Visit) -> None:
     """What was typed is kept, and nothing is said of the class that there is."""
     answer = join(visit(room), code="FOX-235")
 
@@ -84,7 +84,7 @@ def test_a_wrong_code_stands_under_its_field(room: RunningRoom, visit: Visit) ->
     assert "Class</h1>" not in answer.text
 
 
-def test_links_with_codes_are_tries_too(room: RunningRoom, visit: Visit) -> None:
+def test_links_with_codes_are_tries_too(room: Room, visit: Visit) -> None:
     """Opening the first page with one guess after another tells no more than the form does."""
     guesser = visit(room)
     for number in range(5):
@@ -93,7 +93,7 @@ def test_links_with_codes_are_tries_too(room: RunningRoom, visit: Visit) -> None
     assert "Class</h1>" not in guesser.http.get("/", params={"code": "FOX-234"}).text
 
 
-def test_a_taken_name_says_what_to_do(room: RunningRoom, visit: Visit) -> None:
+def test_a_taken_name_says_what_to_do(room: Room, visit: Visit) -> None:
     """The name stays typed."""
     join(visit(room))
     answer = join(visit(room))
@@ -125,10 +125,10 @@ def test_an_order_that_is_refused_keeps_what_was_typed(serve: Serve, visit: Visi
     assert "more than the $0.10 that is left" in answer.text
     assert order(ada, "   ").status_code == 400
     assert order(ada, duration_seconds="x").status_code == 400
-    assert room.room.store.money() == (0, 0)
+    assert room.store.money() == (0, 0)
 
 
-def test_a_form_that_is_sent_twice_orders_once(room: RunningRoom, visit: Visit) -> None:
+def test_a_form_that_is_sent_twice_orders_once(room: Room, visit: Visit) -> None:
     """As a double press and a reload send it."""
     ada = visit(room)
     join(ada)
@@ -136,28 +136,28 @@ def test_a_form_that_is_sent_twice_orders_once(room: RunningRoom, visit: Visit) 
 
     order(ada, repeat_key=key)
     order(ada, repeat_key=key)
-    assert len(room.room.store.all_jobs()) == 1
+    assert len(room.store.all_jobs()) == 1
 
 
-def test_taking_back_by_its_button(room: RunningRoom, visit: Visit) -> None:
+def test_taking_back_by_its_button(room: Room, visit: Visit) -> None:
     """Its money is back; somebody else's can't be taken back."""
-    room.room.store.change(paused=1)
+    room.store.change(paused=1)
     ada, eve = visit(room), visit(room)
     join(ada)
     join(eve, "Eve")
     order(ada)
-    (job,) = room.room.store.all_jobs()
+    (job,) = room.store.all_jobs()
 
     assert "Take back" in ada.http.get("/mine").text
     assert eve.http.post("/mine/take-back", data={"request_id": job.request_id}).status_code == 404
     assert ada.http.post("/mine/take-back", data={"request_id": job.request_id}).status_code == 303
     assert "Taken back" in ada.http.get("/mine").text
-    assert room.room.store.money() == (0, 0)
+    assert room.store.money() == (0, 0)
 
 
-def test_what_people_type_is_text(room: RunningRoom, visit: Visit) -> None:
+def test_what_people_type_is_text(room: Room, visit: Visit) -> None:
     """In names, prompts and codes, on every page."""
-    room.room.store.change(paused=1, name=HOSTILE)
+    room.store.change(paused=1, name=HOSTILE)
     ada = visit(room)
     assert HOSTILE not in visit(room).http.get("/", params={"code": HOSTILE}).text
     join(ada, HOSTILE)
@@ -175,7 +175,7 @@ def test_what_people_type_is_text(room: RunningRoom, visit: Visit) -> None:
 
 
 def test_the_notebook_holds_a_code_and_no_key(
-    room: RunningRoom, visit: Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    room: Room, visit: Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its cell joins as the same student, and does so again when it is run again."""
     ada = visit(room)
@@ -188,10 +188,10 @@ def test_the_notebook_holds_a_code_and_no_key(
     assert ada.http.cookies["reelbook_pass"] not in source
     for _ in range(2):
         exec(cell, {})
-    assert len(room.room.store.students()) == 1
+    assert len(room.store.students()) == 1
 
 
-def test_a_code_for_another_device(room: RunningRoom, visit: Visit) -> None:
+def test_a_code_for_another_device(room: Room, visit: Visit) -> None:
     """It leads to the same student."""
     ada = visit(room)
     join(ada)
@@ -199,10 +199,10 @@ def test_a_code_for_another_device(room: RunningRoom, visit: Visit) -> None:
     (code,) = re.findall('class="big">([^<]+)', page)
 
     assert visit(room).ask_to_join("Ada", code).json()["name"] == "Ada"
-    assert len(room.room.store.students()) == 1
+    assert len(room.store.students()) == 1
 
 
-def test_pages_are_nobodys_without_a_cookie(room: RunningRoom, visit: Visit) -> None:
+def test_pages_are_nobodys_without_a_cookie(room: Room, visit: Visit) -> None:
     """A student's page leads to joining, the teacher's asks for the token, controls do nothing."""
     stranger = visit(room)
 
@@ -212,21 +212,21 @@ def test_pages_are_nobodys_without_a_cookie(room: RunningRoom, visit: Visit) -> 
     assert stranger.http.post("/room/control", data={"action": "end"}).status_code == 403
     assert stranger.http.get("/room/report.csv").status_code == 403
     assert stranger.http.post("/room/enter", data={"token": "guess"}).status_code == 403
-    assert room.room.store.settings().ended_at is None
+    assert room.store.settings().ended_at is None
 
 
-def test_a_form_of_another_site_does_nothing(room: RunningRoom, visit: Visit) -> None:
+def test_a_form_of_another_site_does_nothing(room: Room, visit: Visit) -> None:
     """Not even with the cookie, which a browser wouldn't send."""
     ada = visit(room)
     join(ada)
     ada.http.headers["Origin"] = "http://evil.example"
 
     assert order(ada).status_code == 403
-    assert room.room.store.all_jobs() == []
+    assert room.store.all_jobs() == []
 
 
 @pytest.mark.parametrize("path", ["/", "/mine", "/room"])
-def test_pages_run_only_the_rooms_own_script(room: RunningRoom, visit: Visit, path: str) -> None:
+def test_pages_run_only_the_rooms_own_script(room: Room, visit: Visit, path: str) -> None:
     """And stand in no other page."""
     ada = teach(room, visit(room))
     join(ada)
@@ -238,12 +238,12 @@ def test_pages_run_only_the_rooms_own_script(room: RunningRoom, visit: Visit, pa
     assert " style=" not in answer.text  # the policy would drop it
 
 
-def test_the_teachers_page_shows_the_class_and_no_ones_money(room: RunningRoom, visit: Visit) -> None:
+def test_the_teachers_page_shows_the_class_and_no_ones_money(room: Room, visit: Visit) -> None:
     """Code, address, names, the newest clips, four figures; no prompt that failed, no key, no balance."""
     ada = visit(room)
     join(ada)
     order(ada, "a heron")
-    until(lambda: room.room.store.counts() == {"completed": 1})
+    until(lambda: room.store.counts() == {"completed": 1})
     teacher = teach(room, visit(room))
     page = teacher.http.get("/room").text
 
@@ -257,16 +257,16 @@ def test_the_teachers_page_shows_the_class_and_no_ones_money(room: RunningRoom, 
     ):
         assert shown in page
     assert "$25" not in page
-    assert room.room.token.reveal() not in page
+    assert room.token.reveal() not in page
 
 
-def test_the_teachers_buttons(room: RunningRoom, visit: Visit) -> None:
+def test_the_teachers_buttons(room: Room, visit: Visit) -> None:
     """Pause, caps, names, clips, one clip off the wall, and a name that is free again."""
     ada, teacher = visit(room), teach(room, visit(room))
     join(ada)
     order(ada, "a heron")
-    until(lambda: room.room.store.counts() == {"completed": 1})
-    store = room.room.store
+    until(lambda: room.store.counts() == {"completed": 1})
+    store = room.store
     (job,), (student,) = store.all_jobs(), store.students()
 
     control(teacher, "pause")
@@ -288,12 +288,12 @@ def test_the_teachers_buttons(room: RunningRoom, visit: Visit) -> None:
     assert ada.http.get("/mine").headers["location"] == "/"
 
 
-def test_the_end_and_its_report(room: RunningRoom, visit: Visit) -> None:
+def test_the_end_and_its_report(room: Room, visit: Visit) -> None:
     """A line for each student; they still see their clips, and nobody orders any more."""
     ada, teacher = visit(room), teach(room, visit(room))
     join(ada)
     order(ada, "=HYPERLINK(1)")
-    until(lambda: room.room.store.counts() == {"completed": 1})
+    until(lambda: room.store.counts() == {"completed": 1})
     control(teacher, "end")
 
     ended = teacher.http.get("/room").text

@@ -13,7 +13,9 @@ from classroom.room.visitors import Visitor
 from support.waiting import until
 
 import reelbook as rb
-from reelbook.classroom.room.serving import Choices, RunningRoom, in_thread
+from reelbook.classroom.room.app import Room
+from reelbook.classroom.room.serving import Choices, in_thread, opened_room
+from reelbook.errors import InvalidInput
 from reelbook.sandbox.handle import Sandbox
 
 Visit = Callable[..., Visitor]
@@ -31,33 +33,29 @@ def posts(sandbox: Sandbox) -> int:
     return int(sandbox.state()["requests"].get("text-to-video", 0))
 
 
-def test_a_flood_delays_nobody_elses_first_clip(room: RunningRoom, visit: Visit) -> None:
+def test_a_flood_delays_nobody_elses_first_clip(room: Room, visit: Visit) -> None:
     """Forty clips of one, then one each of three: theirs are done before a tenth of the flood."""
     flooder = visit(room).join("Flooder")
     others = [visit(room).join(name) for name in ("Ada", "Grace", "Radia")]
-    room.room.store.change(paused=1)
+    room.store.change(paused=1)
     flood = [flooder.ordered(f"flood {number}") for number in range(40)]
     firsts = [(other, other.ordered("first")) for other in others]
-    room.room.store.change(paused=0)
-    room.room.queue.poke()
-    until(lambda: room.room.store.counts().get("completed", 0) == 43)
+    room.store.change(paused=0)
+    room.queue.poke()
+    until(lambda: room.store.counts().get("completed", 0) == 43)
 
-    order = [
-        job.request_id for job in sorted(room.room.store.all_jobs(), key=lambda job: job.ended_at or 0.0)
-    ]
+    order = [job.request_id for job in sorted(room.store.all_jobs(), key=lambda job: job.ended_at or 0.0)]
     assert max(order.index(job) for _, job in firsts) <= 3 + 4  # at most four of the flood were in flight
     assert sorted(order) == sorted([*flood, *(job for _, job in firsts)])
 
 
-def test_each_students_clips_are_sent_in_their_order(
-    room: RunningRoom, visit: Visit, teacher: rb.Session
-) -> None:
+def test_each_students_clips_are_sent_in_their_order(room: Room, visit: Visit, teacher: rb.Session) -> None:
     """As they were ordered."""
     ada = visit(room).join("Ada")
     prompts = [f"clip {number}" for number in range(6)]
     for prompt in prompts:
         ada.ordered(prompt)
-    until(lambda: room.room.store.counts() == {"completed": 6})
+    until(lambda: room.store.counts() == {"completed": 6})
 
     sent = sorted(teacher.jobs(experiment="class FOX-234"), key=lambda job: job.entry_id or 0)
     assert [job.prompt for job in sent] == prompts
@@ -72,12 +70,22 @@ def test_a_service_that_is_away_makes_clips_wait(home: Path, visit: Visit, soon:
         with in_thread(session, "FOX-234") as room:
             ada = visit(room).join("Ada")
             jobs = [ada.ordered() for _ in range(3)]
-            until(lambda: room.room.queue.trouble)
+            until(lambda: room.queue.trouble)
             told = ada.status(jobs[2])
             assert (told["status"], "can't be reached" in told["message"]) == ("pending", True)
             until(lambda: _taken_back(ada, jobs))
-            assert room.room.store.money() == (0, 0)
+            assert room.store.money() == (0, 0)
         session.close()
+
+
+def test_a_class_stays_at_its_service(teacher: rb.Session) -> None:
+    """What students were told is play money never becomes real."""
+    with opened_room(teacher, "FOX-234"):
+        pass
+    with rb.connect("live", api_key="sk-planted-room", base_url="http://127.0.0.1:9") as session:
+        with pytest.raises(InvalidInput, match="opened with --service sandbox"):
+            with opened_room(session, "fox234"):
+                pass
 
 
 def _taken_back(student: Visitor, jobs: list[str]) -> bool:
@@ -87,11 +95,11 @@ def _taken_back(student: Visitor, jobs: list[str]) -> bool:
 
 
 def test_out_of_money_upstream_makes_clips_wait(
-    room: RunningRoom, visit: Visit, sandbox: Sandbox, soon: None
+    room: Room, visit: Visit, sandbox: Sandbox, soon: None
 ) -> None:
     """Another program spent it: the student reads that, without amounts, and the clip is made later."""
     ada = visit(room).join("Ada")
-    until(lambda: room.room.queue._asking is not None and room.room.queue._asking.done())
+    until(lambda: room.queue._asking is not None and room.queue._asking.done())
     sandbox.settings(balance_usd=0.01)
     job = ada.ordered()
     until(lambda: "message" in ada.status(job))
@@ -108,7 +116,7 @@ def test_a_balance_below_the_caps_holds(serve: Serve, visit: Visit, sandbox: San
     """What the service has is what the class has, whatever the caps say."""
     sandbox.settings(balance_usd=0.30)
     room = serve(cap_usd=2.0)
-    until(lambda: room.room.queue._asking is not None and room.room.queue._asking.done())
+    until(lambda: room.queue._asking is not None and room.queue._asking.done())
     ada, grace = visit(room).join("Ada"), visit(room).join("Grace")
     ada.ordered(seconds=4)
 
@@ -117,9 +125,7 @@ def test_a_balance_below_the_caps_holds(serve: Serve, visit: Visit, sandbox: San
     assert "Current balance: $0.10" in refused.json()["detail"]
 
 
-def test_a_lost_answer_is_told_as_what_it_is(
-    room: RunningRoom, visit: Visit, sandbox: Sandbox, soon: None
-) -> None:
+def test_a_lost_answer_is_told_as_what_it_is(room: Room, visit: Visit, sandbox: Sandbox, soon: None) -> None:
     """Its price stays reserved, and it isn't sent again."""
     sandbox.fault("answer_lost", endpoint="generate")
     ada = visit(room).join("Ada")
@@ -128,12 +134,12 @@ def test_a_lost_answer_is_told_as_what_it_is(
     assert told["uncertain"] is True
     assert "was not sent again" in told["error"]
     assert ada.balance() == {"balance_usd": 2.0, "total_spent_usd": 0.0}
-    assert room.room.store.money() == (0, 250_000)
+    assert room.store.money() == (0, 250_000)
     assert posts(sandbox) == 1
 
 
 def test_the_room_finds_out_by_itself(
-    room: RunningRoom, visit: Visit, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+    room: Room, visit: Visit, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A request that never reached the service: its price is free again, and it is told so."""
     monkeypatch.setattr("reelbook.classroom.room.queue.FIND_OUT_SECONDS", 0.2)
@@ -142,12 +148,12 @@ def test_the_room_finds_out_by_itself(
     ada.ended(ada.ordered("first"))
     sandbox.fault("500", endpoint="generate")
     job = ada.ordered(seconds=5)
-    until(lambda: room.room.store.counts().get("uncertain"))
+    until(lambda: room.store.counts().get("uncertain"))
     sandbox.advance(30)
-    until(lambda: room.room.store.counts().get("refused"))
+    until(lambda: room.store.counts().get("refused"))
 
     assert "Nothing was paid" in ada.status(job)["error"]
-    assert room.room.store.money() == (50_000, 0)
+    assert room.store.money() == (50_000, 0)
 
 
 def test_hostile_floods_spend_not_a_cent_more(serve: Serve, visit: Visit, sandbox: Sandbox) -> None:
@@ -163,8 +169,8 @@ def test_hostile_floods_spend_not_a_cent_more(serve: Serve, visit: Visit, sandbo
         answers = [status for each in pool.map(flood, students) for status in each]
     assert answers.count(200) == 40
     assert set(answers) == {200, 402}
-    until(lambda: room.room.store.counts() == {"completed": 40})
-    assert room.room.store.money() == (2_000_000, 0)
+    until(lambda: room.store.counts() == {"completed": 40})
+    assert room.store.money() == (2_000_000, 0)
     assert posts(sandbox) == 40
 
 
@@ -174,14 +180,14 @@ def test_a_room_that_stops_goes_on_where_it_was(teacher: rb.Session, visit: Visi
         ada = visit(room).join("Ada")
         done = ada.ordered("first")
         ada.ended(done)
-        room.room.store.change(paused=1)
+        room.store.change(paused=1)
         waiting = [ada.ordered(f"clip {number}") for number in range(3)]
         key = ada.http.headers["Authorization"]
     with in_thread(teacher, "FOX-234", Choices()) as room:
         ada = visit(room, Authorization=key)
         assert ada.status(done)["status"] == "completed"
         assert [ada.status(job)["queue_position"] for job in waiting] == [0, 1, 2]
-        room.room.store.change(paused=0)
-        room.room.queue.poke()
+        room.store.change(paused=0)
+        room.queue.poke()
         assert {ada.ended(job)["status"] for job in waiting} == {"completed"}
     assert posts(sandbox) == 4

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from reelbook import JobRequest
-from reelbook.classroom.room.store import DEVICE_SECONDS, MICRO, NoMoney, RoomRefusal, RoomStore
+from reelbook.classroom.room.store import DEVICE_SECONDS, RoomStore
+from reelbook.ledger.records import MICRO
+from reelbook.web.refusals import NoMoney, Refused
 
 
 @dataclass
@@ -226,9 +228,9 @@ def test_the_end_takes_back_what_waits(open_store: Open) -> None:
 
     assert store.counts() == {"handed": 1, "taken back": 2}
     assert store.money() == (0, 50_000)
-    with pytest.raises(RoomRefusal, match="ended"):
+    with pytest.raises(Refused, match="ended"):
         store.order(ada.id, clip(1))
-    with pytest.raises(RoomRefusal, match="ended"):
+    with pytest.raises(Refused, match="ended"):
         store.join("Grace")
     consistent(store)
 

@@ -11,7 +11,8 @@ import httpx
 import pytest
 
 import reelbook as rb
-from reelbook.classroom.room.serving import RunningRoom, in_thread
+from reelbook.classroom.room.app import Room
+from reelbook.classroom.room.serving import in_thread
 from reelbook.errors import ClassroomError, ConfigurationError
 
 
@@ -33,7 +34,7 @@ def certificate(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def room(teacher: rb.Session, certificate: Path) -> Iterator[RunningRoom]:
+def room(teacher: rb.Session, certificate: Path) -> Iterator[Room]:
     """A room over https."""
     key = certificate.with_name("key.pem")
     with in_thread(teacher, "FOX-234", certificate=certificate, certificate_key=key) as room:
@@ -41,7 +42,7 @@ def room(teacher: rb.Session, certificate: Path) -> Iterator[RunningRoom]:
 
 
 def test_an_unknown_certificate_is_said_and_its_file_helps(
-    room: RunningRoom, certificate: Path, tmp_path: Path
+    room: Room, certificate: Path, tmp_path: Path
 ) -> None:
     """Nothing is sent before; with the file the class is joined and a clip comes."""
     home = tmp_path / "student"
@@ -49,14 +50,14 @@ def test_an_unknown_certificate_is_said_and_its_file_helps(
         rb.join(room.url, "FOX-234", name="Ada", home=home)
     with pytest.raises(ConfigurationError, match="can't be read as a certificate"):
         rb.join(room.url, "FOX-234", name="Ada", home=home, verify=tmp_path / "none.pem")
-    assert room.room.store.students() == []
+    assert room.store.students() == []
 
     with rb.join(room.url, "FOX-234", name="Ada", home=home, verify=certificate) as session:
         clip = session.text_to_video("a fox", duration_seconds=1).result(60)
     assert clip.path.stat().st_size > 1000
 
 
-def test_its_cookies_travel_encrypted_only(room: RunningRoom, certificate: Path) -> None:
+def test_its_cookies_travel_encrypted_only(room: Room, certificate: Path) -> None:
     """And its pages know the address with which students reach them."""
     known = ssl.create_default_context(cafile=certificate)
     with httpx.Client(base_url=room.url, verify=known, trust_env=False) as browser:

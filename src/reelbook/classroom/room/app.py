@@ -27,6 +27,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ... import wire
 from ...errors import InvalidInput
 from ...formatting import iso_time
+from ...ledger.records import MICRO
 from ...pages.web import SECURITY, from_own_page
 from ...requests import JobRequest
 from ...sandbox import protocol
@@ -35,7 +36,6 @@ from ...web.connections import RequestBody
 from ...web.limits import Admission, Limits
 from ...web.openapi import OPENAPI, document
 from ...web.payloads import (
-    Refused,
     Wanted,
     days,
     json_object,
@@ -44,10 +44,11 @@ from ...web.payloads import (
     wanted_from_form,
     wanted_from_text,
 )
+from ...web.refusals import Refused
 from ..roster import tidy
 from .codes import LONGEST_CODE, Tries, plain_code
 from .queue import RoomQueue
-from .store import HANDED, MICRO, QUEUED, UNCERTAIN, KeyKind, RoomJob, RoomRefusal, RoomStore, Student
+from .store import HANDED, QUEUED, UNCERTAIN, KeyKind, RoomJob, RoomStore, Student
 
 if TYPE_CHECKING:
     from ...session import Session
@@ -89,6 +90,15 @@ class Room:
 
     def __post_init__(self) -> None:
         self.queue = RoomQueue(self.store, self.session, self.folder)
+
+    @property
+    def code(self) -> str:
+        """What students join by."""
+        return self.store.settings().code
+
+    def end(self) -> None:
+        """Ends the class: nobody can order any more, and what wasn't sent is taken back."""
+        self.store.end()
 
 
 def make_app(room: Room, pages: list[Route]) -> ASGIApp:
@@ -133,32 +143,32 @@ def make_app(room: Room, pages: list[Route]) -> ASGIApp:
 async def join(
     room: Room, request: Request, name: object, code: object, kind: KeyKind = "api", token: object = None
 ) -> tuple[Student, Secret]:
-    """Lets a student in who has the class's code, or an own one for another device. Raises RoomRefusal.
+    """Lets a student in who has the class's code, or an own one for another device. Raises Refused.
 
     `token` is the student's own random one: with it the same name is given again, as an answer may be lost.
     """
     check_tries(room, request)
     if not isinstance(name, str) or not isinstance(code, str):
-        raise RoomRefusal(400, "Joining takes a code and a name, both as text.")
+        raise Refused(400, "Joining takes a code and a name, both as text.")
     if not (token is None or (isinstance(token, str) and SHORTEST_TOKEN <= len(token) <= LONGEST_TOKEN)):
-        raise RoomRefusal(400, f"token must be a text of {SHORTEST_TOKEN} to {LONGEST_TOKEN} characters")
+        raise Refused(400, f"token must be a text of {SHORTEST_TOKEN} to {LONGEST_TOKEN} characters")
     known = tidy(name)
     settings = await asyncio.to_thread(room.store.settings)
     if len(code) <= LONGEST_CODE * 2:
         if plain_code(code) == plain_code(settings.code):
             if not known:
-                raise RoomRefusal(400, "A name is missing.")
+                raise Refused(400, "A name is missing.")
             return await asyncio.to_thread(room.store.join, known, kind, token)
         if (found := await asyncio.to_thread(room.store.join_device, known, code, kind)) is not None:
             return found
     note_wrong(room, request)
-    raise RoomRefusal(403, NO_SUCH_CODE)
+    raise Refused(403, NO_SUCH_CODE)
 
 
 def check_tries(room: Room, request: Request) -> None:
-    """Raises RoomRefusal (429) where the address has tried too many wrong codes."""
+    """Raises Refused (429) where the address has tried too many wrong codes."""
     if wait := room.tries.wait_seconds(_address(request), asyncio.get_running_loop().time()):
-        raise RoomRefusal(429, f"Too many wrong codes. Try again in {math.ceil(wait)} s.")
+        raise Refused(429, f"Too many wrong codes. Try again in {math.ceil(wait)} s.")
 
 
 def note_wrong(room: Room, request: Request) -> None:
@@ -173,7 +183,7 @@ def _address(request: Request) -> str:
 async def order(room: Room, student: Student, wanted: Wanted, repeat_key: str | None = None) -> RoomJob:
     """Takes a student's order: checks it, reserves its cost and puts it into the queue.
 
-    Raises RoomRefusal, and InvalidInput for what no service would take.
+    Raises Refused, and InvalidInput for what no service would take.
     """
     image, name = None, None
     if wanted.image is not None:
@@ -208,7 +218,7 @@ async def _image_to_video(room: Room, request: Request, student: Student) -> dic
 async def _ordered(room: Room, student: Student, wanted: Wanted, repeat_key: str | None) -> dict[str, Any]:
     try:
         job = await order(room, student, wanted, repeat_key)
-    except RoomRefusal as refused:
+    except Refused as refused:
         if refused.status == 402:
             room.queue.ask_balance()  # it may have been filled up
         raise
@@ -224,7 +234,7 @@ async def _ordered(room: Room, student: Student, wanted: Wanted, repeat_key: str
 async def _status(room: Room, request: Request, student: Student) -> dict[str, Any]:
     job = await asyncio.to_thread(room.store.job, student.id, request.path_params["request_id"])
     if job is None:
-        raise RoomRefusal(404, "No such request_id")
+        raise Refused(404, "No such request_id")
     between = None if job.ahead is None else await asyncio.to_thread(room.store.seconds_between_clips)
     return job_object(room, job, reached_at(request), between)
 
@@ -301,7 +311,7 @@ async def _jobs(room: Room, request: Request, student: Student) -> dict[str, Any
 async def _take_back(room: Room, request: Request, student: Student) -> dict[str, Any]:
     job = await asyncio.to_thread(room.store.take_back, student.id, request.path_params["request_id"])
     if job is None:
-        raise RoomRefusal(404, "No such request_id")
+        raise Refused(404, "No such request_id")
     return job_object(room, job, reached_at(request))
 
 
@@ -338,7 +348,7 @@ async def _clip(room: Room, request: Request) -> Response:
 
 
 async def join_as_program(room: Room, request: Request) -> Response:
-    """POST /room/join with JSON. Raises RoomRefusal and Refused."""
+    """POST /room/join with JSON. Raises Refused."""
     asked = await json_object(request)
     student, key = await join(room, request, asked.get("name"), asked.get("code"), token=asked.get("token"))
     settings = await asyncio.to_thread(room.store.settings)
@@ -360,7 +370,7 @@ def _repeat_key(request: Request) -> str | None:
     if not given:
         return None
     if len(given) > 1 or not 0 < len(given[0]) <= LONGEST_IDEMPOTENCY_KEY:
-        raise RoomRefusal(400, f"{wire.IDEMPOTENCY_KEY} must have 1 to {LONGEST_IDEMPOTENCY_KEY} characters")
+        raise Refused(400, f"{wire.IDEMPOTENCY_KEY} must have 1 to {LONGEST_IDEMPOTENCY_KEY} characters")
     return given[0]
 
 
@@ -385,8 +395,8 @@ def _for_student(room: Room, handler: Handler) -> Callable[[Request], Awaitable[
             return refusal(429, "Rate limit exceeded", headers)
         try:
             return JSONResponse(await handler(room, request, student), headers=headers)
-        except (RoomRefusal, Refused, InvalidInput) as said_no:
-            return refusal(getattr(said_no, "status", 400), _said(said_no), headers)
+        except (Refused, InvalidInput) as said_no:
+            return refusal(getattr(said_no, "status", 400), str(said_no), headers)
         except Exception:
             logger.exception("%s %s failed", request.method, request.url.path)
             return refusal(500, "Internal server error", headers)
@@ -401,10 +411,6 @@ def _open_to_all(
         return await handler(room, request)
 
     return endpoint
-
-
-def _said(error: Exception) -> str:
-    return error.detail if isinstance(error, Refused) else str(error)
 
 
 async def _no_such_route(request: Request, exc: Exception) -> Response:

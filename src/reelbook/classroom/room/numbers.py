@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from .store import MICRO, QUEUED, RoomStore
+from ...ledger.records import MICRO
+from .store import QUEUED, RoomStore
 
 ADDRESS: Final = "address"  # the file with where the room was served last
 CONNECT_SECONDS: Final = 0.5
@@ -48,8 +49,7 @@ def room_numbers(home: Path) -> RoomNumbers | None:
     folder = next(iter(rooms(home)), None)
     if folder is None:
         return None
-    store = RoomStore(folder / "room.db")
-    try:
+    with contextlib.closing(RoomStore(folder / "room.db")) as store:
         if not store.begun:
             return None
         settings, now = store.settings(), store.clock()
@@ -70,8 +70,6 @@ def room_numbers(home: Path) -> RoomNumbers | None:
             None if cap is None else cap / MICRO,
             tuple((names[job.student], job.prompt) for job in store.newest_clips(CLIPS)),
         )
-    finally:
-        store.close()
 
 
 def _served_at(folder: Path) -> str:

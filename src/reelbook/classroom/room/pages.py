@@ -21,9 +21,11 @@ from starlette.routing import Route
 from ... import states, wire
 from ...errors import InvalidInput
 from ...formatting import count, dollars, local, terminal_line
+from ...ledger.records import MICRO
 from ...pages.html import Html, joined
 from ...pages.web import FRESH, read_form, same, usd
-from ...web.payloads import Refused, reached_at, refusal, wanted_from_text
+from ...web.payloads import reached_at, refusal, wanted_from_text
+from ...web.refusals import Refused
 from ..wheels import complete_targets, folder_of
 from . import index, report
 from .app import (
@@ -39,7 +41,7 @@ from .app import (
 )
 from .codes import plain_code
 from .report import SITE
-from .store import HANDED, MICRO, QUEUED, UNCERTAIN, RoomJob, RoomRefusal, RoomSettings, Student
+from .store import HANDED, QUEUED, UNCERTAIN, RoomJob, RoomSettings, Student
 
 PASS: Final = "reelbook_pass"  # noqa: S105 - a cookie's name
 TEACHER: Final = "reelbook_teacher"
@@ -103,8 +105,6 @@ async def _join(room: Room, request: Request) -> Response:
     if request.headers.get("content-type", "").partition(";")[0].strip() == "application/json":
         try:
             return await join_as_program(room, request)
-        except RoomRefusal as refused:
-            return refusal(refused.status, str(refused))
         except Refused as refused:
             return refusal(refused.status, refused.detail)
     form = await read_form(request)
@@ -112,7 +112,7 @@ async def _join(room: Room, request: Request) -> Response:
     try:
         # Kept in the page: one that is sent again, as its answer was lost, lets in again.
         _, key = await join(room, request, name, code, "page", form.get("token") or None)
-    except RoomRefusal as refused:
+    except Refused as refused:
         return await _join_page(room, request, code, name, refused)
     answer = RedirectResponse("/mine", 303)
     _set_cookie(room, answer, PASS, key.reveal(), "lax")  # a link from elsewhere leads back in
@@ -120,7 +120,7 @@ async def _join(room: Room, request: Request) -> Response:
 
 
 async def _join_page(
-    room: Room, request: Request, code: str, name: str, refused: RoomRefusal | None = None
+    room: Room, request: Request, code: str, name: str, refused: Refused | None = None
 ) -> Response:
     """The join page. The class's name, and the names of its list, are shown to those who have its code."""
     settings = await asyncio.to_thread(room.store.settings)
@@ -130,8 +130,8 @@ async def _join_page(
             check_tries(room, request)
             if not known:
                 note_wrong(room, request)
-                refused = RoomRefusal(403, NO_SUCH_CODE)
-        except RoomRefusal as too_many:
+                refused = Refused(403, NO_SUCH_CODE)
+        except Refused as too_many:
             known, refused = False, too_many
     elif refused is not None and refused.status == 429:
         known = False
@@ -323,9 +323,8 @@ async def _order(room: Room, request: Request, student: Student) -> Response:
     asked["duration_seconds"] = int(seconds) if seconds.isdecimal() and len(seconds) < 4 else 0
     try:
         await order(room, student, wanted_from_text(asked), form.get("repeat_key", "")[:100] or None)
-    except (RoomRefusal, Refused, InvalidInput) as refused:
-        status = getattr(refused, "status", 400)
-        why = refused.detail if isinstance(refused, Refused) else str(refused)
+    except (Refused, InvalidInput) as refused:
+        status, why = getattr(refused, "status", 400), str(refused)
         if status == 402:
             room.queue.ask_balance()
             left = await asyncio.to_thread(room.store.left_micro, student.id)
@@ -338,7 +337,7 @@ async def _take_back(room: Room, request: Request, student: Student) -> Response
     request_id = (await read_form(request)).get("request_id", "")
     try:
         taken = await asyncio.to_thread(room.store.take_back, student.id, request_id)
-    except RoomRefusal as refused:
+    except Refused as refused:
         return await _student_page(room, request, student, why=str(refused), status=refused.status)
     if taken is None:
         raise HTTPException(404)
@@ -436,7 +435,7 @@ async def _enter(room: Room, request: Request) -> Response:
     form = await read_form(request)
     try:
         check_tries(room, request)
-    except RoomRefusal as refused:
+    except Refused as refused:
         return _enter_page(str(refused), refused.status)
     if not same(form.get("token", ""), room.token.reveal()):
         note_wrong(room, request)

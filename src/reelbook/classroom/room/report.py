@@ -14,9 +14,10 @@ from typing import Final
 from ...atomic_files import atomic_write
 from ...errors import InvalidInput
 from ...formatting import count, dollars, local, spreadsheet_cell
+from ...ledger.records import MICRO
 from ...pages.html import Html, joined
 from ...pages.web import Site
-from .store import MICRO, RoomJob, RoomSettings, RoomStore, Student
+from .store import RoomJob, RoomSettings, RoomStore, Student
 
 SITE: Final = Site("room", Path(__file__).parent, "/room/static")  # this page and all others of the room
 MOST_INSIDE_BYTES: Final = 200_000_000  # browsers open no larger page

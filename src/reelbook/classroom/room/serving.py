@@ -18,13 +18,14 @@ from filelock import FileLock, Timeout
 
 from ...atomic_files import write_whole
 from ...errors import ClassroomError, InvalidInput
+from ...ledger.records import MICRO
 from ...secret import Secret
 from ...web.listening import LOOPBACK, bound_socket, own_address
 from ...web.listening import make_server as listening_server
 from .app import Room, make_app
 from .codes import LONGEST_CODE, new_code, plain_code
 from .numbers import ADDRESS, rooms
-from .store import MICRO, RoomStore
+from .store import RoomSettings, RoomStore
 
 if TYPE_CHECKING:
     import socket
@@ -78,15 +79,14 @@ def room_folder(home: Path, code: str | None) -> Path:
     raise InvalidInput("No class was opened in this home yet.")
 
 
-def open_code(home: Path) -> str | None:
-    """The code of the home's newest class that goes on, None without one."""
+def kept_class(home: Path, code: str | None = None) -> RoomSettings | None:
+    """The home's class of that code, or else its newest one that goes on; None without one."""
     for folder in rooms(home):
-        store = RoomStore(folder / "room.db")
-        try:
-            if store.begun and (settings := store.settings()).open(store.clock()):
-                return settings.code
-        finally:
-            store.close()
+        with contextlib.closing(RoomStore(folder / "room.db")) as store:
+            if store.begun and (code is None or folder.name == plain_code(code)):
+                settings = store.settings()
+                if code is not None or settings.open(store.clock()):
+                    return settings
     return None
 
 
@@ -101,7 +101,8 @@ def opened_room(
 ) -> Iterator[Room]:
     """The room with that code in the session's home: a new one, or the one that goes on. One process's alone.
 
-    Without a code it is a new one. Raises InvalidInput, and ClassroomError where another process serves it.
+    Without a code it is a new one. Raises InvalidInput, also for a class of another service, and
+    ClassroomError where another process serves it.
     """
     code = code or new_code()
     plain = plain_code(code)
@@ -117,16 +118,18 @@ def opened_room(
             "This class is served already, by another process. It was left as it is."
         ) from None
     try:
-        store = RoomStore(folder / "room.db")
-        try:
+        with contextlib.closing(RoomStore(folder / "room.db")) as store:
+            if store.begun and (made_for := store.settings().service) != session.service:
+                raise InvalidInput(
+                    f"The class {code.upper()} was opened with --service {made_for}, and goes on with that "
+                    "only. Nothing was started. Another class needs a code of its own (--code)."
+                )
             chosen = choices or Choices()
             store.begin(code.upper(), session.service, **chosen.columns())
             if chosen.students is not None:
                 store.enrol(chosen.students)
             own = frozenset(name.lower() for name in names)
             yield Room(store, session, folder, _token(folder), own, tls)
-        finally:
-            store.close()
     finally:
         lock.release()
 
@@ -198,19 +201,6 @@ def serve(room: Room, listening: socket.socket, **options: Any) -> None:
     asyncio.run(server.serve(sockets=[listening]))
 
 
-@dataclass(frozen=True)
-class RunningRoom:
-    """A room that is served in a thread: where, and what the teacher holds."""
-
-    url: str
-    code: str
-    room: Room
-
-    def end(self) -> None:
-        """Ends the class: nobody can order any more, and what wasn't sent is taken back."""
-        self.room.store.end()
-
-
 @contextlib.contextmanager
 def in_thread(
     session: Session,
@@ -221,7 +211,7 @@ def in_thread(
     port: int = 0,
     certificate: Path | None = None,
     certificate_key: Path | None = None,
-) -> Iterator[RunningRoom]:
+) -> Iterator[Room]:
     """Serves a room in a thread of this process, for a notebook and for tests; ended with the block."""
     tls = certificate is not None
     with opened_room(session, code, choices, tls=tls) as room:
@@ -247,7 +237,7 @@ def in_thread(
         if not answers.get():
             raise ClassroomError("The room could not be started in a thread.")
         try:
-            yield RunningRoom(room.url, room.store.settings().code, room)
+            yield room
         finally:
             server.should_exit = True
             thread.join()

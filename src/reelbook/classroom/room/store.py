@@ -7,27 +7,27 @@ here.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import math
 import secrets
 import sqlite3
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from ... import wire
 from ...account.reconcile import COST_SPREAD
+from ...ledger.records import MICRO, micro, read
 from ...requests import JobRequest
 from ...secret import Secret
+from ...web.database import SqliteFile
+from ...web.refusals import NoMoney, Refused
 from .codes import ALPHABET, plain_code
 from .turns import Line, clips_ahead, next_student
 
-MICRO: Final = 1_000_000
 CENT: Final = MICRO // 100
 DEVICE_SECONDS: Final = 1800.0  # how long a code for another device is good
 DEVICE_LETTERS: Final = 6
@@ -116,23 +116,6 @@ def most_micro(estimate_micro: int, service: str) -> int:
     return math.ceil(round(estimate_micro * spread) / CENT) * CENT
 
 
-class RoomRefusal(Exception):
-    """The room says no. `status` is HTTP's, the text is for a person."""
-
-    def __init__(self, status: int, said: str) -> None:
-        super().__init__(said)
-        self.status = status
-
-
-class NoMoney(RoomRefusal):
-    """What is left doesn't pay for the clip; both amounts in USD."""
-
-    def __init__(self, left_usd: float, required_usd: float) -> None:
-        super().__init__(
-            402, f"Insufficient balance. Current balance: ${left_usd:.2f}, required: ${required_usd:.2f}"
-        )
-
-
 @dataclass(frozen=True)
 class RoomSettings:
     """What the teacher chose, and how the room stands. `places` None: as many as come.
@@ -217,24 +200,12 @@ class Used:
     cost_micro: int
 
 
-class RoomStore:
+class RoomStore(SqliteFile):
     """One class's file. `clock` gives epoch seconds."""
 
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
+        super().__init__(path, MIGRATIONS)
         self.clock = clock
-        self._lock = threading.RLock()
-        self._db = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
-        self._db.row_factory = sqlite3.Row
-        self._db.execute("PRAGMA journal_mode=WAL")
-        self._db.execute("PRAGMA synchronous=FULL")  # money: what was answered must survive a power cut
-        done = self._db.execute("PRAGMA user_version").fetchone()[0]
-        for number, script in enumerate(MIGRATIONS[done:], start=done + 1):
-            self._db.executescript(f"BEGIN; {script} PRAGMA user_version = {number}; COMMIT;")
-
-    def close(self) -> None:
-        """Closes the file; what was answered is in it."""
-        with self._lock:
-            self._db.close()
 
     # The class.
 
@@ -243,7 +214,7 @@ class RoomStore:
 
         `chosen` are columns of `RoomSettings`.
         """
-        with self._transaction() as db:
+        with self.transaction() as db:
             if db.execute("SELECT 1 FROM room").fetchone() is None:
                 db.execute(
                     "INSERT INTO room (only_one, code, name, service, made_at, cap_micro, max_seconds) "
@@ -256,22 +227,21 @@ class RoomStore:
     @property
     def begun(self) -> bool:
         """Whether there is a class: its process may have been killed before it made one."""
-        with self._reading() as db:
-            return db.execute("SELECT 1 FROM room").fetchone() is not None
+        return bool(self.read("SELECT 1 FROM room"))
 
     def change(self, **chosen: Any) -> None:
         """Changes what the teacher chose: columns of `RoomSettings`."""
-        with self._transaction() as db:
+        with self.transaction() as db:
             _set(db, chosen)
 
     def settings(self) -> RoomSettings:
         """How the class stands."""
-        with self._reading() as db:
+        with self.reading() as db:
             return _settings(db)
 
     def enrol(self, names: Sequence[str]) -> None:
         """Puts names on the list; those that are there already stay as they are."""
-        with self._transaction() as db:
+        with self.transaction() as db:
             db.executemany(
                 "INSERT OR IGNORE INTO students (name, name_key) VALUES (?, ?)",
                 [(name, _name_key(name)) for name in names],
@@ -279,14 +249,13 @@ class RoomStore:
 
     def end(self) -> None:
         """Ends the class: nobody can order any more, and what wasn't sent is taken back."""
-        with self._transaction() as db:
-            now = self.clock()
-            db.execute("UPDATE room SET ended_at = coalesce(ended_at, ?)", (now,))
-            _take_back_queued(db, now, "The class ended before it was sent. Nothing was paid.")
+        with self.transaction() as db:
+            db.execute("UPDATE room SET ended_at = coalesce(ended_at, ?)", (self.clock(),))
+        self.expire()
 
     def expire(self) -> bool:
         """Takes back what wasn't sent once the class's time is over; whether there was something."""
-        with self._transaction() as db:
+        with self.transaction() as db:
             now = self.clock()
             if _settings(db).open(now):
                 return False
@@ -295,35 +264,35 @@ class RoomStore:
     # Joining.
 
     def join(self, name: str, kind: KeyKind = "api", token: str | None = None) -> tuple[Student, Secret]:
-        """Gives the name to whoever asks for it first, with a key of that kind. Raises RoomRefusal.
+        """Gives the name to whoever asks for it first, with a key of that kind. Raises Refused.
 
         Whoever asks again with the same `token` is let in again: the answer may have been lost. The code was
         checked before.
         """
         own = None if token is None else f"join {_name_key(name)} {token}"
-        with self._transaction() as db:
+        with self.transaction() as db:
             now, room = self.clock(), _settings(db)
             if not room.open(now):
-                raise RoomRefusal(403, "This class has ended.")
+                raise Refused(403, "This class has ended.")
             found = _student_named(db, name)
             if found is not None and own is not None and _holds(db, found.id, own, "join"):
                 return found, _new_key(db, found.id, kind, now)
             if found is None:
                 if room.listed_only:
-                    raise RoomRefusal(400, f"{name} isn't in the list. Ask your teacher.")
+                    raise Refused(400, f"{name} isn't in the list. Ask your teacher.")
                 db.execute("INSERT INTO students (name, name_key) VALUES (?, ?)", (name, _name_key(name)))
                 found = _student_named(db, name)
                 assert found is not None
             if found.joined_at is not None:
                 at = time.strftime("%H:%M", time.localtime(found.joined_at))
-                raise RoomRefusal(
+                raise Refused(
                     409,
                     f"{found.name} joined at {at}. If that was you on another device, your teacher can let "
                     f"you in again. Otherwise add a letter, as in “{found.name} L”.",
                 )
             joined = db.execute("SELECT count(*) FROM students WHERE joined_at IS NOT NULL").fetchone()[0]
             if room.places is not None and joined >= room.places:
-                raise RoomRefusal(409, f"All {room.places} places are taken. Ask your teacher.")
+                raise Refused(409, f"All {room.places} places are taken. Ask your teacher.")
             db.execute("UPDATE students SET joined_at = ? WHERE id = ?", (now, found.id))
             if own is not None:
                 _keep_key(db, own, found.id, "join", now)
@@ -331,7 +300,7 @@ class RoomStore:
 
     def device_code(self, student: int) -> str:
         """A code with which the student joins once more on another device, for half an hour and once."""
-        with self._transaction() as db:
+        with self.transaction() as db:
             letters = "".join(secrets.choice(ALPHABET) for _ in range(DEVICE_LETTERS))
             db.execute("DELETE FROM keys WHERE student = ? AND kind = 'device'", (student,))
             _keep_key(db, _device(_student(db, student).name, letters), student, "device", self.clock())
@@ -339,7 +308,7 @@ class RoomStore:
 
     def join_device(self, name: str, code: str, kind: KeyKind = "api") -> tuple[Student, Secret] | None:
         """Lets the student in on another device; None where `code` is no code for that."""
-        with self._transaction() as db:
+        with self.transaction() as db:
             now, room = self.clock(), _settings(db)
             given, first = plain_code(code), plain_code(room.code)
             if not given.startswith(first) or len(given) == len(first) or not room.open(now):
@@ -355,7 +324,7 @@ class RoomStore:
 
     def release(self, student: int) -> bool:
         """Frees a name: its keys end, and whoever joins by it goes on with its clips and its money."""
-        with self._transaction() as db:
+        with self.transaction() as db:
             db.execute("DELETE FROM keys WHERE student = ?", (student,))
             freed = db.execute(
                 "UPDATE students SET joined_at = NULL WHERE id = ? AND joined_at IS NOT NULL", (student,)
@@ -364,26 +333,24 @@ class RoomStore:
 
     def leave(self, key: str) -> None:
         """Ends one key, as a person signs out of a page."""
-        with self._transaction() as db:
+        with self.transaction() as db:
             db.execute("DELETE FROM keys WHERE digest = ? AND kind = 'page'", (_digest(key),))
 
     def student_of(self, key: str, kind: KeyKind = "api") -> Student | None:
         """Whose key it is; None for one that is nobody's."""
-        with self._reading() as db:
-            row = db.execute(
-                "SELECT s.* FROM keys k JOIN students s ON s.id = k.student WHERE digest = ? AND kind = ?",
-                (_digest(key), kind),
-            ).fetchone()
-            return None if row is None else _as_student(row)
+        rows = self.read(
+            "SELECT s.* FROM keys k JOIN students s ON s.id = k.student WHERE digest = ? AND kind = ?",
+            (_digest(key), kind),
+        )
+        return read(Student, rows[0]) if rows else None
 
     def students(self) -> list[Student]:
         """All of the list and all who joined, by name."""
-        with self._reading() as db:
-            return [_as_student(row) for row in db.execute("SELECT * FROM students ORDER BY name_key")]
+        return [read(Student, row) for row in self.read("SELECT * FROM students ORDER BY name_key")]
 
     def student(self, number: int) -> Student:
         """That student, as of now."""
-        with self._reading() as db:
+        with self.reading() as db:
             return _student(db, number)
 
     # Orders and money.
@@ -394,52 +361,46 @@ class RoomStore:
         """Reserves the most that the clip can cost and puts it into the queue, in one transaction.
 
         The same `repeat_key` gives the same job again. `image` is the file that the request's image lies in.
-        Raises RoomRefusal.
+        Raises Refused.
         """
         record = json.dumps(request.record(), ensure_ascii=False, sort_keys=True)
-        estimate = _micro(request.estimated_cost_usd)
-        with self._transaction() as db:
+        estimate = micro(request.estimated_cost_usd)
+        with self.transaction() as db:
             now, room = self.clock(), _settings(db)
             needed = most_micro(estimate, room.service)
-            if repeat_key is not None and (row := _repeated(db, student, repeat_key)) is not None:
-                if row["request"] != record:
-                    raise RoomRefusal(
-                        400, "This Idempotency-Key was used for another clip. Nothing was ordered."
-                    )
-                return _job(row, _lines(db), db)
+            # None equals nothing, so an order without a key is always a new one.
+            repeated = db.execute(
+                "SELECT * FROM jobs WHERE student = ? AND repeat_key = ?", (student, repeat_key)
+            ).fetchone()
+            if repeated is not None:
+                if repeated["request"] != record:
+                    said = "This Idempotency-Key was used for another clip. Nothing was ordered."
+                    raise Refused(400, said)
+                return _job(repeated, db)
             if not room.open(now):
-                raise RoomRefusal(403, "This class has ended. Nothing was ordered.")
+                raise Refused(403, "This class has ended. Nothing was ordered.")
             if request.duration_seconds > room.max_seconds:
-                raise RoomRefusal(400, f"duration_seconds must be from 1 to {room.max_seconds} in this class")
+                raise Refused(400, f"duration_seconds must be from 1 to {room.max_seconds} in this class")
             left = _left_micro(db, student)
             if needed > left:
                 raise NoMoney(max(0, left) / MICRO, needed / MICRO)
             row = db.execute(
                 "INSERT INTO jobs (request_id, student, state, request, image, repeat_key, estimate_micro, "
                 "reserved_micro, accepted_at) VALUES (?, ?, 'queued', ?, ?, ?, ?, ?, ?) RETURNING *",
-                (
-                    f"clip_{secrets.token_hex(12)}",
-                    student,
-                    record,
-                    image,
-                    repeat_key,
-                    estimate,
-                    needed,
-                    now,
-                ),
+                (f"clip_{secrets.token_hex(12)}", student, record, image, repeat_key, estimate, needed, now),
             ).fetchone()
             _reserve(db, student, needed)
-            return _job(row, _lines(db), db)
+            return _job(row, db)
 
     def left_micro(self, student: int, *, own_reserved: bool = True) -> int:
         """What the student may still order for. Without `own_reserved`, as if nothing of theirs waited."""
-        with self._reading() as db:
+        with self.reading() as db:
             left = _left_micro(db, student)
             return max(0, left if own_reserved else left + _student(db, student).reserved_micro)
 
     def hand_over(self) -> RoomJob | None:
         """The clip whose turn it is, the session's from now on; None where nobody has one."""
-        with self._transaction() as db:
+        with self.transaction() as db:
             student = next_student(_lines(db))
             if student is None or _settings(db).paused:
                 return None
@@ -454,7 +415,7 @@ class RoomStore:
 
     def hand_back(self, number: int) -> None:
         """The service took nothing of it, and it waits again: first of its student's."""
-        with self._transaction() as db:
+        with self.transaction() as db:
             row = db.execute("SELECT * FROM jobs WHERE number = ?", (number,)).fetchone()
             if row["state"] != HANDED:
                 return
@@ -475,12 +436,12 @@ class RoomStore:
 
         A second word about the same clip changes nothing, unless it was uncertain.
         """
-        with self._transaction() as db:
+        with self.transaction() as db:
             row = db.execute("SELECT * FROM jobs WHERE number = ?", (number,)).fetchone()
             if row["state"] not in (HANDED, UNCERTAIN):
                 return
             kept = row["reserved_micro"] if state == UNCERTAIN else 0
-            cost = _micro(cost_usd)
+            cost = micro(cost_usd)
             db.execute(
                 "UPDATE jobs SET state = ?, reserved_micro = ?, cost_micro = ?, ended_at = ?, error = ?, "
                 "clip = ?, clip_path = ?, seconds = ? WHERE number = ?",
@@ -505,182 +466,113 @@ class RoomStore:
     def take_back(self, student: int, request_id: str) -> RoomJob | None:
         """Takes back what wasn't sent, and frees its money. None where the student has no such job.
 
-        Raises RoomRefusal (409) for one that is on its way or over.
+        Raises Refused (409) for one that is on its way or over.
         """
-        with self._transaction() as db:
+        with self.transaction() as db:
             row = _own_job(db, student, request_id)
-            if row is None:
-                return None
-            if row["state"] == TAKEN_BACK:
-                return _job(row)  # the answer to it was lost
-            if row["state"] != QUEUED:
-                raise RoomRefusal(409, "It was sent already, so it can't be taken back.")
-            _take_back_queued(
-                db, self.clock(), "Taken back before it was sent. Nothing was paid.", row["number"]
-            )
-            row = _own_job(db, student, request_id)
-            assert row is not None
-            return _job(row)
+            if row is not None and row["state"] == QUEUED:
+                said = "Taken back before it was sent. Nothing was paid."
+                _take_back_queued(db, self.clock(), said, row["number"])
+                row = _own_job(db, student, request_id)
+            elif row is not None and row["state"] != TAKEN_BACK:  # the answer to that may have been lost
+                raise Refused(409, "It was sent already, so it can't be taken back.")
+            return None if row is None else _job(row)
 
     def heard_balance(self, balance_usd: float, asked_at: float) -> None:
         """The service said what the balance is, to a question of `asked_at`."""
-        with self._transaction() as db:
-            db.execute("UPDATE room SET balance_micro = ?, balance_at = ?", (_micro(balance_usd), asked_at))
+        with self.transaction() as db:
+            db.execute("UPDATE room SET balance_micro = ?, balance_at = ?", (micro(balance_usd), asked_at))
 
     # What is shown.
 
     def job(self, student: int, request_id: str) -> RoomJob | None:
         """The student's own job; None for an unknown one and for anybody else's."""
-        with self._reading() as db:
+        with self.reading() as db:
             row = _own_job(db, student, request_id)
-            return None if row is None else _job(row, _lines(db), db)
+            return None if row is None else _job(row, db)
 
     def jobs(self, student: int) -> list[RoomJob]:
         """The student's own jobs, the newest first."""
-        with self._reading() as db:
-            lines = _lines(db)
+        with self.reading() as db:
             rows = db.execute("SELECT * FROM jobs WHERE student = ? ORDER BY number DESC", (student,))
-            return [_job(row, lines, db) for row in rows.fetchall()]
+            lines = _lines(db)
+            return [_job(row, db, lines) for row in rows.fetchall()]
 
     def handed(self) -> list[RoomJob]:
         """What the session has, and what it couldn't tell the end of, oldest first."""
-        with self._reading() as db:
-            rows = db.execute("SELECT * FROM jobs WHERE state IN ('handed', 'uncertain') ORDER BY number")
-            return [_job(row) for row in rows.fetchall()]
+        rows = self.read("SELECT * FROM jobs WHERE state IN ('handed', 'uncertain') ORDER BY number")
+        return [_job(row) for row in rows]
 
     def all_jobs(self) -> list[RoomJob]:
         """The jobs of all, oldest first."""
-        with self._reading() as db:
-            return [_job(row) for row in db.execute("SELECT * FROM jobs ORDER BY number")]
+        return [_job(row) for row in self.read("SELECT * FROM jobs ORDER BY number")]
 
     def newest_clips(self, limit: int = NEWEST) -> list[RoomJob]:
         """Finished clips that nobody hid, the newest first."""
-        with self._reading() as db:
-            rows = db.execute(
-                "SELECT * FROM jobs WHERE clip IS NOT NULL AND NOT hidden ORDER BY ended_at DESC LIMIT ?",
-                (limit,),
-            )
-            return [_job(row) for row in rows.fetchall()]
+        rows = self.read(
+            "SELECT * FROM jobs WHERE clip IS NOT NULL AND NOT hidden ORDER BY ended_at DESC LIMIT ?",
+            (limit,),
+        )
+        return [_job(row) for row in rows]
 
     def clip_path(self, clip: str) -> Path | None:
         """Where the clip of that address lies."""
-        with self._reading() as db:
-            row = db.execute("SELECT clip_path FROM jobs WHERE clip = ?", (clip,)).fetchone()
-            return None if row is None else Path(row["clip_path"])
+        rows = self.read("SELECT clip_path FROM jobs WHERE clip = ?", (clip,))
+        return Path(rows[0]["clip_path"]) if rows else None
 
     def hide(self, request_id: str) -> None:
         """Takes a clip off the wall. The student keeps it."""
-        with self._transaction() as db:
+        with self.transaction() as db:
             db.execute("UPDATE jobs SET hidden = 1 WHERE request_id = ?", (request_id,))
 
     def counts(self) -> dict[str, int]:
         """How many jobs there are in each state."""
-        with self._reading() as db:
-            return {row[0]: row[1] for row in db.execute("SELECT state, count(*) FROM jobs GROUP BY state")}
+        return {row[0]: row[1] for row in self.read("SELECT state, count(*) FROM jobs GROUP BY state")}
 
     def seconds_between_clips(self) -> float | None:
         """How far clips' ends are apart, by the last ten of ten minutes; None where nothing tells."""
-        with self._reading() as db:
-            rows = db.execute(
-                "SELECT ended_at FROM jobs WHERE state = 'completed' AND ended_at > ? "
-                "ORDER BY ended_at DESC LIMIT 10",
-                (self.clock() - 600,),
-            ).fetchall()
-            return None if len(rows) < 3 else (rows[0][0] - rows[-1][0]) / (len(rows) - 1)
+        rows = self.read(
+            "SELECT ended_at FROM jobs WHERE state = 'completed' AND ended_at > ? "
+            "ORDER BY ended_at DESC LIMIT 10",
+            (self.clock() - 600,),
+        )
+        return None if len(rows) < 3 else (rows[0][0] - rows[-1][0]) / (len(rows) - 1)
 
     def money(self) -> tuple[int, int]:
         """What all students together spent, and what is reserved, in micro-USD."""
-        with self._reading() as db:
+        with self.reading() as db:
             return _sums(db)
 
     def used(self, student: int, days: int) -> Used:
         """What the student used in the last `days` days: orders by their time, costs by the clips' ends."""
-        with self._reading() as db:
-            since = self.clock() - days * 86_400
-            requests = db.execute(
-                "SELECT count(*) FROM jobs WHERE student = ? AND accepted_at > ?", (student, since)
-            ).fetchone()[0]
-            row = db.execute(
-                "SELECT total(seconds), sum(cost_micro) FROM jobs WHERE student = ? AND ended_at > ? "
-                "AND state = 'completed'",
-                (student, since),
-            ).fetchone()
-            return Used(requests, row[0], row[1] or 0)
-
-    @contextlib.contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """A transaction, alone: committed at the end, taken back on an error."""
-        with self._lock:
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._db
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-            self._db.execute("COMMIT")
-
-    @contextlib.contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._lock:
-            yield self._db
-
-
-_COLUMNS: Final = (
-    "name",
-    "service",
-    "ended_at",
-    "expires_at",
-    "places",
-    "listed_only",
-    "cap_micro",
-    "class_cap_micro",
-    "max_seconds",
-    "paused",
-    "names_hidden",
-    "clips_hidden",
-)
+        since = self.clock() - days * 86_400
+        (row,) = self.read(
+            "SELECT (SELECT count(*) FROM jobs WHERE student = ?1 AND accepted_at > ?2) AS requests, "
+            "total(seconds) AS seconds, coalesce(sum(cost_micro), 0) AS cost_micro "
+            "FROM jobs WHERE student = ?1 AND ended_at > ?2 AND state = 'completed'",
+            (student, since),
+        )
+        return read(Used, row)
 
 
 def _set(db: sqlite3.Connection, chosen: Mapping[str, Any]) -> None:
-    names = [name for name in _COLUMNS if name in chosen]
-    assert len(names) == len(chosen)
-    db.execute(
-        f"UPDATE room SET {', '.join(f'{name} = ?' for name in names)}",  # noqa: S608 - our own column names
-        [chosen[name] for name in names],
-    )
+    columns = ", ".join(f"{name} = ?" for name in chosen)
+    db.execute(f"UPDATE room SET {columns}", [*chosen.values()])  # noqa: S608 - our own column names
 
 
 def _settings(db: sqlite3.Connection) -> RoomSettings:
     row = db.execute("SELECT * FROM room").fetchone()
-    return RoomSettings(
-        code=row["code"],
-        name=row["name"],
-        service=row["service"],
-        made_at=row["made_at"],
-        ended_at=row["ended_at"],
-        expires_at=row["expires_at"],
-        places=row["places"],
-        listed_only=bool(row["listed_only"]),
-        cap_micro=row["cap_micro"],
-        class_cap_micro=row["class_cap_micro"],
-        max_seconds=row["max_seconds"],
-        paused=bool(row["paused"]),
-        names_hidden=bool(row["names_hidden"]),
-        clips_hidden=bool(row["clips_hidden"]),
-    )
+    switches = {name: bool(row[name]) for name in ("listed_only", "paused", "names_hidden", "clips_hidden")}
+    return read(RoomSettings, row, **switches)
 
 
 def _student(db: sqlite3.Connection, number: int) -> Student:
-    return _as_student(db.execute("SELECT * FROM students WHERE id = ?", (number,)).fetchone())
+    return read(Student, db.execute("SELECT * FROM students WHERE id = ?", (number,)).fetchone())
 
 
 def _student_named(db: sqlite3.Connection, name: str) -> Student | None:
     row = db.execute("SELECT * FROM students WHERE name_key = ?", (_name_key(name),)).fetchone()
-    return None if row is None else _as_student(row)
-
-
-def _as_student(row: sqlite3.Row) -> Student:
-    return Student(row["id"], row["name"], row["joined_at"], row["spent_micro"], row["reserved_micro"])
+    return None if row is None else read(Student, row)
 
 
 def _lines(db: sqlite3.Connection) -> list[Line]:
@@ -691,46 +583,21 @@ def _lines(db: sqlite3.Connection) -> list[Line]:
     return [Line(*row) for row in rows]
 
 
-def _job(row: sqlite3.Row, lines: list[Line] | None = None, db: sqlite3.Connection | None = None) -> RoomJob:
+def _job(row: sqlite3.Row, db: sqlite3.Connection | None = None, lines: list[Line] | None = None) -> RoomJob:
+    """A job; one that waits with its place in the queue, where there is a `db` to look it up in."""
     ahead = None
-    if row["state"] == QUEUED and lines is not None and db is not None:
+    if row["state"] == QUEUED and db is not None:
         place = db.execute(
             "SELECT count(*) FROM jobs WHERE student = ? AND state = 'queued' AND number < ?",
             (row["student"], row["number"]),
         ).fetchone()[0]
-        ahead = clips_ahead(lines, row["student"], place)
-    return RoomJob(
-        number=row["number"],
-        request_id=row["request_id"],
-        student=row["student"],
-        state=row["state"],
-        request=json.loads(row["request"]),
-        image=row["image"],
-        estimate_micro=row["estimate_micro"],
-        reserved_micro=row["reserved_micro"],
-        cost_micro=row["cost_micro"],
-        accepted_at=row["accepted_at"],
-        ended_at=row["ended_at"],
-        error=row["error"],
-        clip=row["clip"],
-        clip_path=row["clip_path"],
-        seconds=row["seconds"],
-        hidden=bool(row["hidden"]),
-        repeat_key=row["repeat_key"],
-        ahead=ahead,
-    )
+        ahead = clips_ahead(lines or _lines(db), row["student"], place)
+    return read(RoomJob, row, request=json.loads(row["request"]), hidden=bool(row["hidden"]), ahead=ahead)
 
 
 def _own_job(db: sqlite3.Connection, student: int, request_id: str) -> sqlite3.Row | None:
     found: sqlite3.Row | None = db.execute(
         "SELECT * FROM jobs WHERE request_id = ? AND student = ?", (request_id, student)
-    ).fetchone()
-    return found
-
-
-def _repeated(db: sqlite3.Connection, student: int, repeat_key: str) -> sqlite3.Row | None:
-    found: sqlite3.Row | None = db.execute(
-        "SELECT * FROM jobs WHERE student = ? AND repeat_key = ?", (student, repeat_key)
     ).fetchone()
     return found
 
@@ -757,8 +624,8 @@ def _left_micro(db: sqlite3.Connection, student: int) -> int:
     return int(min(left))
 
 
-def _reserve(db: sqlite3.Connection, student: int, micro: int) -> None:
-    db.execute("UPDATE students SET reserved_micro = reserved_micro + ? WHERE id = ?", (micro, student))
+def _reserve(db: sqlite3.Connection, student: int, more_micro: int) -> None:
+    db.execute("UPDATE students SET reserved_micro = reserved_micro + ? WHERE id = ?", (more_micro, student))
 
 
 def _take_back_queued(db: sqlite3.Connection, now: float, said: str, number: int | None = None) -> int:
@@ -804,7 +671,3 @@ def _digest(key: str) -> str:
 def _name_key(name: str) -> str:
     """What of a name is compared: "ada" and "Ada" are one."""
     return " ".join(name.split()).casefold()
-
-
-def _micro(usd: float) -> int:
-    return round(usd * MICRO)

@@ -1,0 +1,20 @@
+"""What a service says no with: a status of HTTP's, and words for a person."""
+
+from __future__ import annotations
+
+
+class Refused(Exception):
+    """The request can't be granted: the HTTP `status`, and `detail` for a person."""
+
+    def __init__(self, status: int, detail: str) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+
+
+class NoMoney(Refused):
+    """What is left doesn't pay for the clip (interface, Endpoints: 402); both amounts in USD."""
+
+    def __init__(self, left_usd: float, required_usd: float) -> None:
+        said = f"Insufficient balance. Current balance: ${left_usd:.2f}, required: ${required_usd:.2f}"
+        super().__init__(402, said)
