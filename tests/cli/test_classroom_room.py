@@ -21,7 +21,7 @@ from support.waiting import until
 from support.wheels import make_wheel
 
 import reelbook as rb
-from reelbook.classroom.room.serving import Choices, in_thread
+from reelbook.classroom.room.serving import Choices, in_thread, opened_room
 from reelbook.classroom.wheels import Target, folder_of
 from reelbook.cli.classroom_room import end_time, qr_code
 from reelbook.sandbox import server
@@ -62,12 +62,19 @@ def test_a_class_from_one_command(home: Path, tmp_path: Path) -> None:
     assert "raised to $40.00" in said or server.find(home) is not None
 
 
-def test_a_live_service_is_served_only_after_a_yes(run: Run, live: RawServer) -> None:
-    """Nobody sits there, so nothing is started; it says what may be spent at most."""
+def test_a_live_service_is_served_only_after_a_yes(
+    run: Run, live: RawServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody sits there, so nothing is started; it says what may be spent, also of a class that goes on."""
     result = run("classroom", "serve", "--cap", "3", "--places", "10")
 
     assert result.exit_code == 2
     assert "Nothing was started" in result.stderr
+    asked: list[str] = []
+    monkeypatch.setattr("reelbook.cli.classroom_room.require_yes", lambda said, **_: asked.append(said))
+    with rb.connect("live") as session, opened_room(session, "FOX-234", Choices(cap_usd=20, places=10)):
+        run("classroom", "serve", "--places", "12")
+    assert "at most $20.00 for each of 12 students, $240.00 in all" in asked[0]
 
 
 def test_options_that_dont_belong_together(run: Run, tmp_path: Path) -> None:
@@ -131,7 +138,7 @@ def test_the_report_of_a_class(teacher: rb.Session, run: Run, folder: Path) -> N
             grace.join("Grace")
             ada.ended(ada.ordered("=1+1", 2))
             ada.ended(ada.ordered("a <script>", 1))
-            until(lambda: room.room.store.counts() == {"completed": 2})
+            until(lambda: room.store.counts() == {"completed": 2})
     result = run("classroom", "report")
 
     assert result.exit_code == 0, result.output

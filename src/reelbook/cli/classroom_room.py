@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import io
+from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .. import settings, wire
 from ..formatting import count, dollars, local, terminal_line
+from ..ledger.records import MICRO
 from .console import require_yes, say, say_drawn
 from .options import Home, Service, option
 
 if TYPE_CHECKING:
     from ..classroom.room.app import Room
     from ..classroom.room.serving import Choices
+    from ..classroom.room.store import RoomSettings
     from ..session import Session
 
 USUAL_PLACES = 40
-USUAL_CAP_USD = 2.0
 PYTHONS = "3.11,3.12,3.13"
 PLATFORMS = "win_amd64,macosx_14_0_arm64,manylinux_2_28_x86_64"  # av 18 has no wheels for macOS 13
 
@@ -87,11 +89,11 @@ def serve(
     if (tls_cert is None) != (tls_key is None):
         raise typer.BadParameter("--tls-cert and --tls-key belong together.")
     ends_at = None if expires is None else end_time(expires)
-    known = code or serving.open_code(settings.home(home))
+    kept = serving.kept_class(settings.home(home), code)
     chosen = serving.Choices(
         name=name,
         students=_names(students),
-        places=places if known or places or students else USUAL_PLACES,
+        places=places if kept or places or students else USUAL_PLACES,
         cap_usd=cap,
         class_cap_usd=class_cap,
         expires_at=ends_at,
@@ -100,14 +102,16 @@ def serve(
     with connect(service.value, home=home) as session:
         if session.service == "live" and not yes:
             require_yes(
-                f"Students' clips are paid by your key at {session.base_url}: {_most(chosen)}.\nServe them?",
+                f"Students' clips are paid by your key at {session.base_url}: {_most(chosen, kept)}.\n"
+                "Serve them?",
                 unattended="Students would spend money, and nobody is here to be asked. Nothing was started. "
                 "--yes serves them unasked.",
                 declined="Nothing was started.",
             )
         tls = tls_cert is not None
         names = [] if address is None else [address]
-        with serving.opened_room(session, known, chosen, names=names, tls=tls) as room:
+        code = kept.code if kept else code
+        with serving.opened_room(session, code, chosen, names=names, tls=tls) as room:
             _provide(session, room)
             listening = serving.listening_socket(room, host or serving.EVERYWHERE, port)
             room.url = url = serving.address_of(listening, tls=tls, name=address)
@@ -138,20 +142,17 @@ def report(
     from ..classroom.room.serving import room_folder
     from ..classroom.room.store import RoomStore
 
-    store = RoomStore(room_folder(settings.home(home), code) / "room.db")
-    try:
+    with closing(RoomStore(room_folder(settings.home(home), code) / "room.db")) as store:
         held = store.settings()
         lines = reports.sums(store.students(), store.all_jobs())
         written = reports.write(store, out or Path.cwd())
         spent, reserved = store.money()
-    finally:
-        store.close()
     say(f"{held.name}, {reports.period(held)}")
     width = max((len(line.name) for line in lines), default=0)
     for line in lines:
-        clips, spent_usd = count(line.clips, "clip"), dollars(line.spent_micro / 1e6)
+        clips, spent_usd = count(line.clips, "clip"), dollars(line.spent_micro / MICRO)
         say(f"  {terminal_line(line.name):<{width}}  {clips:>9}  {spent_usd:>8}")
-    say(f"Spent in all: {dollars(spent / 1e6)}.{_still(reserved)}")
+    say(f"Spent in all: {dollars(spent / MICRO)}.{_still(reserved)}")
     say(f"Table: {written.table}")
     beside = " Its clips lie beside it." if written.beside else ""
     say(f"{count(written.clips, 'clip')}: {written.page}.{beside}")
@@ -195,7 +196,7 @@ def _parts(text: str) -> list[str]:
 def _still(reserved_micro: int) -> str:
     if not reserved_micro:
         return ""
-    return f" {dollars(reserved_micro / 1e6)} is still reserved, for clips on their way or never answered."
+    return f" {dollars(reserved_micro / MICRO)} is still reserved, for clips on their way or never answered."
 
 
 def end_time(text: str, now: datetime | None = None) -> float:
@@ -233,7 +234,7 @@ def introduce(room: Room, url: str) -> None:
     say(f"Code           {held.code}")
     if held.expires_at is not None:
         say(f"Until          {local(held.expires_at):%H:%M}")
-    say(f"Each may spend {dollars(held.cap_micro / 1e6)}\n")
+    say(f"Each may spend {dollars(held.cap_micro / MICRO)}\n")
     say(f"Your page      {url}/room")
     say(f"Its token      {room.token.reveal()}\n")
     if not room.tls:
@@ -265,27 +266,33 @@ def _names(students: Path | None) -> tuple[str, ...] | None:
     return None if students is None else roster.read(students)
 
 
-def _most(chosen: Choices) -> str:
-    if chosen.class_cap_usd is not None:
-        return f"at most {dollars(chosen.class_cap_usd)} in all"
-    cap = USUAL_CAP_USD if chosen.cap_usd is None else chosen.cap_usd
-    seats = len(chosen.students) if chosen.students is not None else chosen.places or USUAL_PLACES
+def _most(chosen: Choices, kept: RoomSettings | None) -> str:
+    """The most that students may spend, by what a class that goes on has, and what is chosen anew."""
+    from ..classroom.room.store import USUAL_CAP_MICRO
+
+    terms: dict[str, Any] = {"class_cap_micro": None, "cap_micro": USUAL_CAP_MICRO}
+    terms |= {**(vars(kept) if kept else {}), **chosen.columns()}
+    if terms["class_cap_micro"] is not None:
+        return f"at most {dollars(terms['class_cap_micro'] / MICRO)} in all"
+    cap, seats = terms["cap_micro"] / MICRO, terms["places"]
+    if seats is None:
+        return f"at most {dollars(cap)} for each student, however many join"
     return f"at most {dollars(cap)} for each of {count(seats, 'student')}, {dollars(cap * seats)} in all"
 
 
 def _provide(session: Session, room: Room) -> None:
     """Lifts the limits of a sandbox of one's own, and says where the caps are more than the balance."""
     held = room.store.settings()
-    most = held.class_cap_micro if held.class_cap_micro is not None else held.cap_micro * (held.places or 0)
+    most_usd = (held.whole_cap_micro or 0) / MICRO
     if session.sandbox is not None:
         session.sandbox.settings(rate_limiting=False)  # play money, and no other class asks it
     balance_usd = session.balance().balance_usd
-    if most / 1e6 > balance_usd and session.sandbox is not None:
-        session.sandbox.settings(balance_usd=most / 1e6)
-        say(f"The sandbox's play money was raised to {dollars(most / 1e6)}, so that all caps are covered.")
-    elif most / 1e6 > balance_usd:
+    if most_usd > balance_usd and session.sandbox is not None:
+        session.sandbox.settings(balance_usd=most_usd)
+        say(f"The sandbox's play money was raised to {dollars(most_usd)}, so that all caps are covered.")
+    elif most_usd > balance_usd:
         say(
-            f"The caps come to {dollars(most / 1e6)}, and the balance is {dollars(balance_usd)}: whoever "
+            f"The caps come to {dollars(most_usd)}, and the balance is {dollars(balance_usd)}: whoever "
             "comes late may find nothing left. Nobody can spend more than there is.",
             err=True,
         )
