@@ -28,12 +28,8 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.browser
 def test_each_target_gets_what_its_own_markers_ask_for(index: Path, tmp_path: Path) -> None:
     """Whatever this machine is; a wheel for an older glibc serves; what is missing is said."""
-    folder, windows, linux = (
-        tmp_path / "here",
-        Target("3.12", "win_amd64"),
-        Target("3.11", "manylinux_2_28_x86_64"),
-    )
-    old_windows = Target("3.11", "win_amd64")
+    folder, linux = tmp_path / "here", Target("3.11", "manylinux_2_28_x86_64")
+    windows, old_windows = (Target(python, "win_amd64") for python in ("3.12", "3.11"))
     said = dict(gather(folder, [windows, linux, old_windows], "tiny==1.0"))
 
     assert sorted(path.name.partition("-")[0] for path in folder.glob("*.whl")) == ["console", "old", "tiny"]

@@ -61,14 +61,14 @@ class Target:
 
     def markers(self) -> dict[str, str]:
         """What a marker is to be told of the target."""
-        ((kind, machine),) = self._machine()
+        kind, machine = self._machine()
         machine = machine.upper() if kind == "win" else machine
         full = {"python_version": self.python, "python_full_version": f"{self.python}.0"}
         return {**_MARKERS[kind], **full, "platform_machine": machine}
 
     def tags(self) -> list[str]:
         """The platforms whose wheels run there: pip knows the older macOS of one, and no older glibc."""
-        ((kind, machine),) = self._machine()
+        kind, machine = self._machine()
         if kind != "linux":
             return [self.platform]
         newest = int(self.platform.split("_")[2])
@@ -76,10 +76,11 @@ class Target:
         legacy = [f"{name}_{machine}" for glibc, name in _LEGACY.items() if glibc <= newest]
         return [*(f"manylinux_2_{glibc}_{machine}" for glibc in glibcs), *legacy, f"linux_{machine}"]
 
-    def _machine(self) -> list[tuple[str, str]]:
+    def _machine(self) -> tuple[str, str]:
         found = _PLATFORM.fullmatch(self.platform)
         assert found is not None
-        return [(kind, machine) for kind, machine in found.groupdict().items() if machine]
+        assert found.lastgroup is not None
+        return found.lastgroup, found[found.lastgroup]
 
 
 def folder_of(home: Path) -> Path:

@@ -15,6 +15,7 @@ from reelbook.classroom.room.serving import Choices, in_thread
 from reelbook.sandbox.handle import Sandbox
 
 Serve = Callable[..., Room]
+Visit = Callable[..., Visitor]
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def room(serve: Serve) -> Room:
 
 
 @pytest.fixture
-def visit() -> Iterator[Callable[..., Visitor]]:
+def visit() -> Iterator[Visit]:
     """Somebody with a browser or a program of their own, who hasn't joined."""
     with ExitStack() as stack:
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 
 import pytest
-from classroom.room.conftest import Serve
-from classroom.room.visitors import Visitor
+from classroom.room.conftest import Serve, Visit
 from PIL import Image
 
 import reelbook as rb
@@ -16,8 +14,6 @@ from reelbook import wire
 from reelbook.classroom.room.app import Room
 from reelbook.media.clips import probe
 from reelbook.sandbox.handle import Sandbox
-
-Visit = Callable[..., Visitor]
 
 
 def test_a_student_joins_orders_and_watches(room: Room, visit: Visit, tmp_path: Path) -> None:

@@ -8,17 +8,14 @@ import os
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from classroom.room.visitors import Visitor
+from classroom.room.conftest import Visit
 from support.wheels import make_wheel
 
 from reelbook.classroom.room.app import Room
 from reelbook.classroom.wheels import TARGETS, folder_of
-
-Visit = Callable[..., Visitor]
 
 
 @pytest.fixture
@@ -38,15 +35,9 @@ def test_pip_installs_from_the_room_alone(wheels: Path, room: Room, tmp_path: Pa
     host = room.url.partition("://")[2]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--no-cache-dir")
+    words = f"--target={tmp_path / 'to'} --index-url={room.url}/simple/ --trusted-host={host} tiny.tool"
     ended = subprocess.run(
-        [
-            *pip,
-            "--target",
-            str(tmp_path / "to"),
-            f"--index-url={room.url}/simple/",
-            f"--trusted-host={host}",
-            "tiny.tool",
-        ],
+        [*pip, *words.split()],
         env={**environment, "PIP_CONFIG_FILE": os.devnull},
         capture_output=True,
         text=True,
@@ -59,10 +50,8 @@ def test_pip_installs_from_the_room_alone(wheels: Path, room: Room, tmp_path: Pa
 
 def test_a_projects_page_has_hashes_and_pythons(wheels: Path, room: Room, visit: Visit) -> None:
     """Half a wheel isn't offered, and what lies beside the wheels neither."""
-    ada, digest = (
-        visit(room),
-        hashlib.sha256((wheels / "needed-1.0-py3-none-any.whl").read_bytes()).hexdigest(),
-    )
+    ada, wheel = visit(room), wheels / "needed-1.0-py3-none-any.whl"
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
 
     listed = ada.http.get("/simple/").text
     assert 'href="tiny-tool/"' in listed
@@ -75,13 +64,7 @@ def test_a_projects_page_has_hashes_and_pythons(wheels: Path, room: Room, visit:
 
 @pytest.mark.parametrize(
     "path",
-    [
-        "unknown/",
-        "needed/other.whl",
-        f"needed/{TARGETS}",
-        f"..%2fwheels/{TARGETS}",
-        "needed/..%2f..%2fledger.db",
-    ],
+    ["unknown/", "needed/x.whl", f"needed/{TARGETS}", f"..%2fwheels/{TARGETS}", "needed/..%2f..%2fledger.db"],
 )
 def test_names_are_no_paths(wheels: Path, room: Room, visit: Visit, path: str) -> None:
     """What isn't among the wheels isn't there."""

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 import pytest
-from classroom.room.conftest import Serve
+from classroom.room.conftest import Serve, Visit
 from classroom.room.visitors import Visitor
 from support.waiting import until
 
 from reelbook.classroom.room.app import Room
 
-Visit = Callable[..., Visitor]
 HOSTILE = "<script>alert(1)</script>\"'&"
 
 
@@ -163,15 +161,10 @@ def test_what_people_type_is_text(room: Room, visit: Visit) -> None:
     join(ada, HOSTILE)
     order(ada, HOSTILE)
     teacher = teach(room, visit(room))
-    pages = [
-        ada.http.get("/mine").text,
-        teacher.http.get("/room").text,
-        teacher.http.get("/room/report").text,
-    ]
 
-    for page in pages:
-        assert "<script>alert" not in page
-        assert "&lt;script&gt;alert(1)" in page
+    for page in (ada.http.get("/mine"), teacher.http.get("/room"), teacher.http.get("/room/report")):
+        assert "<script>alert" not in page.text
+        assert "&lt;script&gt;alert(1)" in page.text
 
 
 def test_the_notebook_holds_a_code_and_no_key(
@@ -247,14 +240,8 @@ def test_the_teachers_page_shows_the_class_and_no_ones_money(room: Room, visit: 
     teacher = teach(room, visit(room))
     page = teacher.http.get("/room").text
 
-    for shown in (
-        "FOX-234",
-        room.url.partition("://")[2],
-        "1 joined",
-        "a heron",
-        "$0.05",
-        'aria-label="QR code',
-    ):
+    address = room.url.partition("://")[2]
+    for shown in ("FOX-234", address, "1 joined", "a heron", "$0.05", 'aria-label="QR code'):
         assert shown in page
     assert "$25" not in page
     assert room.token.reveal() not in page

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from classroom.room.conftest import Serve
+from classroom.room.conftest import Serve, Visit
 from classroom.room.visitors import Visitor
 from support.waiting import until
 
@@ -17,8 +16,6 @@ from reelbook.classroom.room.app import Room
 from reelbook.classroom.room.serving import Choices, in_thread, opened_room
 from reelbook.errors import InvalidInput
 from reelbook.sandbox.handle import Sandbox
-
-Visit = Callable[..., Visitor]
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from reelbook import JobRequest
-from reelbook.classroom.room.store import DEVICE_SECONDS, RoomStore
+from reelbook.classroom.room.store import DEVICE_SECONDS, RoomJob, RoomStore
 from reelbook.ledger.records import MICRO
 from reelbook.web.refusals import NoMoney, Refused
 
@@ -52,6 +52,15 @@ def open_store(tmp_path: Path, clock: Clock) -> Iterator[Open]:
 
 def clip(seconds: int = 1, prompt: str = "a fox") -> JobRequest:
     return JobRequest.from_text(prompt, duration_seconds=seconds)
+
+
+def handed(store: RoomStore, seconds: int = 1) -> RoomJob:
+    """An order of Ada's that the session has."""
+    ada, _ = store.join("Ada", token="as long as it takes")
+    store.order(ada.id, clip(seconds))
+    job = store.hand_over()
+    assert job is not None
+    return job
 
 
 def consistent(store: RoomStore) -> None:
@@ -110,25 +119,19 @@ def test_a_thousand_orders_at_once_stay_under_every_cap(open_store: Open) -> Non
 def test_the_real_cost_takes_the_place_of_the_reservation(open_store: Open) -> None:
     """More or less than was estimated; what failed gives all of it back."""
     store = open_store()
-    ada, _ = store.join("Ada")
     for state, cost in (("completed", 0.2375), ("failed", 0.0), ("refused", 0.0)):
-        store.order(ada.id, clip(5))
-        job = store.hand_over()
-        assert job is not None
+        job = handed(store, 5)
         store.settle(job.number, state, cost_usd=cost)  # type: ignore[arg-type]  # one of its words
 
     assert store.money() == (237_500, 0)
-    assert store.left_micro(ada.id) == 1_762_500
+    assert store.left_micro(job.student) == 1_762_500
     consistent(store)
 
 
 def test_an_uncertain_one_stays_reserved_until_somebody_knows(open_store: Open) -> None:
     """It may have been bought. A later word settles it, and settles it once."""
     store = open_store()
-    ada, _ = store.join("Ada")
-    store.order(ada.id, clip(5))
-    job = store.hand_over()
-    assert job is not None
+    job = handed(store, 5)
     store.settle(job.number, "uncertain", error="nobody knows")
 
     assert store.money() == (0, 250_000)
@@ -141,19 +144,15 @@ def test_an_uncertain_one_stays_reserved_until_somebody_knows(open_store: Open) 
 def test_what_was_heard_of_the_balance_bounds_all(open_store: Open, clock: Clock) -> None:
     """Costs that may not be in it yet count, those from before it was asked for don't."""
     store = open_store(cap_micro=100 * MICRO)
-    ada, _ = store.join("Ada")
     store.heard_balance(1.00, asked_at=clock.now)
-    store.order(ada.id, clip(5))
-    job = store.hand_over()
-    assert job is not None
+    job = handed(store, 5)
     clock.now += 10
     store.settle(job.number, "completed", cost_usd=0.25)
 
-    assert store.left_micro(ada.id) == 750_000
-    store.heard_balance(0.75, asked_at=clock.now - 1)
-    assert store.left_micro(ada.id) == 500_000
-    store.heard_balance(0.75, asked_at=clock.now + 1)
-    assert store.left_micro(ada.id) == 750_000
+    assert store.left_micro(job.student) == 750_000
+    for seconds, left in ((-1, 500_000), (1, 750_000)):
+        store.heard_balance(0.75, asked_at=clock.now + seconds)
+        assert store.left_micro(job.student) == left
 
 
 def test_all_is_as_it_was_when_the_file_is_opened_again(open_store: Open) -> None:
@@ -256,9 +255,8 @@ def test_what_comes_back_is_the_first_of_its_students(open_store: Open) -> None:
     first = store.order(ada.id, clip(1))
     store.order(ada.id, clip(2))
     store.order(grace.id, clip(3))
-    job = store.hand_over()
-    assert job is not None
-    store.hand_back(job.number)
+    store.hand_over()
+    store.hand_back(first.number)
 
     again = store.hand_over()
     assert again is not None
@@ -280,10 +278,7 @@ def test_nothing_is_handed_over_while_all_is_paused(open_store: Open) -> None:
 def test_hidden_clips_stay_the_students(open_store: Open, tmp_path: Path) -> None:
     """They are off the wall, and in the student's own list."""
     store = open_store()
-    ada, _ = store.join("Ada")
-    store.order(ada.id, clip(1))
-    job = store.hand_over()
-    assert job is not None
+    job = handed(store)
     store.settle(job.number, "completed", cost_usd=0.05, clip_path=tmp_path / "clip.mp4", seconds=1.0)
 
     (shown,) = store.newest_clips()
@@ -292,4 +287,4 @@ def test_hidden_clips_stay_the_students(open_store: Open, tmp_path: Path) -> Non
     assert store.clip_path(shown.clip) == tmp_path / "clip.mp4"
     store.hide(job.request_id)
     assert store.newest_clips() == []
-    assert [each.clip for each in store.jobs(ada.id)] == [shown.clip]
+    assert [each.clip for each in store.jobs(job.student)] == [shown.clip]

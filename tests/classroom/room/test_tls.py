@@ -21,14 +21,7 @@ def certificate(tmp_path: Path) -> Path:
     """For 127.0.0.1; its key lies beside it."""
     path = tmp_path / "class.pem"
     make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=class"]
-    named = [
-        "-addext",
-        "subjectAltName=IP:127.0.0.1",
-        "-keyout",
-        str(tmp_path / "key.pem"),
-        "-out",
-        str(path),
-    ]
+    named = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", f"{tmp_path}/key.pem", "-out", str(path)]
     subprocess.run([*make, *named], check=True, capture_output=True)
     return path
 

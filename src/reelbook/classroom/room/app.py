@@ -250,15 +250,15 @@ def job_object(
     """
     told: dict[str, Any] = {"request_id": job.request_id}
     if job.state in (QUEUED, HANDED):
-        progress = room.queue.progress(job)
-        told |= {"status": progress.state, "estimated_cost_usd": job.estimate_micro / MICRO}
-        if progress.percent is not None:
-            told["progress"] = progress.percent
+        state, percent = room.queue.progress(job)
+        told |= {"status": state, "estimated_cost_usd": job.estimate_micro / MICRO}
+        if percent is not None:
+            told["progress"] = percent
         if job.ahead is not None:
             told["queue_position"] = job.ahead
             if between_seconds is not None:
                 told["queue_seconds"] = round(job.ahead * between_seconds, 1)
-        if room.queue.trouble is not None and progress.state == wire.PENDING:
+        if room.queue.trouble is not None and state == wire.PENDING:
             told["message"] = room.queue.trouble
     elif job.state == "completed":
         told |= {

@@ -176,10 +176,10 @@ async def _name_field(room: Room, settings: RoomSettings, name: str, known: bool
 
 
 async def _mine(room: Room, request: Request, student: Student) -> Response:
-    return await _student_page(room, request, student)
+    return await asyncio.to_thread(_student_page, room, request, student)
 
 
-async def _student_page(
+def _student_page(
     room: Room,
     request: Request,
     student: Student,
@@ -189,10 +189,10 @@ async def _student_page(
     device: str = "",
     status: int = 200,
 ) -> Response:
-    settings = await asyncio.to_thread(room.store.settings)
-    jobs = await asyncio.to_thread(room.store.jobs, student.id)
-    left = await asyncio.to_thread(room.store.left_micro, student.id) / MICRO
-    between = await asyncio.to_thread(room.store.seconds_between_clips)
+    settings = room.store.settings()
+    jobs = room.store.jobs(student.id)
+    left = room.store.left_micro(student.id) / MICRO
+    between = room.store.seconds_between_clips()
     opened = settings.open(room.store.clock())
     asked = asked or {}
     shown = jobs if "all" in request.query_params else jobs[:SHOWN]
@@ -224,7 +224,7 @@ async def _student_page(
         if hidden > 0
         else "",
         refresh="/mine?all=1" if "all" in request.query_params else "/mine",
-        install=await asyncio.to_thread(_install, room, reached_at(request)),
+        install=_install(room, reached_at(request)),
         device=_device_form(device) if opened else "",
     )
     return SITE.page(f"{student.name} · {settings.name}", body, status=status)
@@ -244,9 +244,8 @@ def _clip(room: Room, job: RoomJob, between_seconds: float | None) -> Html:
     state = _WORDS.get(job.state)
     quiet, more = "", Html("")
     if job.state == HANDED:
-        progress = room.queue.progress(job)
-        state = states.state(progress.state)
-        quiet = "" if progress.percent is None else f"{progress.percent} %"
+        word, percent = room.queue.progress(job)
+        state, quiet = states.state(word), "" if percent is None else f"{percent} %"
     elif job.state == QUEUED:
         quiet = _place(job.ahead or 0, between_seconds)
         more = Html(
@@ -329,7 +328,9 @@ async def _order(room: Room, request: Request, student: Student) -> Response:
             room.queue.ask_balance()
             left = await asyncio.to_thread(room.store.left_micro, student.id)
             why = f"This clip costs more than the {dollars(left / MICRO)} that is left. Nothing was ordered."
-        return await _student_page(room, request, student, asked=asked, why=why, status=status)
+        return await asyncio.to_thread(
+            _student_page, room, request, student, asked=asked, why=why, status=status
+        )
     return RedirectResponse("/mine", 303)
 
 
@@ -338,7 +339,9 @@ async def _take_back(room: Room, request: Request, student: Student) -> Response
     try:
         taken = await asyncio.to_thread(room.store.take_back, student.id, request_id)
     except Refused as refused:
-        return await _student_page(room, request, student, why=str(refused), status=refused.status)
+        return await asyncio.to_thread(
+            _student_page, room, request, student, why=str(refused), status=refused.status
+        )
     if taken is None:
         raise HTTPException(404)
     return RedirectResponse("/mine", 303)
@@ -346,7 +349,7 @@ async def _take_back(room: Room, request: Request, student: Student) -> Response
 
 async def _device(room: Room, request: Request, student: Student) -> Response:
     code = await asyncio.to_thread(room.store.device_code, student.id)
-    return await _student_page(room, request, student, device=code)
+    return await asyncio.to_thread(_student_page, room, request, student, device=code)
 
 
 async def _leave(room: Room, request: Request, student: Student) -> Response:
@@ -402,10 +405,14 @@ _ONLY_HERE: Final = frozenset(("127.0.0.1", "localhost", "::1"))
 async def _teacher(room: Room, request: Request) -> Response:
     if not _is_teacher(room, request):
         return _enter_page()
-    settings = await asyncio.to_thread(room.store.settings)
+    return await asyncio.to_thread(_teacher_page, room, request)
+
+
+def _teacher_page(room: Room, request: Request) -> Response:
+    settings = room.store.settings()
     if not settings.open(room.store.clock()):
-        return await _ended_page(room, settings)
-    students = await asyncio.to_thread(room.store.students)
+        return _ended_page(room, settings)
+    students = room.store.students()
     base_url = reached_at(request)
     if request.url.hostname in _ONLY_HERE:
         base_url = room.url or base_url  # the teacher's own way in is no student's
@@ -418,14 +425,14 @@ async def _teacher(room: Room, request: Request) -> Response:
         or_type="or type" if qr else "Open",
         address=base_url.removeprefix("http://"),  # browsers try that by themselves
         code=settings.code,
-        wall=await _wall(room, settings, students),
+        wall=_wall(room, settings, students),
         who=_who(settings, students),
-        nums=await _numbers(room, settings, students),
+        nums=_numbers(room, settings, students),
         controls=_controls(
             settings,
             students,
-            await asyncio.to_thread(room.store.newest_clips),
-            (await asyncio.to_thread(room.store.counts)).get(UNCERTAIN, 0),
+            room.store.newest_clips(),
+            room.store.counts().get(UNCERTAIN, 0),
         ),
     )
     return SITE.page(settings.name, body)
@@ -485,10 +492,10 @@ def _raise_caps(room: Room, each_micro: int | None, all_micro: int | None) -> No
         room.store.change(**chosen)
 
 
-async def _wall(room: Room, settings: RoomSettings, students: list[Student]) -> Html:
+def _wall(room: Room, settings: RoomSettings, students: list[Student]) -> Html:
     if settings.clips_hidden:
         return Html('<p class="quiet" id="hidden">Clips are hidden.</p>')
-    clips = await asyncio.to_thread(room.store.newest_clips)
+    clips = room.store.newest_clips()
     names = {student.id: student.name for student in students}
     if not clips:
         return Html('<p class="quiet" id="none">The newest clips appear here.</p>')
@@ -519,10 +526,10 @@ def _who(settings: RoomSettings, students: list[Student]) -> Html:
     )
 
 
-async def _numbers(room: Room, settings: RoomSettings, students: list[Student]) -> Html:
-    counts = await asyncio.to_thread(room.store.counts)
-    spent, _ = await asyncio.to_thread(room.store.money)
-    between = await asyncio.to_thread(room.store.seconds_between_clips)
+def _numbers(room: Room, settings: RoomSettings, students: list[Student]) -> Html:
+    counts = room.store.counts()
+    spent, _ = room.store.money()
+    between = room.store.seconds_between_clips()
     here = sum(student.joined_at is not None for student in students)
     waiting = counts.get(QUEUED, 0)
     about_time = "" if between is None or not waiting else f", {about(waiting * between)}"
@@ -611,7 +618,7 @@ def _controls(settings: RoomSettings, students: list[Student], clips: list[RoomJ
             )
             if uncertain
             else Html(""),
-            Html('<span class="quiet">Only who has the token sees these buttons.</span>'),
+            Html('<span class="quiet">Only people with the token see these buttons.</span>'),
             opened(
                 "End class…",
                 Html("<span>Nobody can order any more. What wasn't sent is taken back.</span>")
@@ -622,12 +629,12 @@ def _controls(settings: RoomSettings, students: list[Student], clips: list[RoomJ
     )
 
 
-async def _ended_page(room: Room, settings: RoomSettings) -> Response:
-    students = await asyncio.to_thread(room.store.students)
-    jobs = await asyncio.to_thread(room.store.all_jobs)
+def _ended_page(room: Room, settings: RoomSettings) -> Response:
+    students = room.store.students()
+    jobs = room.store.all_jobs()
     lines = report.sums(students, jobs)
-    counts = await asyncio.to_thread(room.store.counts)
-    spent, reserved = await asyncio.to_thread(room.store.money)
+    counts = room.store.counts()
+    spent, reserved = room.store.money()
     cap = settings.whole_cap_micro
     places = settings.places
     facts = [

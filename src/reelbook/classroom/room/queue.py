@@ -11,7 +11,7 @@ import contextlib
 import logging
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -69,14 +69,6 @@ _NOT_ANSWERED: Final = (
 )
 
 
-@dataclass(frozen=True)
-class Progress:
-    """How far a clip is that was handed over. `percent` None: not known, or not begun."""
-
-    state: str
-    percent: int | None
-
-
 class RoomQueue:
     """Sends the clips whose turn it is, and settles what ended. Belongs to one event loop."""
 
@@ -121,16 +113,14 @@ class RoomQueue:
         with contextlib.suppress(RuntimeError):  # the loop has ended
             self._loop.call_soon_threadsafe(self._wake.set)
 
-    def progress(self, job: RoomJob) -> Progress:
-        """How far a clip is, in the interface's words."""
-        handed = self._jobs.get(job.number)
-        if job.state != HANDED or handed is None:
-            return Progress(wire.PENDING, None)
-        view = handed.view()
-        if view.state in (wire.PROCESSING, wire.COMPLETED):
-            # A clip that is being fetched is the student's only once it is here.
-            return Progress(wire.PROCESSING, min(99, round(100 * (view.progress or 0.0))))
-        return Progress(wire.PENDING, None)
+    def progress(self, job: RoomJob) -> tuple[str, int | None]:
+        """How far a clip is: its state in the interface's words, and percent, None where it hasn't begun."""
+        handed = self._jobs.get(job.number) if job.state == HANDED else None
+        view = None if handed is None else handed.view()
+        if view is None or view.state not in (wire.PROCESSING, wire.COMPLETED):
+            return wire.PENDING, None
+        # A clip that is being fetched is the student's only once it is here.
+        return wire.PROCESSING, min(99, round(100 * (view.progress or 0.0)))
 
     async def keep_image(self, content: bytes) -> tuple[PreparedImage, str]:
         """Makes an image ready to be sent and keeps it; its file's name. Raises InvalidImage."""
