@@ -13,6 +13,7 @@ import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -127,10 +128,10 @@ def make_app(room: Room, pages: list[Route]) -> ASGIApp:
                 Route(path, _for_student(room, handler), methods=[method])
                 for (method, path), handler in endpoints.items()
             ),
-            Route(OPENAPI, _open_to_all(room, _interface), methods=["GET"]),
-            Route(ABOUT, _open_to_all(room, _about), methods=["GET"]),
-            Route(protocol.ABOUT, _open_to_all(room, _sandbox_about), methods=["GET"]),
-            Route(f"{CLIPS}/{{name}}.mp4", _open_to_all(room, _clip), methods=["GET"]),
+            Route(OPENAPI, partial(_interface, room), methods=["GET"]),
+            Route(ABOUT, partial(_about, room), methods=["GET"]),
+            Route(protocol.ABOUT, partial(_sandbox_about, room), methods=["GET"]),
+            Route(f"{CLIPS}/{{name}}.mp4", partial(_clip, room), methods=["GET"]),
             *pages,
         ],
         lifespan=lifespan,
@@ -400,15 +401,6 @@ def _for_student(room: Room, handler: Handler) -> Callable[[Request], Awaitable[
         except Exception:
             logger.exception("%s %s failed", request.method, request.url.path)
             return refusal(500, "Internal server error", headers)
-
-    return endpoint
-
-
-def _open_to_all(
-    room: Room, handler: Callable[[Room, Request], Awaitable[Response]]
-) -> Callable[[Request], Awaitable[Response]]:
-    async def endpoint(request: Request) -> Response:
-        return await handler(room, request)
 
     return endpoint
 

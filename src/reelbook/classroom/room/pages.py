@@ -11,6 +11,7 @@ import io
 import json
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from starlette.exceptions import HTTPException
@@ -67,10 +68,7 @@ def routes(room: Room) -> list[Route]:
     """All pages, and what their forms send."""
 
     def route(path: str, page: Page, method: str = "GET") -> Route:
-        async def endpoint(request: Request) -> Response:
-            return await page(room, request)
-
-        return Route(path, endpoint, methods=[method])
+        return Route(path, partial(page, room), methods=[method])
 
     return [
         route("/", _first),
