@@ -9,7 +9,7 @@ import os
 import sys
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import Annotated, Self
 
 import typer
 
@@ -19,9 +19,6 @@ from ..formatting import terminal_line
 from ..secret import Secret, shown
 from .console import require_yes, say, say_json, shell_word, waiting_notice
 from .options import AsJson, Home, Service, Which, open_session, option
-
-if TYPE_CHECKING:
-    pass
 
 COLUMNS = ("id", "name", "preview", "limit", "state", "created", "last_used", "note")
 
