@@ -165,8 +165,8 @@ def parse_time(text: str) -> float:
         return datetime.fromisoformat(text.strip()).timestamp()
     except (ValueError, OverflowError, OSError):
         raise typer.BadParameter(
-            f"{quotable(text)} is no time. Write 2026-11-21, 2026-11-21T14:30, or how long ago: 30m, 2h, 3d, "
-            "1w."
+            f"{quotable(text)} isn't a time. Write 2026-11-21, 2026-11-21T14:30, or how long ago: "
+            "30m, 2h, 3d, 1w."
         ) from None
 
 

@@ -72,19 +72,19 @@ Which = Annotated[Service, typer.Option(help="auto: every service that this home
 def jobs(
     ctx: typer.Context,
     text: Annotated[
-        str | None, option("Only where each begins a word of the prompt.", metavar="WORDS")
+        str | None, option("Only prompts with words that begin like these.", metavar="WORDS")
     ] = None,
     state: Annotated[
         list[str] | None,
         option(f"Only in this state: {states.listed()}. May be given several times.", metavar="STATE"),
     ] = None,
-    since: Annotated[str | None, option("From this time on: 2026-11-21, or so long ago: 2h, 3d.")] = None,
+    since: Annotated[str | None, option("From this time on: 2026-11-21, or how long ago: 2h, 3d.")] = None,
     until: Annotated[str | None, option("Before this time, written as for --since.")] = None,
-    min_cost: Annotated[float | None, option("At least so much.", metavar="USD")] = None,
-    max_cost: Annotated[float | None, option("At most so much.", metavar="USD")] = None,
+    min_cost: Annotated[float | None, option("Only what cost at least this much.", metavar="USD")] = None,
+    max_cost: Annotated[float | None, option("Only what cost at most this much.", metavar="USD")] = None,
     experiment: Annotated[str | None, option("Only of this experiment.")] = None,
     picked: Annotated[bool, option("Only the picked ones.", "--picked")] = False,
-    limit: Annotated[int, typer.Option(metavar="NUMBER", help="At most so many, the newest.", min=1)] = 20,
+    limit: Annotated[int, typer.Option(metavar="NUMBER", help="How many at most, newest first.", min=1)] = 20,
     service: Which = Service.auto,
     as_json: AsJson = False,
     home: Home = None,
@@ -132,7 +132,7 @@ def show(
 
 @commands.command()
 def receipt(
-    experiment: Annotated[str | None, argument("Which. Default: all clips of this home.")] = None,
+    experiment: Annotated[str | None, argument("The experiment. Default: all clips of this home.")] = None,
     csv: Annotated[
         Path | None,
         option("Write it to this file, for a spreadsheet; “-” prints it.", dir_okay=False, allow_dash=True),
@@ -170,7 +170,9 @@ def receipt(
 @commands.command(cls=ManyArguments, short_help="Hand clips over: one page that plays from the disk.")
 def export(
     file: Annotated[Path, argument("The page (.html), or a zip of it with the clips (.zip).")],
-    wanted: Annotated[list[str] | None, argument("Which. Default: the picked ones.", metavar="ID")] = None,
+    wanted: Annotated[
+        list[str] | None, argument("The clips. Default: the picked ones.", metavar="ID")
+    ] = None,
     title: Annotated[str, option("Stands above the clips. Default: what the prompts have in common.")] = "",
     no_prompts: Annotated[bool, option("Leave the prompts out.", "--no-prompts")] = False,
     no_seeds: Annotated[bool, option("Leave the seeds out.", "--no-seeds")] = False,
@@ -204,10 +206,10 @@ def export(
 @commands.command(cls=ManyArguments)
 def resume(
     wanted: Annotated[
-        list[str] | None, argument("Which. Default: all unfinished ones.", metavar="ID")
+        list[str] | None, argument("The jobs. Default: all unfinished ones.", metavar="ID")
     ] = None,
     find_out: Annotated[
-        bool, option("Then ask for the balance, to tell what became of uncertain ones.", "--find-out")
+        bool, option("Then ask for the balance, to find out what became of uncertain ones.", "--find-out")
     ] = False,
     alone: Annotated[
         bool, option("With --find-out: nobody else used the account meanwhile.", "--alone")
@@ -253,7 +255,7 @@ def resume(
         left += [entry for entry in doubtful if entry.account_id not in reached]
         _say_unreached(lookup, left)
         if elsewhere := lookup.watched_elsewhere():
-            say(f"{count(elsewhere, 'clip')} left to another program that runs and fetches.", err=True)
+            say(f"{count(elsewhere, 'clip')} left to another running program, which fetches them.", err=True)
         for line in _open_lines(lookup, again, find_out=find_out):
             say(line, err=True)
     raise typer.Exit(1 if failed or left else 0)
@@ -315,7 +317,7 @@ def _print_list(
         say('No jobs yet. The first one: reelbook generate "a red fox runs through snow"', err=not person)
         return
     if not entries:
-        say("No job is like that. Without the filters there are some.", err=not person)
+        say("No job matches. Without the filters there are some.", err=not person)
     elif person:
         from .screen import Screen
 
@@ -386,7 +388,7 @@ def _summary(lookup: JobLookup, resume_command: str) -> list[str]:
         pronoun = "it" if len(unfinished) == 1 else "them"
         lines.append(f"{count(len(unfinished), 'clip')} not here yet. To get {pronoun}:\n  {resume_command}")
     if elsewhere := lookup.watched_elsewhere():
-        lines.append(f"{count(elsewhere, 'clip')} on the way in another program that runs.")
+        lines.append(f"{count(elsewhere, 'clip')} on the way in another running program.")
     return [*lines, *_open_lines(lookup, resume_command)]
 
 
