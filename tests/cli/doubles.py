@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import io
 import json
 import os
 import pty
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 from ledger.doubles import Clock, fox, intend
-from support.mp4 import write_mp4
+from media.pictures import film
 from typer.testing import Result
 
 import reelbook
@@ -56,7 +56,8 @@ class TinyClips(Executor):
 def tiny_mp4(seconds: int) -> bytes:
     """A plain H.264 clip of `seconds`, 64 × 36 pixels."""
     pictures = [np.full((36, 64, 3), number % 256, np.uint8) for number in range(seconds * RATE)]
-    return write_mp4(io.BytesIO(), pictures, rate=RATE).getvalue()
+    with tempfile.TemporaryDirectory() as folder:
+        return film(Path(folder) / "clip.mp4", pictures, RATE).read_bytes()
 
 
 @dataclass
