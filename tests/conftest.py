@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Generator, Iterator
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
@@ -144,10 +145,15 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def sandbox(home: Path) -> Iterator[Sandbox]:
+def clips() -> Executor:
+    """Where this test's clips are drawn."""
+    return KeptClips()
+
+
+@pytest.fixture
+def sandbox(home: Path, clips: Executor) -> Iterator[Sandbox]:
     """A sandbox in a thread of the test, as fast as it can be and without a rate limit."""
-    with server.in_thread(home, pace=0, executor=KeptClips()) as running:
-        running.settings(rate_limiting=False)
+    with server.in_thread(home, pace=0, rate_limiting=False, executor=clips) as running:
         yield running
 
 

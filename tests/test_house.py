@@ -21,6 +21,7 @@ REACHED = {
     "AsyncClient.moved_to": "a sandbox that is started again",
     "Gallery.clip_poster": "a tile's picture",
     "JobBoard.clip_poster": "a row's picture",
+    "JobView": "job.view(), and the views that tests make",
     "Matrix.clip_poster": "a cell's picture",
     "PromptForm.on_replace_key": "a press on Replace key",
     "Rotation": "session.keys.rotate()",

@@ -25,10 +25,9 @@ def shell(home: Path) -> Iterator[Any]:
 
 
 @pytest.fixture
-def session(shell: Any, sandbox: Sandbox) -> Iterator[rb.Session]:
-    with rb.connect("sandbox") as session:
-        shell.user_ns["session"] = session
-        yield session
+def session(shell: Any, session: rb.Session) -> rb.Session:
+    shell.user_ns["session"] = session
+    return session
 
 
 def test_the_cells_text_is_the_prompt_and_the_flags_its_settings(shell: Any, session: rb.Session) -> None:

@@ -6,7 +6,6 @@ import sqlite3
 import stat
 import traceback
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,12 +21,6 @@ from reelbook.sandbox.handle import Sandbox
 from reelbook.settings import InsecureAddress
 
 CLASS = ["Ada Lovelace", "Björn <b>Ångström</b>", "Ada Lovelace"]
-
-
-@pytest.fixture
-def session(sandbox: Sandbox) -> Iterator[rb.Session]:
-    with rb.connect("sandbox") as session:
-        yield session
 
 
 def opened(session: rb.Session, students: list[str] = CLASS, **options: object) -> classes.OpenedClassroom:

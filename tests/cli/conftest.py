@@ -14,8 +14,6 @@ from support.raw_server import Exchange, RawServer, raw_server
 from typer.testing import CliRunner, Result
 
 from reelbook.cli import app
-from reelbook.sandbox import server
-from reelbook.sandbox.handle import Sandbox
 
 Run = Callable[..., Result]
 
@@ -24,13 +22,6 @@ Run = Callable[..., Result]
 def clips() -> TinyClips:
     """Where this test's clips are drawn."""
     return TinyClips()
-
-
-@pytest.fixture
-def sandbox(home: Path, clips: TinyClips) -> Iterator[Sandbox]:
-    """A sandbox on a real socket whose clips are there at once."""
-    with server.in_thread(home, pace=0, rate_limiting=False, executor=clips) as running:
-        yield running
 
 
 @pytest.fixture

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import io
 import json
 import os
 import pty
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import av
 import numpy as np
 from ledger.doubles import Clock, fox, intend
+from media.pictures import film
 from typer.testing import Result
 
 import reelbook
@@ -55,15 +55,9 @@ class TinyClips(Executor):
 @functools.cache
 def tiny_mp4(seconds: int) -> bytes:
     """A plain H.264 clip of `seconds`, 64 × 36 pixels."""
-    file = io.BytesIO()
-    with av.open(file, "w", format="mp4") as container:
-        stream = container.add_stream("libx264", rate=RATE)
-        stream.width, stream.height, stream.pix_fmt = 64, 36, "yuv420p"
-        for number in range(seconds * RATE):
-            picture = np.full((36, 64, 3), number % 256, np.uint8)
-            container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
-        container.mux(stream.encode())
-    return file.getvalue()
+    pictures = [np.full((36, 64, 3), number % 256, np.uint8) for number in range(seconds * RATE)]
+    with tempfile.TemporaryDirectory() as folder:
+        return film(Path(folder) / "clip.mp4", pictures, RATE).read_bytes()
 
 
 @dataclass
@@ -71,7 +65,7 @@ class Book:
     """A ledger that a test writes, with a clock of its own."""
 
     ledger: Ledger
-    clock: Clock
+    clock: Clock = field(default_factory=Clock)
 
     def job(self, request_id: str | None = None, state: str = "pending", **wanted: Any) -> int:
         """Notes a submission, accepted if it has an id. Its number."""
@@ -115,7 +109,23 @@ def start(*words: str, cwd: Path, stderr: int = subprocess.PIPE, **more: str) ->
     )
 
 
-def on_a_terminal(*words: str, cwd: Path | None = None, columns: int = 100) -> tuple[str, int]:
+def ran(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """The same, once it has ended."""
+    return subprocess.run(
+        command(*words),
+        cwd=cwd,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=2 * WAIT_SECONDS,
+        check=False,
+    )
+
+
+def on_a_terminal(
+    *words: str, cwd: Path | None = None, columns: int = 100, typed: str = ""
+) -> tuple[str, int]:
     """What the command `reelbook …` writes to a terminal of that width, orders included; its exit code."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
@@ -127,6 +137,7 @@ def on_a_terminal(*words: str, cwd: Path | None = None, columns: int = 100) -> t
         stderr=theirs,
     )
     os.close(theirs)
+    os.write(ours, typed.encode())
     said = b""
     with contextlib.suppress(OSError):  # what Linux says when the other side has closed
         while piece := os.read(ours, 4096):

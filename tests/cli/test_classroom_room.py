@@ -25,7 +25,6 @@ from reelbook.classroom.room.serving import Choices, in_thread, opened_room
 from reelbook.classroom.wheels import Target, folder_of
 from reelbook.cli.classroom_room import end_time, qr_code
 from reelbook.sandbox import server
-from reelbook.sandbox.handle import Sandbox
 
 
 def said_when_started(process: subprocess.Popen[str]) -> str:
@@ -125,9 +124,8 @@ def test_wheels_says_of_each_target_what_is_missing(
 
 
 @pytest.fixture
-def teacher(sandbox: Sandbox, short_jobs: None) -> Iterator[rb.Session]:
-    with rb.connect("sandbox") as session:
-        yield session
+def teacher(short_jobs: None, session: rb.Session) -> rb.Session:
+    return session
 
 
 def test_the_report_of_a_class(teacher: rb.Session, run: Run, folder: Path) -> None:

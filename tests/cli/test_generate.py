@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
 import shlex
 import signal
@@ -15,8 +14,9 @@ from typing import Any
 
 import pytest
 from cli.conftest import Run
-from cli.doubles import WAIT_SECONDS, TinyClips, command, environment, read_until, start, tiny_mp4
+from cli.doubles import WAIT_SECONDS, TinyClips, on_a_terminal, ran, read_until, start, tiny_mp4
 from PIL import ExifTags, Image
+from sandbox.doubles import http_client
 from support.raw_server import Exchange, RawServer, raw_server
 
 import reelbook as rb
@@ -32,12 +32,11 @@ pytestmark = [pytest.mark.browser]
 
 def test_a_prompt_becomes_a_file(home: Path, sandbox: Sandbox, folder: Path) -> None:
     """The cost comes first, then plain lines where nobody watches, then the file and its figures."""
-    process = start("generate", "A red fox, running!", "--seed", "7", "--duration", "2", cwd=folder)
-    stdout, stderr = process.communicate(timeout=WAIT_SECONDS)
-    assert process.returncode == 0, stderr
+    done = ran("generate", "A red fox, running!", "--seed", "7", "--duration", "2", cwd=folder)
+    assert done.returncode == 0, done.stderr
     assert probe(folder / "a-red-fox-running-7.mp4").duration_seconds == 2.0
-    assert re.fullmatch(r"a-red-fox-running-7\.mp4: 2\.0 s, 64 × 36, \d+ kB, \$0\.10, sandbox\n", stdout)
-    lines = stderr.splitlines()
+    assert re.fullmatch(r"a-red-fox-running-7\.mp4: 2\.0 s, 64 × 36, \d+ kB, \$0\.10, sandbox\n", done.stdout)
+    lines = done.stderr.splitlines()
     assert lines[0] == "2 s × $0.05 = about $0.10, sandbox"
     ids = [line for line in lines if re.fullmatch(r"The job's id: req_\w+", line)]
     assert len(ids) == 1
@@ -139,17 +138,9 @@ def test_a_live_service_gets_nothing_where_nobody_can_be_asked(
 
 def test_a_no_at_the_terminal_sends_nothing(live: RawServer, folder: Path) -> None:
     """Asked on a terminal, the answer is no by default."""
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        command("generate", "a fox"), cwd=folder, env=environment(), stdin=theirs, stderr=subprocess.PIPE
-    )
-    os.close(theirs)
-    os.write(ours, b"\n")
-    _, said = process.communicate(timeout=WAIT_SECONDS)
-    os.close(ours)
-    assert process.returncode == 1
-    assert "Send it? [y/N]:" in said.decode()
-    assert said.decode().endswith("Nothing was sent.\n")
+    said, code = on_a_terminal("generate", "a fox", cwd=folder, typed="\n")
+    assert (code, "Send it? [y/N]:" in said) == (1, True)
+    assert said.endswith("Nothing was sent.\r\n")
     _only_asked_what_it_is(live)
 
 
@@ -242,10 +233,9 @@ def test_ctrl_c_says_the_id_and_how_to_resume_and_resuming_gets_the_clip(
         assert list(folder.iterdir()) == []
 
         sandbox.advance(600)
-        again = start(*shlex.split(resume), cwd=folder)
-        stdout, stderr = again.communicate(timeout=WAIT_SECONDS)
-    assert again.returncode == 0, stderr
-    assert stdout.startswith("my fox.mp4: 1.0 s, 64 × 36")
+        again = ran(*shlex.split(resume), cwd=folder)
+    assert again.returncode == 0, again.stderr
+    assert again.stdout.startswith("my fox.mp4: 1.0 s, 64 × 36")
     assert probe(folder / "my fox.mp4").duration_seconds == 1.0
     assert len(clips.specs) == 1
 
@@ -253,7 +243,8 @@ def test_ctrl_c_says_the_id_and_how_to_resume_and_resuming_gets_the_clip(
 def test_ctrl_c_before_it_was_sent_takes_it_back(home: Path, folder: Path, clips: TinyClips) -> None:
     """While the key's requests are used up the job waits unsent, and Ctrl-C means: don't send."""
     with server.in_thread(home, pace=0, rate_limit=1, executor=clips) as sandbox:
-        _use_up_the_budget(sandbox.url, sandbox.api_key.reveal())
+        with http_client(sandbox) as http:
+            assert http.get("/api/v1/billing/balance").headers["X-RateLimit-Remaining"] == "0"
         process = start("generate", "a fox", cwd=folder)
         assert "Sending" in read_until(process, "used up")
         said = _interrupt(process)
@@ -332,11 +323,3 @@ def _interrupt(process: subprocess.Popen[str]) -> str:
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=WAIT_SECONDS)
     return said
-
-
-def _use_up_the_budget(url: str, key: str) -> None:
-    import httpx
-
-    with httpx.Client(trust_env=False) as http:
-        answer = http.get(f"{url}/api/v1/billing/balance", headers={"Authorization": f"Bearer {key}"})
-    assert answer.headers["X-RateLimit-Remaining"] == "0"

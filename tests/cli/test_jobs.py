@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 from cli.conftest import Run
-from cli.doubles import WAIT_SECONDS, Book, TinyClips, listed, read_until, start
-from ledger.doubles import KEY, SERVICE, Clock, find, fox
+from cli.doubles import WAIT_SECONDS, Book, TinyClips, listed, ran, read_until, start
+from ledger.doubles import KEY, SERVICE, find, fox
+from sandbox.doubles import Client, http_client
 from support.ledgers import ledger_in
 from support.raw_server import RawServer
 
@@ -55,7 +56,7 @@ def test_a_program_gets_a_line_a_job_and_the_sums_apart(run: Run, book: Book) ->
     ]
     assert result.stderr.splitlines() == [
         "service.example: $0.25 spent · $0.25 reserved · $0.00 uncertain",
-        "2 clips on the way in another program that runs.",
+        "2 clips on the way in another running program.",
     ]
 
 
@@ -151,8 +152,7 @@ def test_filters_belong_to_the_list_and_a_home_to_all(
 def test_resume_asks_no_service_whose_key_is_not_here(run: Run, home: Path, live: RawServer) -> None:
     """A job of another service, or another key, is named with what is missing; nothing is sent."""
     with ledger_in(home, SERVICE, KEY) as ledger:
-        elsewhere = Book(ledger, Clock())
-        elsewhere.job("req_elsewhere")
+        Book(ledger).job("req_elsewhere")
     result = run("jobs", "resume")
     assert result.exit_code == 1
     assert "1 job of service.example left as before" in result.stderr
@@ -163,7 +163,7 @@ def test_resume_asks_no_service_whose_key_is_not_here(run: Run, home: Path, live
 def test_resume_takes_no_job_up_with_the_wrong_key(run: Run, home: Path, live: RawServer) -> None:
     """At the right address another key's jobs are left alone: the service would not know them."""
     with ledger_in(home, live.url, Secret("sk-other")) as ledger:
-        Book(ledger, Clock()).job("req_other")
+        Book(ledger).job("req_other")
     for words in ([], ["req_other"]):
         result = run("jobs", "resume", *words)
         assert (result.exit_code, "1 job of" in result.stderr) == (1, True), result.output
@@ -174,21 +174,11 @@ def test_resume_says_what_failed_and_fetches_the_rest(
     run: Run, home: Path, sandbox: Sandbox, clips: TinyClips
 ) -> None:
     """Two jobs of a kernel that is gone, one fails: the other's clip is fetched, and it ends in 1."""
-    import httpx
-
-    headers = {"Authorization": f"Bearer {sandbox.api_key.reveal()}"}
-    ids = []
-    for reason in ("content policy", None):
-        if reason is not None:
-            sandbox.settings(fail_next=reason)
-        with httpx.Client(trust_env=False) as http:
-            asked = {"prompt": "a fox", "duration_seconds": 1}
-            answer = http.post(f"{sandbox.url}/api/v1/generate/text-to-video", json=asked, headers=headers)
-        ids.append(answer.json()["request_id"])
-    with ledger_in(home, "sandbox", sandbox.api_key) as ledger:
-        written = Book(ledger, Clock())
+    sandbox.settings(fail_next="content policy")
+    with http_client(sandbox) as http, ledger_in(home, "sandbox", sandbox.api_key) as ledger:
+        ids = [Client(sandbox, http).submit(duration_seconds=1) for _ in range(2)]
         for request_id in ids:
-            written.job(request_id)
+            Book(ledger).job(request_id)
     result = run("jobs", "resume")
     assert result.exit_code == 1, result.output
     [line] = result.stdout.splitlines()
@@ -235,10 +225,9 @@ def test_ctrl_c_leaves_the_jobs_and_says_how_to_come_back(home: Path, folder: Pa
         assert waiting.returncode == 130
         assert said.endswith("To get what is missing:\n  reelbook jobs resume\n")
         sandbox.advance(600)
-        again = start("jobs", "resume", cwd=folder)
-        stdout, stderr = again.communicate(timeout=WAIT_SECONDS)
-    assert again.returncode == 0, stderr
-    assert Path(stdout.partition(": ")[0]).is_file()
+        again = ran("jobs", "resume", cwd=folder)
+    assert again.returncode == 0, again.stderr
+    assert Path(again.stdout.partition(": ")[0]).is_file()
     assert len(clips.specs) == 1
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
-from cli.doubles import ROOT, WAIT_SECONDS, environment, on_a_terminal, start
+from cli.doubles import environment, on_a_terminal, ran
+from sandbox.doubles import Client, http_client
 from support.kept_clips import KeptClips
 
 from reelbook.media.clips import probe
@@ -58,9 +57,7 @@ class Crash:
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         """The real command, as a process without a key in its environment."""
-        process = start(*words, cwd=self.folder)
-        stdout, stderr = process.communicate(timeout=2 * WAIT_SECONDS)
-        return subprocess.CompletedProcess(words, process.returncode, stdout, stderr)
+        return ran(*words, cwd=self.folder)
 
     def jobs(self) -> dict[str, dict[str, Any]]:
         """The listed jobs by the last word of their prompts."""
@@ -69,11 +66,8 @@ class Crash:
 
     def truth(self, request_id: str) -> dict[str, Any]:
         """What the service says of a job."""
-        headers = {"Authorization": f"Bearer {self.sandbox.api_key.reveal()}"}
-        with httpx.Client(trust_env=False, headers=headers) as http:
-            answer = http.get(f"{self.sandbox.url}/api/v1/status/{request_id}")
-        truth: dict[str, Any] = answer.json()
-        return truth
+        with http_client(self.sandbox) as http:
+            return Client(self.sandbox, http).status(request_id)
 
 
 @pytest.fixture
@@ -106,7 +100,7 @@ def seen_crash(old_crash: Crash, monkeypatch: pytest.MonkeyPatch) -> Crash:
 @contextmanager
 def _crashed(home: Path, folder: Path) -> Iterator[Crash]:
     with server.in_thread(home, rate_limiting=False, executor=KeptClips()) as sandbox:
-        found = environment(PYTHONPATH=str(ROOT), REELBOOK_TEST_JOBS="short")
+        found = environment(REELBOOK_TEST_JOBS="short")
         process = subprocess.Popen(
             [sys.executable, "-c", SCRIPT], cwd=folder, env=found, stdout=subprocess.PIPE, text=True
         )
@@ -114,7 +108,7 @@ def _crashed(home: Path, folder: Path) -> Iterator[Crash]:
         try:
             assert process.stdout.readline() == "ready\n"
         finally:
-            process.send_signal(signal.SIGKILL)
+            process.kill()
             process.communicate()
         yield Crash(sandbox, folder)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,39 +12,22 @@ from cli.conftest import Run
 from cli.doubles import Book, on_a_terminal, tiny_mp4
 from ledger.doubles import Clock
 from support.ledgers import ledger_in
+from widgets.doubles import view
 
 from reelbook.cli.progress import clip_figures, progress_figures, state_word
 from reelbook.client.watch import PATIENCE_SECONDS
 from reelbook.sandbox.handle import Sandbox
-from reelbook.session import Clip, JobView, connect
+from reelbook.session import Clip, connect
 from reelbook.text.card import share_done
 
 pytestmark = [pytest.mark.browser]
-
-VIEW = JobView(
-    state="processing",
-    watched=True,
-    progress=0.62,
-    elapsed_seconds=14,
-    remaining_seconds=9,
-    took_seconds=None,
-    asked_seconds_ago=3,
-    next_ask_in_seconds=6,
-    waiting_seconds=None,
-    estimated_cost_usd=0.25,
-    cost_usd=None,
-    balance_before_usd=None,
-    balance_after_usd=None,
-    error=None,
-    download=None,
-)
 
 
 @pytest.mark.parametrize(
     ("changed", "said", "share"),
     [
-        ({}, "Processing: 62 % · about 9 s left · 14 s so far", 0.62),
-        ({"progress": None, "remaining_seconds": None}, "Processing: No figure yet · 14 s so far", None),
+        ({}, "Processing: 62 % · about 14 s left · 23 s so far", 0.62),
+        ({"progress": None, "remaining_seconds": None}, "Processing: No figure yet · 23 s so far", None),
         (
             {"state": "completed", "progress": 1.0, "download": 0.4},
             "Completed: Fetching the clip · 40 %",
@@ -58,11 +40,11 @@ def test_the_figures_are_share_elapsed_and_left(
     sandbox: Sandbox, changed: dict[str, Any], said: str, share: float | None
 ) -> None:
     """Where they are known; without a figure the bar claims none, and a download moves it again."""
-    view = replace(VIEW, **changed)
+    told = view(**changed)
     with connect("sandbox") as session:
         job = session.job("req_1")
-        assert f"{state_word(job, view)}: {progress_figures(job, view)}" == said
-    assert share_done(view) == share
+        assert f"{state_word(job, told)}: {progress_figures(job, told)}" == said
+    assert share_done(told) == share
 
 
 def test_a_terminal_gets_a_bar(home: Path, sandbox: Sandbox, folder: Path) -> None:
@@ -91,7 +73,7 @@ def test_an_old_job_that_the_service_has_forgotten_is_given_up_soon(
     """A job of long ago that isn't known there is no job on its way: no minutes of asking."""
     monkeypatch.setattr("reelbook.cli.progress.UNKNOWN_SECONDS", 0.5)
     with ledger_in(home, "sandbox", sandbox.api_key, clock=Clock(time.time() - 86400)) as ledger:
-        Book(ledger, Clock()).job("req_forgotten")
+        Book(ledger).job("req_forgotten")
     began = time.monotonic()
     result = run("jobs", "resume")
     assert (result.exit_code, "req_forgotten: " in result.stderr) == (1, True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from cli.conftest import Run
 from cli.doubles import WAIT_SECONDS, TinyClips, start
 from IPython.core.interactiveshell import InteractiveShell
 from PIL import Image
+from support.waiting import until
 
 import reelbook as rb
 from reelbook.sandbox.handle import Sandbox
@@ -122,9 +122,9 @@ def test_it_asks_above_a_dollar_and_a_dry_run_buys_nothing(run: Run, sandbox: Sa
         (["a {fox|heron"], "At character 3"),
         (["a fox", "--seed", "x"], "seed"),
         (["missing.toml"], "missing.toml can't be read"),
-        (["broken.toml"], "broken.toml is no TOML"),
+        (["broken.toml"], "broken.toml isn't valid TOML"),
         (["empty.toml"], "empty.toml has no template"),
-        (["strange.toml"], "animal is no field of a plan"),
+        (["strange.toml"], "animal isn't a field of a plan"),
         (["a fox", "--image", "broken.toml"], "not a picture"),
         (["resume", "99", "--service", "sandbox"], "no sweep 99"),
     ],
@@ -186,10 +186,7 @@ def test_ctrl_c_buys_nothing_more_and_says_how_to_go_on(run: Run, sandbox: Sandb
     """What was sent goes on; the command that it names buys exactly the rest."""
     sandbox.fault("429", endpoint="generate", after=2, times=100, reset_seconds=30)
     process = start("sweep", *FOXES, cwd=folder)
-    deadline = time.monotonic() + WAIT_SECONDS
-    while sandbox.state()["requests"].get("text-to-video", 0) < 3:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(lambda: sandbox.state()["requests"].get("text-to-video", 0) >= 3)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=WAIT_SECONDS)
     assert process.returncode == 130, stderr

@@ -30,12 +30,6 @@ from reelbook.session.job_lifecycle import state_of
 FOX: Any = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7}
 
 
-@pytest.fixture
-def session(sandbox: Sandbox) -> Iterator[rb.Session]:
-    with rb.connect("sandbox") as session:
-        yield session
-
-
 def run_cell(monkeypatch: pytest.MonkeyPatch, cell: str | None, run: int = 1) -> None:
     """From now on this cell is running, for the `run`-th time."""
     execution = Execution(cell, f"{cell}-{run}") if cell else None

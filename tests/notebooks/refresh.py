@@ -60,11 +60,6 @@ def read(path: Path) -> Any:
     return nbformat.read(path, as_version=4)
 
 
-def write(notebook: Any, path: Path) -> None:
-    """Store `notebook` at `path`."""
-    nbformat.write(notebook, path)
-
-
 def main(names: list[str]) -> None:
     """Each lesson in a home of its own, so that none waits for the requests of the one before it.
 
@@ -80,7 +75,7 @@ def main(names: list[str]) -> None:
         finally:
             server.stop(folder / "home")
             shutil.rmtree(folder)
-        write(notebook, lesson)
+        nbformat.write(notebook, lesson)
         print(f"{lesson.name}: refreshed", file=sys.stderr)
 
 

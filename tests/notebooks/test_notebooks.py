@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from notebooks.nbval_run import nbval
-from notebooks.refresh import VOLATILE, nbformat, read, write
+from notebooks.refresh import VOLATILE, nbformat, read
 from support.raw_server import raw_server
 
 import reelbook as rb
@@ -75,7 +75,7 @@ def test_a_wrong_stored_output_is_noticed(home: Path, tmp_path: Path) -> None:
     notebook = read(next(lesson for lesson in LESSONS if lesson.stem == "01-first-video"))
     notebook.cells = [cell for cell in notebook.cells if cell.id in ("import", "cost")]
     notebook.cells[-1].outputs[0].data["text/plain"] = "0.3"
-    write(notebook, tmp_path / "wrong.ipynb")
+    nbformat.write(notebook, tmp_path / "wrong.ipynb")
     done = nbval(tmp_path)
     assert (done.returncode, "0.25" in done.stdout) == (1, True), done.stdout
 

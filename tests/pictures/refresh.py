@@ -78,20 +78,7 @@ sweep = rb.Sweep("a {animal} in {place}", animal=["red fox", "heron", "owl"],
                  place=["snow", "a forest at night", "the desert", "the rain"], duration_seconds=2, seed=SEED)
 matrix = rb.Matrix(sweep, session, rows="animal", columns="place", confirm_above_usd=5)
 """
-STUDENTS = (
-    "Ada",
-    "Alan",
-    "Barbara",
-    "Dorothy",
-    "Emmy",
-    "Grace",
-    "Hedy",
-    "Ivan",
-    "Katherine",
-    "Mary",
-    "Radia",
-    "Tim",
-)
+STUDENTS = ["Ada", "Alan", "Barbara", "Dora", "Emmy", "Grace", "Hedy", "Ivan", "Kate", "Mary", "Radia", "Tim"]
 CLASS_PROMPTS = (
     "a red fox runs through snow at night",
     "a lighthouse in a storm",

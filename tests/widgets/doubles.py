@@ -5,13 +5,12 @@ from __future__ import annotations
 import concurrent.futures
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import av
 import numpy as np
+from media.pictures import film
 from support.waiting import until
 
 from reelbook.account import Facts, Spending
@@ -198,14 +197,8 @@ def work_ends(panel: Panel) -> None:
 
 def clip_file(path: Path, *, size: tuple[int, int] = (64, 36), seconds: int = 1) -> Path:
     """A small real MP4."""
-    with av.open(str(path), "w") as container:
-        stream = container.add_stream("libx264", rate=Fraction(8))
-        stream.width, stream.height, stream.pix_fmt = (*size, "yuv420p")
-        for number in range(8 * seconds):
-            picture = np.full((size[1], size[0], 3), 20 * number % 255, np.uint8)
-            container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
-        container.mux(stream.encode())
-    return path
+    shape = (size[1], size[0], 3)
+    return film(path, [np.full(shape, 20 * number % 255, np.uint8) for number in range(8 * seconds)], 8)
 
 
 def clip(path: Path, request: JobRequest | None = FOX, **facts: Any) -> Clip:

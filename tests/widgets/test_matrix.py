@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cli.doubles import TinyClips
 from support.waiting import until
 from widgets.doubles import Page
 
 import reelbook as rb
 from reelbook.errors import InvalidInput
-from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session.request_code import request_code
 from reelbook.widgets.matrix import Matrix
@@ -25,13 +22,6 @@ from reelbook.widgets.matrix import Matrix
 def known_forecast(monkeypatch: pytest.MonkeyPatch) -> None:
     """A plan knows its time."""
     monkeypatch.setattr("reelbook.session.sweeps.forecast", lambda *_: (240.0, 300.0, 360.0))
-
-
-@pytest.fixture
-def sandbox(home: Path) -> Iterator[Sandbox]:
-    """A sandbox whose clips are there at once."""
-    with server.in_thread(home, pace=0, rate_limiting=False, executor=TinyClips()) as running:
-        yield running
 
 
 def foxes(**axes: Any) -> rb.Sweep:

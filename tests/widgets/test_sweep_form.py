@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from cli.doubles import TinyClips
 from support.waiting import until
 from widgets.doubles import asks, says
 
@@ -15,7 +12,6 @@ import reelbook as rb
 from reelbook.errors import ConfirmationNeeded, InvalidInput
 from reelbook.explore import SweepRun
 from reelbook.requests import options
-from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 from reelbook.widgets.sweep_form import SweepForm
 
@@ -24,13 +20,6 @@ from reelbook.widgets.sweep_form import SweepForm
 def known_forecast(monkeypatch: pytest.MonkeyPatch) -> None:
     """A plan knows its time."""
     monkeypatch.setattr("reelbook.session.sweeps.forecast", lambda *_: (240.0, 300.0, 360.0))
-
-
-@pytest.fixture
-def sandbox(home: Path) -> Iterator[Sandbox]:
-    """A sandbox whose clips are there at once."""
-    with server.in_thread(home, pace=0, rate_limiting=False, executor=TinyClips()) as running:
-        yield running
 
 
 AXES = {"animal": "fox, heron, bear", "seed": "1-2", "duration_seconds": "1"}

@@ -7,16 +7,13 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from cli.doubles import TinyClips
 from PIL import Image
 from widgets.doubles import says
 
 import reelbook as rb
 from reelbook.account.usage import DAY_SECONDS, UsageSpan
-from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Job
 from reelbook.widgets.usage_chart import (
@@ -30,13 +27,6 @@ from reelbook.widgets.usage_chart import (
 )
 
 NOW = 20_000 * DAY_SECONDS + 50_000
-
-
-@pytest.fixture
-def sandbox(home: Path) -> Iterator[Sandbox]:
-    """A sandbox whose clips are there at once."""
-    with server.in_thread(home, pace=0, rate_limiting=False, executor=TinyClips()) as running:
-        yield running
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The command `reelbook`: puts the commands together, and says errors in one line at the edge.
+"""The command `reelbook`: puts the commands together, and reports errors in one line.
 
 Each command has a module of its own, which imports what it needs when it runs.
 """
@@ -27,7 +27,7 @@ class Commands(TyperGroup):
     """The commands; an error of the library ends them with one clean line and not with a traceback."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """As typer's. How one name begins will do. A command of a group is said with its group."""
+        """As typer's; but the beginning of a name is enough, and a group's command is told its group."""
         name = args[0]
         begun = [each for each in self.commands if each.startswith(name)]
         if len(begun) == 1 and len(name) >= SHORTEST:

@@ -35,7 +35,7 @@ _PLAIN_MISTAKES: Final = (
     (re.compile(r"Input should be greater than or equal to (\S+)"), r"Give \1 or more."),
     (re.compile(r"Input should be less than or equal to (\S+)"), r"Give \1 or less."),
     (re.compile(r"Value error, (.*)"), r"\1"),
-    (re.compile(r"dir (.*) is a file\."), r"\1 is a file and no folder."),
+    (re.compile(r"dir (.*) is a file\."), r"\1 is a file, not a folder."),
 )
 
 

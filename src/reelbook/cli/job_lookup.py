@@ -39,11 +39,14 @@ T = TypeVar("T")
 
 
 class JobLookup:
-    """Finds jobs of some services in a ledger. `services` names the service of each account by its id."""
+    """Finds jobs of some services in a home's ledger, and none where that was never written.
 
-    def __init__(self, file: LedgerFile, service: Service) -> None:
+    `services` names the service of each account by its id.
+    """
+
+    def __init__(self, file: LedgerFile | None, service: Service) -> None:
         self.file = file
-        everyone = file.accounts()
+        everyone = [] if file is None else file.accounts()
         self.services = _service_names(everyone)
         self.accounts = [
             each
@@ -51,7 +54,7 @@ class JobLookup:
             if service is Service.auto or (each.origin == SANDBOX) == (service is Service.sandbox)
         ]
         # As every session does, they settle what a dead kernel was sending: it is uncertain by now.
-        self.ledgers = [Ledger(file, account) for account in self.accounts]
+        self.ledgers = [Ledger(file, account) for account in self.accounts if file is not None]
 
     def find(self, *, limit: int, **filters: Any) -> list[Entry]:
         """The newest entries, newest first; the filters are those of `Filter`."""
@@ -60,13 +63,15 @@ class JobLookup:
 
     def one(self, wanted: str) -> Entry:
         """The entry of an id, of the beginning of one, or of a number such as `#12`. Raises InvalidInput."""
+        if self.file is None:
+            raise InvalidInput("No job was ever sent from this home.")
         if (exact := self.file.by_request_id(wanted)) is not None:
             return exact
         found = self.file.beginning_with(wanted, limit=MATCHES + 1) if wanted else []
         if len({entry.request_id for entry in found}) == 1:
             return found[0]
         if not found:
-            return self._numbered(wanted)
+            return self._numbered(self.file, wanted)
         lines = [
             "".join(f"  {terminal_line(each)}" for each in (entry.request_id or "", entry.state))
             + f"  {terminal_line(entry.prompt, MATCH_CHARACTERS)}"
@@ -76,16 +81,25 @@ class JobLookup:
         head = f"Several jobs have ids that begin with “{shown(wanted)}”:"
         raise InvalidInput("\n".join([head, *lines, *more]))
 
-    def _numbered(self, wanted: str) -> Entry:
+    def _numbered(self, file: LedgerFile, wanted: str) -> Entry:
         # A shell takes an unquoted "#12" for a comment, so the number alone will do.
         digits = wanted.removeprefix("#")
         number = int(digits) if digits.isdecimal() and len(digits) < 19 else 0
-        if (entry := self.file.get(number)) is not None:
+        if (entry := file.get(number)) is not None:
             return entry
         raise InvalidInput(
             f"No job in this home has the id or the number “{shown(wanted)}”. reelbook jobs lists those "
             "there are; reelbook generate --resume watches one from elsewhere by its whole id."
         )
+
+    def anything(self) -> bool:
+        """Whether any job was ever sent from this home, to whichever service."""
+        return self.file is not None and bool(self.file.find(limit=1))
+
+    def picked(self) -> list[Entry]:
+        """The picked ones, in the order in which they were picked."""
+        picks = self.everywhere(lambda ledger: ledger.annotations.picks())
+        return sorted(picks, key=lambda entry: entry.marks.picked_at or 0.0)
 
     def service_of(self, entry: Entry) -> str:
         """The name of the service that the entry was submitted to."""
@@ -118,11 +132,11 @@ class JobLookup:
 
 
 @contextlib.contextmanager
-def open_lookup(home: Path | None, service: Service) -> Iterator[JobLookup | None]:
-    """A lookup in a home's ledger; None if nothing was ever submitted from there, and then none is made."""
+def open_lookup(home: Path | None, service: Service) -> Iterator[JobLookup]:
+    """A lookup in a home's ledger, which isn't made where there is none."""
     folder = settings.home(home)
     if not (folder / FILE_NAME).exists():
-        yield None
+        yield JobLookup(None, service)
         return
     with LedgerFile.open(folder) as file:
         if file.store.trouble:
@@ -135,10 +149,9 @@ def state_of(entry: Entry) -> str:
     return told_state(entry.state)
 
 
-def parse_states(lookup: JobLookup | None, words: list[str]) -> tuple[str, ...] | None:
+def parse_states(lookup: JobLookup, words: list[str]) -> tuple[str, ...] | None:
     """The ledger's words for the states that a person named; None if none was. Raises InvalidInput."""
-    is_there = lambda state: lookup is not None and bool(lookup.find(limit=1, state=state))  # noqa: E731
-    return named_states(words, is_there) or None
+    return named_states(words, lambda state: bool(lookup.find(limit=1, state=state))) or None
 
 
 def parse_time(text: str) -> float:
@@ -152,8 +165,8 @@ def parse_time(text: str) -> float:
         return datetime.fromisoformat(text.strip()).timestamp()
     except (ValueError, OverflowError, OSError):
         raise typer.BadParameter(
-            f"{quotable(text)} is no time. Write 2026-11-21, 2026-11-21T14:30, or how long ago: 30m, 2h, 3d, "
-            "1w."
+            f"{quotable(text)} isn't a time. Write 2026-11-21, 2026-11-21T14:30, or how long ago: "
+            "30m, 2h, 3d, 1w."
         ) from None
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from .. import settings, states, wire
-from ..errors import InvalidInput, ReelbookError
+from ..errors import InvalidInput
 from ..formatting import count, dollars, file_size, iso_time, price, seconds, terminal_line
 from ..lazy_module import LazyModule
 from ..requests import options
@@ -26,16 +26,13 @@ from .options import AsJson, Home, ManyArguments, Service, argument, command_lin
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from .. import ledger
     from ..ledger import Account, Entry
-    from ..session import Clip, Job, Session
+    from ..session import Job, Session
     from ..widgets.handing_over import Handed
-    from . import job_lookup, progress
+    from . import job_lookup
     from .job_lookup import JobLookup
-else:  # help and bad usage load neither ledger nor client
-    ledger = LazyModule("reelbook.ledger")
+else:  # help and bad usage don't load the ledger
     job_lookup = LazyModule("reelbook.cli.job_lookup")
-    progress = LazyModule("reelbook.cli.progress")
 
 ID_CHARACTERS = 10
 EXPERIMENT_CHARACTERS = 14
@@ -75,22 +72,19 @@ Which = Annotated[Service, typer.Option(help="auto: every service that this home
 def jobs(
     ctx: typer.Context,
     text: Annotated[
-        str | None, option("Only where each begins a word of the prompt.", metavar="WORDS")
+        str | None, option("Only prompts with words that begin like these.", metavar="WORDS")
     ] = None,
     state: Annotated[
         list[str] | None,
-        option(
-            f"Only in this state: {states.listed()}. May be given several times.",
-            metavar="STATE",
-        ),
+        option(f"Only in this state: {states.listed()}. May be given several times.", metavar="STATE"),
     ] = None,
-    since: Annotated[str | None, option("From this time on: 2026-11-21, or so long ago: 2h, 3d.")] = None,
+    since: Annotated[str | None, option("From this time on: 2026-11-21, or how long ago: 2h, 3d.")] = None,
     until: Annotated[str | None, option("Before this time, written as for --since.")] = None,
-    min_cost: Annotated[float | None, option("At least so much.", metavar="USD")] = None,
-    max_cost: Annotated[float | None, option("At most so much.", metavar="USD")] = None,
+    min_cost: Annotated[float | None, option("Only what cost at least this much.", metavar="USD")] = None,
+    max_cost: Annotated[float | None, option("Only what cost at most this much.", metavar="USD")] = None,
     experiment: Annotated[str | None, option("Only of this experiment.")] = None,
     picked: Annotated[bool, option("Only the picked ones.", "--picked")] = False,
-    limit: Annotated[int, typer.Option(metavar="NUMBER", help="At most so many, the newest.", min=1)] = 20,
+    limit: Annotated[int, typer.Option(metavar="NUMBER", help="How many at most, newest first.", min=1)] = 20,
     service: Which = Service.auto,
     as_json: AsJson = False,
     home: Home = None,
@@ -102,6 +96,7 @@ def jobs(
     """
     if ctx.invoked_subcommand is not None:
         _refuse_filters(ctx)
+        ctx.default_map = {ctx.invoked_subcommand: {"home": home}}
         return
     filters: dict[str, Any] = {
         "text": text,
@@ -120,7 +115,6 @@ def jobs(
 
 @commands.command(short_help="Show all that is known of one job.")
 def show(
-    ctx: typer.Context,
     wanted: Annotated[
         str, typer.Argument(metavar="ID", help="The job's id, the beginning of it, or its number: '#12'.")
     ],
@@ -128,10 +122,7 @@ def show(
     home: Home = None,
 ) -> None:
     """Show all that is known of one job: what was asked for, its times, costs, clip and error."""
-    home = home or _home_before(ctx)
     with job_lookup.open_lookup(home, Service.auto) as lookup:
-        if lookup is None:
-            raise InvalidInput("No job was ever sent from this home.")
         entry = lookup.one(wanted)
         if as_json:
             say_json(_job_document(lookup, entry))
@@ -141,8 +132,7 @@ def show(
 
 @commands.command()
 def receipt(
-    ctx: typer.Context,
-    experiment: Annotated[str | None, argument("Which. Default: all clips of this home.")] = None,
+    experiment: Annotated[str | None, argument("The experiment. Default: all clips of this home.")] = None,
     csv: Annotated[
         Path | None,
         option("Write it to this file, for a spreadsheet; “-” prints it.", dir_okay=False, allow_dash=True),
@@ -155,18 +145,15 @@ def receipt(
 
     It reads the ledger on this machine. What was refused or taken back cost nothing and isn't in it.
     """
-    from ..account.receipt import Receipt, receipt_of
+    from ..account.receipt import receipt_of
     from ..ledger.search import ALL_ENTRIES
 
     if csv is not None and str(csv) != STDOUT and csv.exists() and not force:
         raise InvalidInput(f"{csv} is there already. --force replaces it.")
-    with job_lookup.open_lookup(home or _home_before(ctx), service) as lookup:
-        if lookup is None:
-            bought = Receipt((), experiment)
-        else:
-            entries = lookup.find(experiment=experiment, limit=ALL_ENTRIES)
-            by_tools = [] if experiment is not None else lookup.everywhere(lambda each: each.tool_jobs.list())
-            bought = receipt_of(entries, lookup.services, experiment, by_tools)
+    with job_lookup.open_lookup(home, service) as lookup:
+        entries = lookup.find(experiment=experiment, limit=ALL_ENTRIES)
+        by_tools = [] if experiment is not None else lookup.everywhere(lambda each: each.tool_jobs.list())
+        bought = receipt_of(entries, lookup.services, experiment, by_tools)
         if experiment is not None and not bought.rows:
             raise InvalidInput(
                 f"Nothing was bought in an experiment called “{experiment}”.{_other_experiments(lookup)}"
@@ -182,9 +169,10 @@ def receipt(
 
 @commands.command(cls=ManyArguments, short_help="Hand clips over: one page that plays from the disk.")
 def export(
-    ctx: typer.Context,
     file: Annotated[Path, argument("The page (.html), or a zip of it with the clips (.zip).")],
-    wanted: Annotated[list[str] | None, argument("Which. Default: the picked ones.", metavar="ID")] = None,
+    wanted: Annotated[
+        list[str] | None, argument("The clips. Default: the picked ones.", metavar="ID")
+    ] = None,
     title: Annotated[str, option("Stands above the clips. Default: what the prompts have in common.")] = "",
     no_prompts: Annotated[bool, option("Leave the prompts out.", "--no-prompts")] = False,
     no_seeds: Annotated[bool, option("Leave the seeds out.", "--no-seeds")] = False,
@@ -199,8 +187,8 @@ def export(
     """
     from ..widgets.handing_over import hand_over
 
-    with job_lookup.open_lookup(home or _home_before(ctx), service) as lookup:
-        here = [] if lookup is None else _handed(lookup, wanted)
+    with job_lookup.open_lookup(home, service) as lookup:
+        here = _handed(lookup, wanted)
     if not here:
         raise InvalidInput("No clip is picked. Name the clips: reelbook jobs lists their ids.")
     hand_over(
@@ -217,12 +205,11 @@ def export(
 
 @commands.command(cls=ManyArguments)
 def resume(
-    ctx: typer.Context,
     wanted: Annotated[
-        list[str] | None, argument("Which. Default: all unfinished ones.", metavar="ID")
+        list[str] | None, argument("The jobs. Default: all unfinished ones.", metavar="ID")
     ] = None,
     find_out: Annotated[
-        bool, option("Then ask for the balance, to tell what became of uncertain ones.", "--find-out")
+        bool, option("Then ask for the balance, to find out what became of uncertain ones.", "--find-out")
     ] = False,
     alone: Annotated[
         bool, option("With --find-out: nobody else used the account meanwhile.", "--alone")
@@ -239,26 +226,52 @@ def resume(
     on with downloads that broke off. Ctrl-C ends the waiting, not the jobs. It ends in 0 if every clip came
     home, in 1 if not.
     """
-    home = home or _home_before(ctx)
     if alone and not find_out:
         raise typer.BadParameter("It says how to take what --find-out finds.", param_hint="--alone")
     if unsent and wanted:
         raise typer.BadParameter("It sends all of them: leave the ids out.", param_hint="--unsent")
-    all_home = _take_up(wanted or [], service, home, find_out=find_out, alone=alone, unsent=unsent)
-    raise typer.Exit(0 if all_home else 1)
+    again = command_line("jobs", "resume", service=service, home=home)
+    with job_lookup.open_lookup(home, service) as lookup:
+        left = _chosen(lookup, wanted) if wanted else lookup.unfinished()
+        left += (to_send := lookup.left_unsent() if unsent else [])
+        doubtful = lookup.uncertain() if find_out else []
+        with ExitStack() as stack:
+            sessions = _sessions(lookup, [*left, *doubtful], home, stack)
+            jobs: list[Job] = []
+            for session, account in sessions:
+                ours = [entry for entry in left if entry.account_id == account.id]
+                if wanted:
+                    jobs += [session.job(entry.request_id or "") for entry in ours]
+                else:
+                    jobs += _resumed(session, [entry for entry in ours if entry in to_send])
+                left = [entry for entry in left if entry not in ours]
+            failed = _wait_for_all(jobs, again) if jobs else 0
+            if not jobs and not left:
+                say("There is nothing to fetch.", err=True)
+            for session, account in sessions:
+                if any(entry.account_id == account.id for entry in doubtful):
+                    say(str(session.reconcile(alone=alone)))
+        reached = {account.id for _, account in sessions}
+        left += [entry for entry in doubtful if entry.account_id not in reached]
+        _say_unreached(lookup, left)
+        if elsewhere := lookup.watched_elsewhere():
+            say(f"{count(elsewhere, 'clip')} left to another running program, which fetches them.", err=True)
+        for line in _open_lines(lookup, again, find_out=find_out):
+            say(line, err=True)
+    raise typer.Exit(1 if failed or left else 0)
 
 
 def _handed(lookup: JobLookup, wanted: list[str] | None) -> list[Handed]:
     """The clips of those ids, or of all picks in the order of picking, each with its note and votes."""
     from ..explore.study import won_votes
+    from ..ledger import Ledger
     from ..session.job import clip_of
     from ..widgets.handing_over import Handed
 
-    entries = [lookup.one(each) for each in wanted or ()]
-    if not wanted:
-        entries = lookup.everywhere(lambda ledger: ledger.annotations.picks())
-        entries.sort(key=lambda entry: entry.marks.picked_at or 0.0)
-    ledgers = {each.id: ledger.Ledger(lookup.file, each) for each in lookup.file.accounts()}
+    entries = [lookup.one(each) for each in wanted or ()] or lookup.picked()
+    if (file := lookup.file) is None:
+        return []
+    ledgers = {each.id: Ledger(file, each) for each in file.accounts()}
     here = []
     for entry in entries:
         clip = clip_of(entry, sandbox=lookup.service_of(entry) == job_lookup.SANDBOX)
@@ -267,11 +280,6 @@ def _handed(lookup: JobLookup, wanted: list[str] | None) -> list[Handed]:
         elif wanted:
             raise InvalidInput(f"Job {entry.request_id or f'#{entry.id}'} has no clip on this disk.")
     return here
-
-
-def _home_before(ctx: typer.Context) -> Path | None:
-    """The home that was named before the command: `reelbook jobs --home … show ID`."""
-    return None if ctx.parent is None else ctx.parent.params["home"]
 
 
 def _refuse_filters(ctx: typer.Context) -> None:
@@ -286,7 +294,7 @@ def _refuse_filters(ctx: typer.Context) -> None:
 
 
 def _print_list(
-    lookup: JobLookup | None,
+    lookup: JobLookup,
     filters: Mapping[str, Any],
     limit: int,
     resume_command: str,
@@ -294,22 +302,22 @@ def _print_list(
     as_json: bool,
 ) -> None:
     """Prints the jobs to standard output. Where a program reads it, the sums go to standard error."""
-    found = [] if lookup is None else lookup.find(limit=limit + 1, **filters)
+    found = lookup.find(limit=limit + 1, **filters)
     entries = found[:limit]
     if as_json:
-        sums = {} if lookup is None else lookup.spend()
         amounts = ("spent_usd", "reserved_usd", "uncertain_usd")
-        spend = {name: {each: getattr(spent, each) for each in amounts} for name, spent in sums.items()}
-        say_json({"jobs": [_job_fields(lookup, each) for each in entries if lookup], "spend": spend})
+        sums = lookup.spend().items()
+        spend = {name: {each: getattr(spent, each) for each in amounts} for name, spent in sums}
+        say_json({"jobs": [_job_fields(lookup, each) for each in entries], "spend": spend})
         return
     person = sys.stdout.isatty()
     if not person:
         say("\t".join(ROW_FIELDS))
-    if lookup is None or not (entries or lookup.file.find(limit=1)):
+    if not (entries or lookup.anything()):
         say('No jobs yet. The first one: reelbook generate "a red fox runs through snow"', err=not person)
         return
     if not entries:
-        say("No job is like that. Without the filters there are some.", err=not person)
+        say("No job matches. Without the filters there are some.", err=not person)
     elif person:
         from .screen import Screen
 
@@ -370,7 +378,7 @@ def _summary(lookup: JobLookup, resume_command: str) -> list[str]:
     lines = []
     sums = lookup.spend()
     for name, spend in sums.items():
-        if spend == ledger.Spend(0.0, 0.0, 0.0) and len(sums) > 1:
+        if not spend.committed_usd and len(sums) > 1:
             continue  # a key that was tried and bought nothing
         tools = f" ({dollars(spend.tools_usd)} through agent tools)" if spend.tools_usd else ""
         money = f"{dollars(spend.spent_usd)} spent{tools} · {dollars(spend.reserved_usd)} reserved"
@@ -380,7 +388,7 @@ def _summary(lookup: JobLookup, resume_command: str) -> list[str]:
         pronoun = "it" if len(unfinished) == 1 else "them"
         lines.append(f"{count(len(unfinished), 'clip')} not here yet. To get {pronoun}:\n  {resume_command}")
     if elsewhere := lookup.watched_elsewhere():
-        lines.append(f"{count(elsewhere, 'clip')} on the way in another program that runs.")
+        lines.append(f"{count(elsewhere, 'clip')} on the way in another running program.")
     return [*lines, *_open_lines(lookup, resume_command)]
 
 
@@ -538,61 +546,10 @@ def _job_document(lookup: JobLookup, entry: Entry) -> dict[str, Any]:
     }
 
 
-def _other_experiments(lookup: JobLookup | None) -> str:
-    names = [] if lookup is None else lookup.everywhere(lambda ledger: ledger.annotations.experiments())
+def _other_experiments(lookup: JobLookup) -> str:
+    names = lookup.everywhere(lambda ledger: ledger.annotations.experiments())
     listed = ", ".join(f"“{terminal_line(name)}”" for name in list(dict.fromkeys(names))[:EXPERIMENTS_NAMED])
     return f" The last ones are {listed}." if listed else ""
-
-
-def _take_up(
-    wanted: Sequence[str],
-    service: Service,
-    home: Path | None,
-    *,
-    find_out: bool,
-    alone: bool,
-    unsent: bool,
-) -> bool:
-    """Fetches the clips of the jobs `wanted`, or of all unfinished ones. Returns whether all came home.
-
-    With `unsent` it submits, and pays for, what was never sent. With `find_out` it compares the balances
-    afterwards, see `Session.reconcile`, which also says what `alone` means. Ctrl-C ends in typer's Exit(130).
-    Raises InvalidInput for an id that can't be watched.
-    """
-    again = command_line("jobs", "resume", service=service, home=home)
-    with job_lookup.open_lookup(home, service) as lookup:
-        if lookup is None:
-            if wanted:
-                raise InvalidInput("No job was ever sent from this home.")
-            say("No jobs yet, so nothing is unfinished.", err=True)
-            return True
-        left = _chosen(lookup, wanted) if wanted else lookup.unfinished()
-        left += (to_send := lookup.left_unsent() if unsent else [])
-        doubtful = lookup.uncertain() if find_out else []
-        with ExitStack() as stack:
-            sessions = _sessions(lookup, [*left, *doubtful], home, stack)
-            jobs: list[Job] = []
-            for session, account in sessions:
-                ours = [entry for entry in left if entry.account_id == account.id]
-                if wanted:
-                    jobs += [session.job(entry.request_id or "") for entry in ours]
-                else:
-                    jobs += _resumed(session, [entry for entry in ours if entry in to_send])
-                left = [entry for entry in left if entry not in ours]
-            failed = _wait_for_all(jobs, again) if jobs else 0
-            if not jobs and not left:
-                say("There is nothing to fetch.", err=True)
-            for session, account in sessions:
-                if any(entry.account_id == account.id for entry in doubtful):
-                    say(str(session.reconcile(alone=alone)))
-        reached = {account.id for _, account in sessions}
-        left += [entry for entry in doubtful if entry.account_id not in reached]
-        _say_unreached(lookup, left)
-        if elsewhere := lookup.watched_elsewhere():
-            say(f"{count(elsewhere, 'clip')} left to another program that runs and fetches.", err=True)
-        for line in _open_lines(lookup, again, find_out=find_out):
-            say(line, err=True)
-        return not failed and not left
 
 
 def _resumed(session: Session, to_send: Sequence[Entry]) -> tuple[Job, ...]:
@@ -624,6 +581,8 @@ def _sessions(
     from ..ledger.records import origin
     from ..session.connector import connect, connect_own_sandbox
 
+    if lookup.file is None:
+        return []
     account_ids = {entry.account_id for entry in entries}
     origins = {account.origin for account in lookup.file.accounts() if account.id in account_ids}
     sessions = []
@@ -640,6 +599,8 @@ def _sessions(
 
 def _wait_for_all(jobs: Sequence[Job], again: str) -> int:
     """Waits for all of them and says what becomes of each. Returns how many failed."""
+    from .progress import wait_for_jobs
+
     unsent = sum(job.state == states.SENDING for job in jobs)
     said = f"{unsent} of them sent only now" if unsent else "Nothing is submitted"
     say(f"Watching {count(len(jobs), 'job')}. {said}.", err=True)
@@ -648,21 +609,11 @@ def _wait_for_all(jobs: Sequence[Job], again: str) -> int:
         f"To get what is missing:\n  {again}"
     )
     with stoppable(stopped) as ctrl_c:
-        failed = progress.wait_for_jobs(jobs, ctrl_c, describe_end=_describe_end)
+        failed = wait_for_jobs(jobs, ctrl_c)
     if len(jobs) > 1:
         words = f"{count(len(jobs) - failed, 'clip')} fetched"
         say(f"{words}, {failed} failed." if failed else f"{words}.", err=True)
     return failed
-
-
-def _describe_end(job: Job, clip: Clip | None, error: Exception | None) -> tuple[str, bool]:
-    """What to say of a job that ended, and whether it goes to standard error."""
-    if clip is None:
-        return f"{terminal_line(job.request_id or f'#{job.entry_id}')}: {error}", True
-    try:
-        return f"{clip.path}: {progress.clip_figures(clip)}", False
-    except ReelbookError as unreadable:
-        return f"{clip.path}: {unreadable}", True
 
 
 def _say_unreached(lookup: JobLookup, left: Sequence[Entry]) -> None:

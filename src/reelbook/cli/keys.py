@@ -1,4 +1,4 @@
-"""`reelbook keys`: the account's API keys, and a key in the place of another one.
+"""`reelbook keys`: the account's API keys, and changing the one in use.
 
 A key's secret is printed only where it is asked for by name; else it goes into a private file or the keyring.
 """
@@ -9,7 +9,7 @@ import os
 import sys
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import Annotated, Self
 
 import typer
 
@@ -19,9 +19,6 @@ from ..formatting import terminal_line
 from ..secret import Secret, shown
 from .console import require_yes, say, say_json, shell_word, waiting_notice
 from .options import AsJson, Home, Service, Which, open_session, option
-
-if TYPE_CHECKING:
-    pass
 
 COLUMNS = ("id", "name", "preview", "limit", "state", "created", "last_used", "note")
 
@@ -40,13 +37,13 @@ Keep = Annotated[bool, option("Keep the key in the system's keyring.", "--keep")
 Yes = Annotated[bool, option("Don't ask.", "--yes", "-y")]
 
 
-@commands.command("list", short_help="List the keys, with what each is used for last.")
+@commands.command("list", short_help="List the keys, and when each was last used.")
 def list_keys(
     as_json: AsJson = False,
     service: Which = Service.auto,
     home: Home = None,
 ) -> None:
-    """List the keys, with what each is used for last; the keys themselves are never in the list."""
+    """List the keys, and when each was last used; the keys themselves are never in the list."""
     from ..text import keys as words
 
     with open_session(service, home) as session:
@@ -125,7 +122,7 @@ def revoke(
     say(terminal_line(words.revoked(key.name)))
 
 
-@commands.command(short_help="Put a fresh key in the place of the one in use.")
+@commands.command(short_help="Replace the key in use with a fresh one.")
 def rotate(
     name: Annotated[str | None, option("Default: the name of the old one, with a number.")] = None,
     rate_limit: RateLimit = None,
@@ -136,7 +133,7 @@ def rotate(
     service: Which = Service.auto,
     home: Home = None,
 ) -> None:
-    """Put a fresh key in the place of the one in use: made, tried, kept, and the old one revoked last.
+    """Replace the key in use with a fresh one: made, tried, kept, and the old one revoked last.
 
     The ledger's jobs, spend and limit go on under the new key. Other notebooks that run with the old key
     stop when it is revoked; until then it works.

@@ -40,7 +40,7 @@ def lab(
     port: Annotated[
         int | None, option("JupyterLab's port. Default: 8888, or the next free one.", metavar="NUMBER")
     ] = None,
-    no_browser: Annotated[bool, option("Only say the address.", "--no-browser")] = False,
+    no_browser: Annotated[bool, option("Only print the address.", "--no-browser")] = False,
     home: Home = None,
 ) -> None:
     """Open the lessons in JupyterLab.

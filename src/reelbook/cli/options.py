@@ -23,7 +23,7 @@ Command = TypeVar("Command", bound=Callable[..., None])
 
 
 def option(words: str, *names: str, **more: Any) -> Any:
-    """An option whose help tells its default, or that has none."""
+    """An option without a default, or one whose help text states it."""
     return typer.Option(*names, help=words, show_default=False, **more)
 
 

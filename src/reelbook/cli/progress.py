@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -32,8 +32,6 @@ PROMPT_CHARACTERS = 20
 ONE_BAR_CHARACTERS, ROW_BAR_CHARACTERS = 24, 10
 OLD_SECONDS = 60.0
 UNKNOWN_SECONDS = 8.0  # time for a few answers
-
-DescribeEnd = Callable[[Job, Clip | None, Exception | None], tuple[str, bool]]
 
 
 def wait_for_clip(job: Job, ctrl_c: CtrlC) -> Clip:
@@ -62,10 +60,9 @@ def wait_for_clip(job: Job, ctrl_c: CtrlC) -> Clip:
                 raise job.error
 
 
-def wait_for_jobs(jobs: Sequence[Job], ctrl_c: CtrlC, *, describe_end: DescribeEnd) -> int:
-    """Waits for several jobs. Returns how many ended without a clip.
+def wait_for_jobs(jobs: Sequence[Job], ctrl_c: CtrlC) -> int:
+    """Waits for several jobs and says what becomes of each. Returns how many ended without a clip.
 
-    `describe_end` gives the line to print about a job that ended, and whether it goes to standard error.
     Raises KeyboardInterrupt after Ctrl-C.
     """
     running, idle, failed = list(jobs), set[Job](), 0
@@ -85,7 +82,7 @@ def wait_for_jobs(jobs: Sequence[Job], ctrl_c: CtrlC, *, describe_end: DescribeE
                     clip, error = outcome
                     running.remove(job)
                     failed += clip is None
-                    line, is_error = describe_end(job, clip, error)
+                    line, is_error = _end(job, clip, error)
                     display.say(line, err=is_error)
             if running:
                 time.sleep(LOOK_SECONDS)
@@ -113,6 +110,16 @@ def _outcome(
         return None
     except (ReelbookError, OSError) as error:
         return None, error
+
+
+def _end(job: Job, clip: Clip | None, error: Exception | None) -> tuple[str, bool]:
+    """What to say of a job that ended, and whether it goes to standard error."""
+    if clip is None:
+        return f"{terminal_line(job.request_id or f'#{job.entry_id}')}: {error}", True
+    try:
+        return f"{clip.path}: {clip_figures(clip)}", False
+    except ReelbookError as unreadable:
+        return f"{clip.path}: {unreadable}", True
 
 
 def state_word(job: Job, view: JobView) -> str:

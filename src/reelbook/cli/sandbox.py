@@ -27,7 +27,7 @@ def serve(
         str, typer.Option(help="How long jobs take: at once, brisk, lifelike, or seconds.")
     ] = "brisk",
     idle_minutes: Annotated[
-        float, option("End after so many minutes without use. Default: never.", metavar="NUMBER", min=0)
+        float, option("Stop after this many minutes without use. Default: never.", metavar="NUMBER", min=0)
     ] = 0,
     workers: Annotated[int | None, option("How many processes draw.", metavar="NUMBER", min=1)] = None,
     rate_limit: Annotated[

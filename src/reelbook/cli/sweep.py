@@ -70,7 +70,7 @@ def plan(
         str | None,
         option("Which cells are made: grid (the default), one-at-a-time, sample, pairs, latin-hypercube."),
     ] = None,
-    sample: Annotated[int | None, option("So many cells, at random.", metavar="NUMBER")] = None,
+    sample: Annotated[int | None, option("This many cells, chosen at random.", metavar="NUMBER")] = None,
     wildcards: Annotated[
         Path | None, option("Text files for __wildcards__.", metavar="FOLDER", file_okay=False)
     ] = None,
@@ -168,13 +168,13 @@ def _file(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise InvalidInput(f"{path} can't be read: {error.strerror or error}.") from None
     except tomllib.TOMLDecodeError as error:
-        raise InvalidInput(f"{path} is no TOML: {error}.") from None
+        raise InvalidInput(f"{path} isn't valid TOML: {error}.") from None
     if not isinstance(given.get("template"), str):
         raise InvalidInput(f'{path} has no template. It begins with: template = "a {{animal}} runs".')
     known = {*RESERVED, "axes"} - {"prompt"}
     if strange := [each for each in given if each not in known]:
         raise InvalidInput(
-            f"{path}: {strange[0]} is no field of a plan. What fills a slot goes below [axes]."
+            f"{path}: {strange[0]} isn't a field of a plan. What fills a slot goes below [axes]."
         )
     axes = given.pop("axes", {})
     if not isinstance(axes, dict):

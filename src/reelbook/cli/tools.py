@@ -152,7 +152,7 @@ def _argument(word: str, properties: Any) -> tuple[str, Any]:
     """The argument that a word KEY=VALUE gives, as the schema's type wants it."""
     key, equals, value = word.partition("=")
     if not key or not equals:
-        raise InvalidInput(f"“{shown(word)}” is no KEY=VALUE. Nothing was sent.")
+        raise InvalidInput(f"“{shown(word)}” isn't KEY=VALUE. Nothing was sent.")
     if value.startswith("@") and not value.startswith("@@"):
         return key, _file(Path(value[1:]))
     value = value.removeprefix("@")

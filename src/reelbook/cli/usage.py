@@ -25,7 +25,7 @@ BAR, BESIDE = 40, 66
 def usage(
     days: Annotated[int, typer.Option(metavar="NUMBER", help="How many days back.", min=1, max=365)] = 30,
     quick: Annotated[
-        bool, option("Stop after eight requests: spans stay that aren't split by day.", "--quick")
+        bool, option("Stop after eight requests: some spans may not be split by day yet.", "--quick")
     ] = False,
     service: Which = Service.auto,
     as_json: AsJson = False,

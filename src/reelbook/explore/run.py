@@ -18,7 +18,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from .. import states, wire
-from ..errors import ConfirmationNeeded, InvalidInput, LedgerLocked, ReelbookError, WaitTimeout
+from ..errors import (
+    ConfirmationNeeded,
+    InvalidInput,
+    LedgerLocked,
+    ReelbookError,
+    SubmissionCancelled,
+    WaitTimeout,
+)
 from ..event_thread import Future, until_done
 from ..formatting import count, dollars, spreadsheet_cell
 from ..ledger.sweeps import PAUSED, RUNNING, STOPPED, sweep_state
@@ -497,8 +504,9 @@ class SweepRun:
         if len(clips) == len(wanted):
             return clips
         said = f"{len(clips)} of {len(wanted)} clips are there: see each cell's state and job."
-        errors = (each.job.error for each in wanted if each.job is not None and each.job.error is not None)
-        error = copy.copy(next(errors, None)) or ReelbookError("The sweep was stopped.")
+        errors = [each.job.error for each in wanted if each.job is not None and each.job.error is not None]
+        errors.sort(key=lambda error: isinstance(error, SubmissionCancelled))  # a pause takes the others back
+        error = copy.copy(errors[0]) if errors else ReelbookError("The sweep was stopped.")
         error.args = (f"{self.trouble or error} {said}", *error.args[1:])
         raise error
 
