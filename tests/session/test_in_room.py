@@ -17,6 +17,7 @@ from reelbook.classroom.room.app import Room
 from reelbook.classroom.room.serving import in_thread
 from reelbook.classroom.room.store import Student
 from reelbook.errors import JobFailed, SubmissionCancelled, SubmissionUncertain
+from reelbook.explore import SweepRun
 from reelbook.sandbox.handle import Sandbox
 from reelbook.text.card import ShownJob, job_face, job_lines
 from reelbook.web.connections import connection_of
@@ -139,6 +140,23 @@ def test_a_batch_that_waits_is_taken_back(room: Room, ada: rb.Session) -> None:
     assert (batch.cancel(), batch.cancel()) == (2, 0)
     assert (len(batch.unpaid), ada.spending().committed_usd) == (2, 0.0)
     assert room.store.money() == (0, 0)
+
+
+@pytest.mark.parametrize("halt", [SweepRun.pause, SweepRun.stop])
+def test_a_sweep_that_waits_is_taken_back(
+    room: Room, ada: rb.Session, halt: Callable[[SweepRun], None]
+) -> None:
+    """By Pause and by Stop; what is missing can be bought later."""
+    room.store.change(paused=1)
+    run = rb.Sweep("a {animal}", animal=["fox", "owl"], duration_seconds=1).run(ada)
+    until(lambda: all(cell.job and cell.job.view().ahead is not None for cell in run.cells))
+    halt(run)
+    until(lambda: all(cell.missing for cell in run.cells))
+    assert (ada.spending().committed_usd, room.store.money()) == (0.0, (0, 0))
+
+    room.store.change(paused=0)
+    run.resume()
+    assert len(run.results()) == 2
 
 
 def test_what_was_sent_is_not_taken_back(room: Room, ada: rb.Session, sandbox: Sandbox) -> None:

@@ -7,6 +7,7 @@ that, kept on the session's thread.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import copy
 import csv
 import io
@@ -354,7 +355,7 @@ class SweepRun:
         def change() -> None:
             self._rows.change(number, wish)
             if wish != RUNNING:
-                self._halt()
+                self._halt(queued=True)
             else:
                 self._buys, self._halted, self.trouble = True, False, None
                 self._tried.clear()
@@ -424,7 +425,7 @@ class SweepRun:
         assert self.id is not None
         tried = [each.job for each in self.cells if each.number in self._tried and each.job is not None]
         if (wish := self._rows.wish(int(self.id))) != RUNNING:
-            self._halt()
+            self._halt(queued=True)
         elif self._buys and (error := stop_error(tried)) is not None:
             self._pause(stop_reason(error, "resume the sweep"))
         elif self._buys:
@@ -450,13 +451,18 @@ class SweepRun:
         untried = [each for each in self.cells if each.missing and each.number not in self._tried]
         return untried if self._buys and not self._halted else []
 
-    def _halt(self) -> None:
-        """Takes back what this run didn't send yet: once, as a person may send single cells after that."""
+    def _halt(self, *, queued: bool = False) -> None:
+        """Takes back what this run didn't send yet: once, as a person may send single cells after that.
+
+        With `queued` also what a class's room has in its queue.
+        """
         if not self._halted:
             self._halted = True
             for cell in self.cells:
                 if cell.number in self._tried and cell.job is not None:
                     cell.job._life.cancel(TAKEN_BACK, later=True)
+                    if queued:
+                        self._thread.spawn(_taken_out(cell.job))
 
     def _elsewhere(self) -> bool:
         """Whether another kernel runs it or looks after one of its jobs: what it learnt is taken over."""
@@ -509,6 +515,12 @@ class SweepRun:
         error = copy.copy(errors[0]) if errors else ReelbookError("The sweep was stopped.")
         error.args = (f"{self.trouble or error} {said}", *error.args[1:])
         raise error
+
+
+async def _taken_out(job: Job) -> None:
+    """What can't be taken out of the queue now, as the room is away, stays in it and is made."""
+    with contextlib.suppress(ReelbookError):
+        await job._life.take_back()
 
 
 def _row(cell: RunCell) -> dict[str, object]:
