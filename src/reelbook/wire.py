@@ -35,6 +35,7 @@ MAX_SECONDS: Final = 10
 DEFAULT_SECONDS: Final = 5
 RANDOM_SEED: Final = -1
 PRICE_USD_PER_SECOND: Final = 0.05
+MICRO: Final = 1_000_000  # of a USD: sums are kept in these, so that they are compared exactly
 
 DEFAULT_REQUESTS_PER_MINUTE: Final = 10
 MAX_REQUESTS_PER_MINUTE: Final = 100

@@ -54,7 +54,7 @@ def test_the_sandboxs_page_by_keyboard(tab: Page, sandbox: Sandbox) -> None:
     tab.get_by_label("Times").press("Enter")
     tab.get_by_text("500 to any: happened 0 of 1 time").wait_for()
     tab.get_by_role("button", name="All off").press("Enter")
-    tab.get_by_text("no fault is on").wait_for()
+    tab.get_by_text("No fault is set.").wait_for()
     with rb.connect("sandbox") as session:
         session.text_to_video("a fox", duration_seconds=1).result(60)
     tab.locator("video").wait_for()

@@ -12,7 +12,7 @@ import typer
 
 from .. import settings, wire
 from ..formatting import count, dollars, local, terminal_line
-from ..ledger.records import MICRO
+from ..wire import MICRO
 from .console import require_yes, say, say_drawn
 from .options import Home, Service, option
 

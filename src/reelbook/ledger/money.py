@@ -17,7 +17,8 @@ from .. import states, wire
 from ..errors import SpendLimitReached
 from ..formatting import exact_dollars
 from ..models import Balance, Usage
-from .records import MICRO, PRICE, Entry, Sample, Spend, insert, micro, read
+from ..wire import MICRO
+from .records import PRICE, Entry, Sample, Spend, insert, micro, read
 from .search import marks, matching
 from .store import Part
 

@@ -21,10 +21,10 @@ from ..executions import CellId, KnownBy, Place
 from ..formatting import local
 from ..requests import JobRequest
 from ..secret import NOT_SHOWN, Secret, holds_key, quotable
+from ..wire import MICRO
 
 T = TypeVar("T")
 
-MICRO: Final = 1_000_000
 PRICE: Final = "coalesce(cost_micro, estimated_cost_micro)"  # in SQL; in Python `Entry.price_usd`
 MOST_USD: Final = 1e9  # many of them add up to less than the file's integers hold
 

@@ -18,12 +18,12 @@ from .. import wire
 from ..secret import Secret
 from ..web.payloads import Parameter
 from ..web.refusals import NoMoney, Refused
+from ..wire import MICRO
 from .clock import Clock, iso
 from .places import new_api_key
 from .protocol import UsageDays
 from .store import Database
 
-MICRO: Final = 1_000_000
 START_BALANCE_USD: Final = 25.0
 PREVIEW_TAIL: Final = 4
 DAY_SECONDS: Final = 86_400

@@ -29,7 +29,8 @@ from typing import Any, Final, TypeVar
 from .. import wire
 from ..atomic_files import write_whole
 from ..web.openapi import TELLS
-from .accounts import MICRO, charge, micro, require_funds
+from ..wire import MICRO
+from .accounts import charge, micro, require_funds
 from .clock import Clock
 from .places import Places
 from .protocol import PACES, Pace

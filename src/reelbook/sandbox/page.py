@@ -28,8 +28,8 @@ from ..pages.html import Html, joined
 from ..pages.web import SECURITY, Site, from_own_page, read_form, same, usd
 from ..web.payloads import reached_at
 from ..web.refusals import Refused
+from ..wire import MICRO
 from . import protocol
-from .accounts import MICRO
 from .faults import Faults
 from .jobs import SandboxJob, progress
 from .service import VIDEOS, SandboxService

@@ -12,8 +12,8 @@ import pytest
 
 from reelbook import JobRequest
 from reelbook.classroom.room.store import DEVICE_SECONDS, RoomJob, RoomStore
-from reelbook.ledger.records import MICRO
 from reelbook.web.refusals import NoMoney, Refused
+from reelbook.wire import MICRO
 
 
 @dataclass

@@ -28,7 +28,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ... import wire
 from ...errors import InvalidInput
 from ...formatting import iso_time
-from ...ledger.records import MICRO
 from ...pages.web import SECURITY, from_own_page
 from ...requests import JobRequest
 from ...sandbox import protocol
@@ -46,6 +45,7 @@ from ...web.payloads import (
     wanted_from_text,
 )
 from ...web.refusals import Refused
+from ...wire import MICRO
 from ..roster import tidy
 from .codes import LONGEST_CODE, Tries, plain_code
 from .queue import RoomQueue

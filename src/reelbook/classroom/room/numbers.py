@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from ...ledger.records import MICRO
+from ...wire import MICRO
 from .store import QUEUED, RoomStore
 
 ADDRESS: Final = "address"  # the file with where the room was served last

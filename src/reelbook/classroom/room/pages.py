@@ -22,11 +22,11 @@ from starlette.routing import Route
 from ... import states, wire
 from ...errors import InvalidInput
 from ...formatting import count, dollars, local, terminal_line
-from ...ledger.records import MICRO
 from ...pages.html import Html, joined
 from ...pages.web import FRESH, read_form, same, usd
 from ...web.payloads import reached_at, refusal, wanted_from_text
 from ...web.refusals import Refused
+from ...wire import MICRO
 from ..wheels import complete_targets, folder_of
 from . import index, report
 from .app import (

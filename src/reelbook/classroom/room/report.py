@@ -14,9 +14,9 @@ from typing import Final
 from ...atomic_files import atomic_write
 from ...errors import InvalidInput
 from ...formatting import count, dollars, local, spreadsheet_cell
-from ...ledger.records import MICRO
 from ...pages.html import Html, joined
 from ...pages.web import Site
+from ...wire import MICRO
 from .store import RoomJob, RoomSettings, RoomStore, Student
 
 SITE: Final = Site("room", Path(__file__).parent, "/room/static")  # this page and all others of the room

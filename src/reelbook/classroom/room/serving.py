@@ -18,10 +18,10 @@ from filelock import FileLock, Timeout
 
 from ...atomic_files import write_whole
 from ...errors import ClassroomError, InvalidInput
-from ...ledger.records import MICRO
 from ...secret import Secret
 from ...web.listening import LOOPBACK, bound_socket, own_address
 from ...web.listening import make_server as listening_server
+from ...wire import MICRO
 from .app import Room, make_app
 from .codes import LONGEST_CODE, new_code, plain_code
 from .numbers import ADDRESS, rooms

@@ -20,11 +20,12 @@ from typing import Any, Final, Literal
 
 from ... import wire
 from ...account.reconcile import COST_SPREAD
-from ...ledger.records import MICRO, micro, read
+from ...ledger.records import micro, read
 from ...requests import JobRequest
 from ...secret import Secret
 from ...web.database import SqliteFile
 from ...web.refusals import NoMoney, Refused
+from ...wire import MICRO
 from .codes import ALPHABET, plain_code
 from .turns import Line, clips_ahead, next_student
 
