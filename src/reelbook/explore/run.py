@@ -9,8 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import copy
-import csv
-import io
 import os
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping
@@ -28,7 +26,7 @@ from ..errors import (
     WaitTimeout,
 )
 from ..event_thread import Future, until_done
-from ..formatting import count, dollars, spreadsheet_cell
+from ..formatting import count, csv_table, dollars
 from ..ledger.sweeps import PAUSED, RUNNING, STOPPED, sweep_state
 from ..listeners import Listeners, call_beside
 from ..requests import JobRequest, options
@@ -281,15 +279,11 @@ class SweepRun:
 
         A text that a spreadsheet would calculate gets a ' in front of it. Raises OSError.
         """
-        text = io.StringIO(newline="")
         rows = [_row(each) for each in self.cells]
-        writer = csv.DictWriter(text, list(rows[0]))
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({name: spreadsheet_cell(_text(value)) for name, value in row.items()})
+        text = csv_table(list(rows[0]), [row.values() for row in rows])
         if path is not None:
-            Path(path).write_text(text.getvalue(), encoding="utf-8-sig", newline="")
-        return text.getvalue()
+            Path(path).write_text(text, encoding="utf-8-sig", newline="")
+        return text
 
     def subscribe(self, callback: Callable[[RunCell | None], None]) -> Callable[[], None]:
         """`callback` is called on the session's thread with a cell that changed, or None for the run itself.
@@ -543,10 +537,6 @@ def _row(cell: RunCell) -> dict[str, object]:
         "id": job and job.request_id,
         "file": job and job.clip and str(job.clip.path),
     }
-
-
-def _text(value: object) -> str:
-    return "" if value is None else str(value)
 
 
 def _shown(cell: RunCell) -> tuple[object, ...]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import csv
-import io
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,7 +11,7 @@ from typing import Final
 
 from ...atomic_files import atomic_write
 from ...errors import InvalidInput
-from ...formatting import count, dollars, local, spreadsheet_cell
+from ...formatting import count, csv_table, dollars, local
 from ...pages.html import Html, joined
 from ...pages.web import Site
 from ...wire import MICRO
@@ -74,23 +72,21 @@ def sums(students: Sequence[Student], jobs: Sequence[RoomJob]) -> list[StudentSu
 def table(store: RoomStore) -> str:
     """All orders as CSV, oldest first, amounts in USD."""
     names = {student.id: student.name for student in store.students()}
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(COLUMNS)
-    for job in store.all_jobs():
-        values = (
+    rows = [
+        (
             names[job.student],
             job.prompt,
             job.request["duration_seconds"],
             job.state,
             job.cost_micro / MICRO,
-            local(job.accepted_at).isoformat(timespec="seconds"),
-            None if job.ended_at is None else local(job.ended_at).isoformat(timespec="seconds"),
+            local(job.accepted_at),
+            None if job.ended_at is None else local(job.ended_at),
             job.seconds,
             job.error,
         )
-        writer.writerow([spreadsheet_cell(value) if isinstance(value, str) else value for value in values])
-    return text.getvalue()
+        for job in store.all_jobs()
+    ]
+    return csv_table(COLUMNS, rows)
 
 
 def page(store: RoomStore, address: Callable[[RoomJob], str], *, whole: bool = False) -> str:
