@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from classroom.room.visitors import Visitor
 
 import reelbook as rb
 from reelbook.classroom.room.serving import in_thread
@@ -62,7 +63,7 @@ def test_the_sandboxs_page_by_keyboard(tab: Page, sandbox: Sandbox) -> None:
 
 
 def test_the_rooms_pages(tab: Page, sandbox: Sandbox) -> None:
-    """Joined and ordered by keyboard, on the student's page; the teacher's page has the clip."""
+    """Joined, ordered and voted by keyboard, on the student's page; the teacher's page has the clips."""
     with rb.connect("sandbox") as session, in_thread(session, "FOX-234") as room:
         tab.goto(f"{room.url}/?code={room.code}")
         assert wrong_with(tab) == []
@@ -77,3 +78,17 @@ def test_the_rooms_pages(tab: Page, sandbox: Sandbox) -> None:
         tab.get_by_label("Token").press("Enter")
         tab.locator("video").wait_for()
         assert wrong_with(tab) == []
+        with Visitor(room.url) as grace:
+            grace.join("Grace")
+            for order in [grace.ordered(prompt) for prompt in ("a heron", "an owl")]:
+                grace.ended(order)
+        tab.get_by_text("Vote…").press("Enter")
+        tab.get_by_label("Question").press("Enter")
+        tab.get_by_text("0 votes by 0 students").wait_for()
+        tab.goto(f"{room.url}/mine")
+        tab.get_by_role("link", name="Vote").press("Enter")
+        better = tab.get_by_role("button", name="A is better")
+        better.wait_for()
+        assert wrong_with(tab) == []
+        better.press("Enter")
+        tab.get_by_text("That is all there is to vote on.").wait_for()

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from ..errors import InvalidInput, NotAVideo
 from ..formatting import count
 from ..ledger import KeptVote, Ledger
+from ..ledger.votes import QUESTION, Votes
 from ..requests import FIELDS
 from ..session import Clip, Job, Session, connect, display
 from .axes import numbered
@@ -28,12 +29,9 @@ from .ranking import MANY, Odds, Ranking, Vote, next_pair
 from .run import SweepRun
 
 if TYPE_CHECKING:
-    from ..ledger.votes import Votes
     from .axes import Axis
 
 Answer = Literal["left", "right", "neither"]
-
-QUESTION: Final = "Which is better?"
 _PAIRWISE: Final = 4  # an axis of more values has each compared with all its others
 _OTHERS: Final = "the others"
 

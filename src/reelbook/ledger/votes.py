@@ -11,6 +11,7 @@ from typing import Final
 from .records import insert, read
 from .store import Part
 
+QUESTION: Final = "Which is better?"  # what is asked where nobody says otherwise
 _AMONG: Final = (
     "account = ? AND question = ? AND shown_left IN (SELECT value FROM json_each(?)) "
     "AND shown_right IN (SELECT value FROM json_each(?))"

@@ -22,13 +22,14 @@ from starlette.routing import Route
 from ... import states, wire
 from ...errors import InvalidInput
 from ...formatting import count, dollars, local, terminal_line
+from ...ledger.votes import QUESTION
 from ...pages.html import Html, joined
 from ...pages.web import FRESH, read_form, same, usd
 from ...web.payloads import reached_at, refusal, wanted_from_text
 from ...web.refusals import Refused
 from ...wire import MICRO
 from ..wheels import complete_targets, folder_of
-from . import index, report
+from . import index, report, voting
 from .app import (
     CLIPS,
     NO_SUCH_CODE,
@@ -42,11 +43,13 @@ from .app import (
 )
 from .codes import plain_code
 from .report import SITE
-from .store import HANDED, QUEUED, UNCERTAIN, RoomJob, RoomSettings, Student
+from .store import HANDED, NEWEST, QUEUED, UNCERTAIN, RoomJob, RoomSettings, Student
+from .voting import ClassVote
 
 PASS: Final = "reelbook_pass"  # noqa: S105 - a cookie's name
 TEACHER: Final = "reelbook_teacher"
 COOKIE_SECONDS: Final = 7 * 86_400
+LONGEST_QUESTION: Final = 80
 SHOWN: Final = 4  # of a student's clips, the newest; the others with a press
 # A room's own words, in the tone that `states` has for the like.
 _WORDS: Final = {
@@ -79,6 +82,8 @@ def routes(room: Room) -> list[Route]:
         route("/mine/device", _of_student(_device), "POST"),
         route("/mine/leave", _of_student(_leave), "POST"),
         route("/mine/class.ipynb", _of_student(_notebook)),
+        route("/vote", _of_student(_vote)),
+        route("/vote", _of_student(_voted), "POST"),
         route("/room", _teacher),
         route("/room/enter", _enter, "POST"),
         route("/room/control", _control, "POST"),
@@ -199,13 +204,21 @@ def _student_page(
     notice = "" if opened else "This class has ended. Your clips stay here until your teacher stops the page."
     notice = notice or room.queue.trouble or ("Your teacher has paused the class." if settings.paused else "")
     notice = notice or (PLAYED if settings.service == "sandbox" else "")
+    said = Html('<p class="say">{}</p>').format(notice) if notice else Html("")
+    if opened and settings.voting:
+        said = (
+            Html('<p class="say line">{}<a class="plain" href="/vote">Vote</a></p>').format(
+                f"Your class votes: {settings.question}"
+            )
+            + said
+        )
     body = SITE.filled(
         "student.html",
         name=student.name,
         left=f"{left:.2f}",
         money=f"{dollars(left)} of {dollars(settings.cap_micro / MICRO)} left",
         until=_until(settings, opened),
-        notice=Html('<p class="say">{}</p>').format(notice) if notice else "",
+        notice=said,
         price=f"{wire.PRICE_USD_PER_SECOND:.2f}",
         repeat_key=secrets.token_urlsafe(12),
         prompt=asked.get("prompt", ""),
@@ -394,6 +407,44 @@ async def _notebook(room: Room, request: Request, student: Student) -> Response:
     )
 
 
+# The class's vote.
+
+
+async def _vote(room: Room, request: Request, student: Student) -> Response:
+    return await asyncio.to_thread(_vote_page, room, student)
+
+
+def _vote_page(room: Room, student: Student) -> Response:
+    settings, asked = room.store.settings(), ClassVote.of(room)
+    if asked is None or not (settings.voting and settings.open(room.store.clock())):
+        return RedirectResponse("/mine", 303)
+    pair = asked.pair(student)
+    button = Html('<button class="plain" name="answer" value="{}">{}</button>')
+    if pair is None:
+        shown = Html('<p role="status">That is all there is to vote on. Thank you.</p>')
+    else:
+        films = joined(
+            Html(
+                '<div class="clip"><video autoplay loop muted playsinline src="{}/{}.mp4"></video>'
+                '<div class="in">{}<input type="hidden" name="{}" value="{}"></div></div>'
+            ).format(CLIPS, job.clip, button.format(side, f"{letter} is better"), side, job.clip)
+            for job, side, letter in zip(pair, ("left", "right"), "AB", strict=True)
+        )
+        shown = Html('<form class="pair" method="post" action="/vote">{}{}</form>').format(
+            films, button.format("neither", "Can't say")
+        )
+    given = count(asked.of_student(student), "vote")
+    body = SITE.filled("vote.html", name=student.name, given=given, question=asked.question, pair=shown)
+    return SITE.page(asked.question, body)
+
+
+async def _voted(room: Room, request: Request, student: Student) -> Response:
+    form = await read_form(request)
+    left, right, answer = (form.get(name, "") for name in ("left", "right", "answer"))
+    await asyncio.to_thread(voting.vote, room, student, left, right, answer)
+    return RedirectResponse("/vote", 303)
+
+
 # The teacher's page.
 
 
@@ -460,6 +511,13 @@ async def _control(room: Room, request: Request) -> Response:
         settings = await asyncio.to_thread(store.settings)
         turned = {switches[action]: int(not getattr(settings, switches[action]))}
         await asyncio.to_thread(lambda: store.change(**turned))
+    elif action == "vote":
+        chosen = {"question": form.get("question", "").strip()[:LONGEST_QUESTION] or QUESTION}
+        await asyncio.to_thread(lambda: store.change(**chosen, asked_at=store.clock(), voting=1))
+    elif action == "end_vote":
+        await asyncio.to_thread(lambda: store.change(voting=0))
+    elif action == "newest":
+        await asyncio.to_thread(lambda: store.change(voting=0, question=None))
     elif action == "cap":
         await asyncio.to_thread(_raise_caps, room, _micro(form, "each"), _micro(form, "all"))
     elif action == "release" and (number := form.get("student", "")).isdecimal():
@@ -493,19 +551,30 @@ def _raise_caps(room: Room, each_micro: int | None, all_micro: int | None) -> No
 def _wall(room: Room, settings: RoomSettings, students: list[Student]) -> Html:
     if settings.clips_hidden:
         return Html('<p class="quiet" id="hidden">Clips are hidden.</p>')
-    clips = room.store.newest_clips()
+    clips = [(job, "") for job in room.store.newest_clips()]
+    head = Html("")
+    if (asked := ClassVote.of(room)) is not None:
+        head = Html('<p id="vote">{} <span class="quiet">{} by {}</span></p>').format(
+            asked.question, count(len(asked.votes), "vote"), count(asked.voters, "student")
+        )
+        if not settings.voting:
+            clips = [(job, f"won {won} of {shown}") for job, won, shown in asked.standing()[:NEWEST] if shown]
     names = {student.id: student.name for student in students}
     if not clips:
-        return Html('<p class="quiet" id="none">The newest clips appear here.</p>')
-    return joined(
+        return head + Html('<p class="quiet" id="none">The newest clips appear here.</p>')
+    return head + joined(
         Html(
             '<div id="{0}"><a href="{1}/{2}.mp4" target="_blank" rel="noopener" aria-label="Open: {4}">'
             '<video playsinline muted preload="metadata" src="{1}/{2}.mp4"></video></a>'
             '<p>{3} <span class="quiet">{4}</span></p></div>'
         ).format(
-            job.request_id, CLIPS, job.clip, "" if settings.names_hidden else names[job.student], job.prompt
+            job.request_id,
+            CLIPS,
+            job.clip,
+            " · ".join(filter(None, [won, "" if settings.names_hidden else names[job.student]])),
+            job.prompt,
         )
-        for job in clips
+        for job, won in clips
     )
 
 
@@ -606,6 +675,16 @@ def _controls(settings: RoomSettings, students: list[Student], clips: list[RoomJ
                 Html('<select name="request_id" aria-label="Clip">{}</select>').format(on_wall)
                 + submit.format("hide", "Take off"),
             ),
+            press("end_vote", "End vote")
+            if settings.voting
+            else opened(
+                "Vote…",
+                Html('<label>Question <input name="question" maxlength="{}" value="{}"></label>').format(
+                    LONGEST_QUESTION, settings.question or QUESTION
+                )
+                + submit.format("vote", "Ask the class"),
+            ),
+            press("newest", "Newest clips") if settings.question and not settings.voting else Html(""),
             opened(
                 "Never answered…",
                 Html(

@@ -254,7 +254,8 @@ class RoomQueue:
         if state == wire.COMPLETED and job.clip is not None:
             cost = view.cost_usd if view.cost_usd is not None else view.estimated_cost_usd
             clip = job.clip.path
-            self._end(number, "completed", cost_usd=cost or 0.0, clip_path=clip, seconds=_seconds(job))
+            known = {"clip_path": clip, "seconds": _seconds(job), "service_id": job.request_id}
+            self._end(number, "completed", cost_usd=cost or 0.0, **known)
         elif state == wire.FAILED:
             reason = getattr(job.error, "reason", None) or str(job.error or "The service failed.")
             self._end(number, "failed", cost_usd=view.cost_usd or 0.0, error=reason)

@@ -106,6 +106,12 @@ MIGRATIONS: Final = (
     CREATE INDEX jobs_open ON jobs (student, number) WHERE state IN ('queued', 'handed');
     CREATE INDEX jobs_by_end ON jobs (ended_at) WHERE ended_at IS NOT NULL;
     """,
+    """
+    ALTER TABLE room ADD COLUMN question TEXT;
+    ALTER TABLE room ADD COLUMN asked_at REAL;
+    ALTER TABLE room ADD COLUMN voting INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE jobs ADD COLUMN service_id TEXT;
+    """,
 )
 
 
@@ -122,7 +128,8 @@ class RoomSettings:
     """What the teacher chose, and how the room stands. `places` None: as many as come.
 
     `expires_at` None: it lasts until it is ended. `cap_micro` is each student's, `class_cap_micro` that of
-    all together, None without one.
+    all together, None without one. `question` is that of the last vote, which began at `asked_at` and goes on
+    while `voting`; None where none is shown.
     """
 
     code: str
@@ -139,6 +146,9 @@ class RoomSettings:
     paused: bool
     names_hidden: bool
     clips_hidden: bool
+    question: str | None
+    asked_at: float | None
+    voting: bool
 
     def open(self, now: float) -> bool:
         """Whether clips can be ordered."""
@@ -165,7 +175,10 @@ class Student:
 
 @dataclass(frozen=True)
 class RoomJob:
-    """A student's order, and what became of it. `ahead` is known of those in the queue only."""
+    """A student's order, and what became of it. `ahead` is known of those in the queue only.
+
+    `clip` is the secret part of its clip's address, `service_id` its id at the service.
+    """
 
     number: int
     request_id: str
@@ -184,6 +197,7 @@ class RoomJob:
     seconds: float | None
     hidden: bool
     repeat_key: str | None
+    service_id: str | None
     ahead: int | None = None
 
     @property
@@ -432,6 +446,7 @@ class RoomStore(SqliteFile):
         error: str | None = None,
         clip_path: Path | None = None,
         seconds: float | None = None,
+        service_id: str | None = None,
     ) -> None:
         """What became of a clip, and what it really cost. An uncertain one stays reserved.
 
@@ -445,7 +460,7 @@ class RoomStore(SqliteFile):
             cost = micro(cost_usd)
             db.execute(
                 "UPDATE jobs SET state = ?, reserved_micro = ?, cost_micro = ?, ended_at = ?, error = ?, "
-                "clip = ?, clip_path = ?, seconds = ? WHERE number = ?",
+                "clip = ?, clip_path = ?, seconds = ?, service_id = ? WHERE number = ?",
                 (
                     state,
                     kept,
@@ -455,6 +470,7 @@ class RoomStore(SqliteFile):
                     None if clip_path is None else secrets.token_urlsafe(18),
                     None if clip_path is None else str(clip_path),
                     seconds,
+                    service_id,
                     number,
                 ),
             )
@@ -508,11 +524,12 @@ class RoomStore(SqliteFile):
         """The jobs of all, oldest first."""
         return [_job(row) for row in self.read("SELECT * FROM jobs ORDER BY number")]
 
-    def newest_clips(self, limit: int = NEWEST) -> list[RoomJob]:
-        """Finished clips that nobody hid, the newest first."""
+    def newest_clips(self, limit: int = NEWEST, *, until: float = math.inf) -> list[RoomJob]:
+        """Finished clips that nobody hid, the newest first, of those that were there `until` then."""
         rows = self.read(
-            "SELECT * FROM jobs WHERE clip IS NOT NULL AND NOT hidden ORDER BY ended_at DESC LIMIT ?",
-            (limit,),
+            "SELECT * FROM jobs WHERE clip IS NOT NULL AND NOT hidden AND ended_at <= ? "
+            "ORDER BY ended_at DESC LIMIT ?",
+            (until, limit),
         )
         return [_job(row) for row in rows]
 
@@ -563,7 +580,8 @@ def _set(db: sqlite3.Connection, chosen: Mapping[str, Any]) -> None:
 
 def _settings(db: sqlite3.Connection) -> RoomSettings:
     row = db.execute("SELECT * FROM room").fetchone()
-    switches = {name: bool(row[name]) for name in ("listed_only", "paused", "names_hidden", "clips_hidden")}
+    names = ("listed_only", "paused", "names_hidden", "clips_hidden", "voting")
+    switches = {name: bool(row[name]) for name in names}
     return read(RoomSettings, row, **switches)
 
 

@@ -1,0 +1,96 @@
+"""The class's vote: of two clips at a time, each student says which is better.
+
+The answers lie in the ledger of the room's session, where `rb.Study` counts them with any others.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ...ledger import KeptVote
+from .app import Room
+from .store import RoomJob, Student
+
+MOST_CLIPS: Final = 24  # the newest: of more, each would get too few votes to say anything
+Pair = tuple[RoomJob, RoomJob]
+
+
+@dataclass(frozen=True)
+class ClassVote:
+    """A vote that goes on, or the last one: its clips by their ids at the service, and its answers."""
+
+    question: str
+    clips: Mapping[str, RoomJob]
+    votes: Sequence[KeptVote]
+
+    @classmethod
+    def of(cls, room: Room) -> ClassVote | None:
+        """As it stands; None without one. On those clips that were there when it began."""
+        settings = room.store.settings()
+        if settings.question is None or settings.asked_at is None:
+            return None
+        newest = room.store.newest_clips(MOST_CLIPS, until=settings.asked_at)
+        clips = {job.service_id: job for job in newest if job.service_id is not None}
+        return cls(settings.question, clips, room.session._ledger.votes.among(clips, settings.question))
+
+    @property
+    def voters(self) -> int:
+        """How many have voted."""
+        return len({vote.voter for vote in self.votes})
+
+    def of_student(self, student: Student) -> int:
+        """How often the student has voted."""
+        return sum(vote.voter == student.name for vote in self.votes)
+
+    def pairs(self, student: Student) -> list[Pair]:
+        """What the student may still vote on: none of their own clips, and no pair twice."""
+        own = [each for each in self.votes if each.voter == student.name]
+        seen = {frozenset((each.shown_left, each.shown_right)) for each in own}
+        others = [name for name, job in self.clips.items() if job.student != student.id]
+        return [
+            (self.clips[one], self.clips[other])
+            for one, other in itertools.combinations(others, 2)
+            if frozenset((one, other)) not in seen
+        ]
+
+    def pair(self, student: Student) -> Pair | None:
+        """The next two, of clips that few have voted on; which is on the left is drawn by lot."""
+        shown, draw = self._shown(), random.Random()  # noqa: S311 - it keeps nothing secret
+        pairs = self.pairs(student)
+        draw.shuffle(pairs)
+        pair = min(pairs, key=lambda pair: sum(shown[job.service_id] for job in pair), default=None)
+        return pair and (pair if draw.random() < 0.5 else pair[::-1])
+
+    def standing(self) -> list[tuple[RoomJob, int, int]]:
+        """The clips with how many votes they won, of how many: the largest share first."""
+        shown = self._shown()
+        won = Counter(vote.better for vote in self.votes)
+        rows = [(job, won[name], shown[name]) for name, job in self.clips.items()]
+        return sorted(rows, key=lambda row: (-row[1] / max(1, row[2]), -row[2]))
+
+    def _shown(self) -> Counter[str | None]:
+        return Counter(name for vote in self.votes for name in (vote.shown_left, vote.shown_right))
+
+
+def vote(room: Room, student: Student, left: str, right: str, answer: str) -> None:
+    """Keeps an answer, "left", "right" or "neither", about two clips by their addresses.
+
+    One that isn't asked of the student, or was given before, changes nothing.
+    """
+    asked = ClassVote.of(room)
+    if asked is None or not room.store.settings().voting or answer not in ("left", "right", "neither"):
+        return
+    for pair in asked.pairs(student):
+        names = {job.clip: job.service_id or "" for job in pair}
+        if names.keys() == {left, right}:
+            better = {"left": names[left], "right": names[right]}.get(answer)
+            kept = KeptVote(
+                time.time(), asked.question, names[left], names[right], better, voter=student.name
+            )
+            room.session._ledger.votes.add(kept)
