@@ -155,7 +155,7 @@ def test_a_belief_that_is_quite_wrong_doesnt_starve_a_job() -> None:
     st.booleans(),
     st.integers(0, 10_000),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_a_batch_comes_home_whole_without_a_429(
     distribution: str, jobs: int, limit: int, fixed: bool, progress: bool, seed: int
 ) -> None:
