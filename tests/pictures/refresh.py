@@ -243,8 +243,8 @@ def classroom(page: Page, home: Path) -> None:
         session.sandbox.settings(pace=0, rate_limiting=False, balance_usd=100)
         choices = Choices(name="Film class", places=30, cap_usd=2, class_cap_usd=40)
         room = opened.enter_context(in_thread(session, "KFX-204", choices))
-        room.url = "http://192.168.1.5:8080"
-        joined = [rb.join(room.url, room.code, name=name, home=home) for name in STUDENTS]
+        url, room.url = room.url, "http://192.168.1.5:8080"  # what the page shows
+        joined = [rb.join(url, room.code, name=name, home=home) for name in STUDENTS]
         for student in joined:
             opened.callback(student.close)
         for student, prompt in zip(joined, CLASS_PROMPTS, strict=False):
@@ -253,7 +253,7 @@ def classroom(page: Page, home: Path) -> None:
         for student in joined:
             student.submit_many(["two kites over a beach"] * 3, duration_seconds=2)
         page.set_viewport_size({"width": 1920, "height": 1080})
-        page.goto(f"{room.url}/room")
+        page.goto(f"{url}/room")
         page.get_by_label("Token").fill(room.token.reveal())
         page.get_by_label("Token").press("Enter")
         page.locator("video").nth(len(CLASS_PROMPTS) - 1).wait_for()
