@@ -82,8 +82,8 @@ def routes(room: Room) -> list[Route]:
         route("/mine/device", _of_student(_device), "POST"),
         route("/mine/leave", _of_student(_leave), "POST"),
         route("/mine/class.ipynb", _of_student(_notebook)),
-        route("/vote", _of_student(_vote)),
-        route("/vote", _of_student(_voted), "POST"),
+        route("/vote", _of_student(voting.page)),
+        route("/vote", _of_student(voting.voted), "POST"),
         route("/room", _teacher),
         route("/room/enter", _enter, "POST"),
         route("/room/control", _control, "POST"),
@@ -407,44 +407,6 @@ async def _notebook(room: Room, request: Request, student: Student) -> Response:
     )
 
 
-# The class's vote.
-
-
-async def _vote(room: Room, request: Request, student: Student) -> Response:
-    return await asyncio.to_thread(_vote_page, room, student)
-
-
-def _vote_page(room: Room, student: Student) -> Response:
-    settings, asked = room.store.settings(), ClassVote.of(room)
-    if asked is None or not (settings.voting and settings.open(room.store.clock())):
-        return RedirectResponse("/mine", 303)
-    pair = asked.pair(student)
-    button = Html('<button class="plain" name="answer" value="{}">{}</button>')
-    if pair is None:
-        shown = Html('<p role="status">That is all there is to vote on. Thank you.</p>')
-    else:
-        films = joined(
-            Html(
-                '<div class="clip"><video autoplay loop muted playsinline src="{}/{}.mp4"></video>'
-                '<div class="in">{}<input type="hidden" name="{}" value="{}"></div></div>'
-            ).format(CLIPS, job.clip, button.format(side, f"{letter} is better"), side, job.clip)
-            for job, side, letter in zip(pair, ("left", "right"), "AB", strict=True)
-        )
-        shown = Html('<form class="pair" method="post" action="/vote">{}{}</form>').format(
-            films, button.format("neither", "Can't say")
-        )
-    given = count(asked.of_student(student), "vote")
-    body = SITE.filled("vote.html", name=student.name, given=given, question=asked.question, pair=shown)
-    return SITE.page(asked.question, body)
-
-
-async def _voted(room: Room, request: Request, student: Student) -> Response:
-    form = await read_form(request)
-    left, right, answer = (form.get(name, "") for name in ("left", "right", "answer"))
-    await asyncio.to_thread(voting.vote, room, student, left, right, answer)
-    return RedirectResponse("/vote", 303)
-
-
 # The teacher's page.
 
 
@@ -557,7 +519,7 @@ def _wall(room: Room, settings: RoomSettings, students: list[Student]) -> Html:
         head = Html('<p id="vote">{} <span class="quiet">{} by {}</span></p>').format(
             asked.question, count(len(asked.votes), "vote"), count(asked.voters, "student")
         )
-        if not settings.voting:
+        if not asked.goes_on:
             clips = [(job, f"won {won} of {shown}") for job, won, shown in asked.standing()[:NEWEST] if shown]
     names = {student.id: student.name for student in students}
     if not clips:

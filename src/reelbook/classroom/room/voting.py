@@ -1,10 +1,11 @@
-"""The class's vote: of two clips at a time, each student says which is better.
+"""The class's vote: of two clips at a time, each student says which is better, on a page of their own.
 
 The answers lie in the ledger of the room's session, where `rb.Study` counts them with any others.
 """
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import random
 import time
@@ -13,8 +14,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from ...formatting import count
 from ...ledger import KeptVote
-from .app import Room
+from ...pages.html import Html, joined
+from ...pages.web import read_form
+from .app import CLIPS, Room
+from .report import SITE
 from .store import RoomJob, Student
 
 MOST_CLIPS: Final = 24  # the newest: of more, each would get too few votes to say anything
@@ -26,6 +34,7 @@ class ClassVote:
     """A vote that goes on, or the last one: its clips by their ids at the service, and its answers."""
 
     question: str
+    goes_on: bool
     clips: Mapping[str, RoomJob]
     votes: Sequence[KeptVote]
 
@@ -37,7 +46,9 @@ class ClassVote:
             return None
         newest = room.store.newest_clips(MOST_CLIPS, until=settings.asked_at)
         clips = {job.service_id: job for job in newest if job.service_id is not None}
-        return cls(settings.question, clips, room.session._ledger.votes.among(clips, settings.question))
+        votes = room.session._ledger.votes.among(clips, settings.question)
+        goes_on = settings.voting and settings.open(room.store.clock())
+        return cls(settings.question, goes_on, clips, votes)
 
     @property
     def voters(self) -> int:
@@ -84,7 +95,7 @@ def vote(room: Room, student: Student, left: str, right: str, answer: str) -> No
     One that isn't asked of the student, or was given before, changes nothing.
     """
     asked = ClassVote.of(room)
-    if asked is None or not room.store.settings().voting or answer not in ("left", "right", "neither"):
+    if asked is None or not asked.goes_on or answer not in ("left", "right", "neither"):
         return
     for pair in asked.pairs(student):
         names = {job.clip: job.service_id or "" for job in pair}
@@ -94,3 +105,39 @@ def vote(room: Room, student: Student, left: str, right: str, answer: str) -> No
                 time.time(), asked.question, names[left], names[right], better, voter=student.name
             )
             room.session._ledger.votes.add(kept)
+
+
+async def page(room: Room, request: Request, student: Student) -> Response:
+    """The next pair; the student's own page where no vote goes on."""
+    return await asyncio.to_thread(_page, room, student)
+
+
+async def voted(room: Room, request: Request, student: Student) -> Response:
+    """Takes an answer, and leads to the next pair."""
+    form = await read_form(request)
+    left, right, answer = (form.get(name, "") for name in ("left", "right", "answer"))
+    await asyncio.to_thread(vote, room, student, left, right, answer)
+    return RedirectResponse("/vote", 303)
+
+
+def _page(room: Room, student: Student) -> Response:
+    asked = ClassVote.of(room)
+    if asked is None or not asked.goes_on:
+        return RedirectResponse("/mine", 303)
+    button = Html('<button class="plain" name="answer" value="{}">{}</button>')
+    if (pair := asked.pair(student)) is None:
+        shown = Html('<p role="status">That is all there is to vote on. Thank you.</p>')
+    else:
+        films = joined(
+            Html(
+                '<div class="clip"><video autoplay loop muted playsinline src="{}/{}.mp4"></video>'
+                '<div class="in">{}<input type="hidden" name="{}" value="{}"></div></div>'
+            ).format(CLIPS, job.clip, button.format(side, f"{letter} is better"), side, job.clip)
+            for job, side, letter in zip(pair, ("left", "right"), "AB", strict=True)
+        )
+        shown = Html('<form class="pair" method="post" action="/vote">{}{}</form>').format(
+            films, button.format("neither", "Can't say")
+        )
+    given = count(asked.of_student(student), "vote")
+    body = SITE.filled("vote.html", name=student.name, given=given, question=asked.question, pair=shown)
+    return SITE.page(asked.question, body)
