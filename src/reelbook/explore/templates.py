@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import random
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -123,7 +124,7 @@ def invalid(text: str, position: int, said: str) -> InvalidTemplate:
 # What a template is made of. Each part has `count` combinations, and makes the text of any one by its number.
 
 
-class _Part:
+class _Part(ABC):
     @property
     def count(self) -> int:
         return 1
@@ -132,19 +133,20 @@ class _Part:
     def weighted(self) -> bool:
         return False
 
+    @abstractmethod
     def expand(self, number: int, chosen: dict[str, str]) -> str:
         """The combination of a number. `chosen` has the texts of slots and, with a $, of variables.
 
         Raises OverflowError for more than MAX_CHARACTERS.
         """
-        raise NotImplementedError
 
     def draw(self, rng: random.Random) -> int:
         """The number of a random combination."""
         return self.draw_by_weight(rng) if self.weighted else rng.randrange(self.count)
 
     def draw_by_weight(self, rng: random.Random) -> int:
-        raise NotImplementedError
+        """The same where a part of it has a weight; here none has."""
+        return rng.randrange(self.count)
 
 
 @dataclass(frozen=True)

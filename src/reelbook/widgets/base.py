@@ -157,9 +157,8 @@ class Panel(anywidget.AnyWidget):
     _over = ""  # what is said when that is over
     _sends_news = False  # in messages of its own, which aren't kept until the page asks
     says_trouble = True  # not where another panel beside it does
-    stands_for: Panel | None = (
-        None  # the host whose still form is kept when a person turns away from this one
-    )
+    # The host whose still form is kept when a person turns away from this one.
+    stands_for: Panel | None = None
 
     def __init__(self, **traits: Any) -> None:
         only_known(self, traits)
