@@ -5,13 +5,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from reelbook import JobRequest
-from reelbook.classroom.room.store import DEVICE_SECONDS, RoomJob, RoomStore
+from reelbook.classroom.room.store import DEVICE_SECONDS, MIGRATIONS, RoomJob, RoomStore
+from reelbook.web.database import SqliteFile
 from reelbook.web.refusals import NoMoney, Refused
 from reelbook.wire import MICRO
 
@@ -288,3 +290,14 @@ def test_hidden_clips_stay_the_students(open_store: Open, tmp_path: Path) -> Non
     store.hide(job.request_id)
     assert store.newest_clips() == []
     assert [each.clip for each in store.jobs(job.student)] == [shown.clip]
+
+
+def test_a_class_of_an_earlier_version_goes_on(open_store: Open, tmp_path: Path) -> None:
+    """What a later one added is there, and nothing else has changed."""
+    with closing(SqliteFile(tmp_path / "room.db", MIGRATIONS[:1])) as earlier, earlier.transaction() as db:
+        db.execute(
+            "INSERT INTO room (only_one, code, name, service, made_at, cap_micro, max_seconds) "
+            "VALUES (1, 'FOX-234', 'Films', 'sandbox', 1.0, 500000, 5)"
+        )
+    settings = open_store().settings()
+    assert (settings.name, settings.cap_micro, settings.voting) == ("Films", 500_000, False)
