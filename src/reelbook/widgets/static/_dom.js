@@ -155,7 +155,7 @@ export function ask(frame, model, content, buffers) {
 export const GONE = "The kernel is gone. Run the cell again.";
 export const BUSY = "The kernel is busy. This continues when it is free.";
 
-let focusLostAt = -1000;
+let focusLostAt = -Infinity;
 let lastId = 0;
 /** An id that no other view has, so that two views of one panel don't share labels. */
 export function freshId(word) {
@@ -241,8 +241,9 @@ export function openPanel(model, host, stem, label) {
   };
   frame.draw(["message"], () => frame.showMessage(model.get("message")));
   frame.onClose(() => rbPanels.delete(panel));
-  // The notebook may replace a view by a new one of the same panel: the keyboard's focus stays where it was.
-  if (performance.now() - focusLostAt < 500) {
+  // The notebook may replace a view by a new one of the same panel: the keyboard's focus stays where it was, unless
+  // something else took it. A busy machine takes seconds for it.
+  if (performance.now() - focusLostAt < 5000 && document.activeElement === document.body) {
     setTimeout(() => body.querySelector("button, video, input, textarea")?.focus());
   }
   return frame;
