@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import sqlite3
-import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -70,7 +70,7 @@ def own(page: Page, address: str, folder: Path, open_notebook: OpenNotebook) -> 
 
 @pytest.mark.parametrize("how", ENDS)
 def test_a_panel_says_that_its_kernel_is_gone(own: Notebook, how: str) -> None:
-    """Within a second, once for a Studio; what counted stands still, and nothing can be pressed."""
+    """At once, once for a Studio; what counted stands still, and nothing can be pressed."""
     own.clear()
     own.run("session.sandbox.settings(pace=30, rate_limiting=False)")
     own.run("job = session.text_to_video('a slow fox', duration_seconds=1, again=True)")
@@ -86,8 +86,8 @@ def test_a_panel_says_that_its_kernel_is_gone(own: Notebook, how: str) -> None:
         own.page.evaluate(f"void {script}")
     own.page.wait_for_function("window.took !== null", polling=AGAIN)
     took = own.page.evaluate("window.took")
-    # What a person ends takes as long as the server takes to end it.
-    assert took < (1000 if script is None else 60_000), f"it took {took:.0f} ms"
+    # 0.3 s on an idle machine. What a person ends takes as long as the server takes to end it.
+    assert took < (10_000 if script is None else 60_000), f"it took {took:.0f} ms"
     _stands_still(studio, matrix)
     if script is None:
         own.page.get_by_role("dialog").get_by_role("button", name="Ok").click()
@@ -103,7 +103,7 @@ def _stands_still(*cells: Locator) -> None:
     texts = [cell.inner_text() for cell in cells]
     for cell in cells:
         assert cell.locator(".rb-ended:visible").count() == 1
-        assert time.strftime("at %H:") in cell.locator(".rb-ended:visible").inner_text()
+        assert re.search(r"\bat \d\d:\d\d\b", cell.locator(".rb-ended:visible").inner_text())
         assert cell.evaluate(ENABLED) == 0
         cell.evaluate("(cell) => cell.querySelectorAll('.rb-body *').forEach((one) => one.click())")
     cells[0].page.wait_for_timeout(1200)
