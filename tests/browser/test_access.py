@@ -158,7 +158,7 @@ STATES: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
         ("rb.KeyManager(session)", ".rb-keys tbody tr", ("New key",)),
         ("rb.KeyManager(session)", ".rb-keys tbody tr", ("Rotate",)),
         ("rb.UsageChart(session, days=7)", ".rb-usage-table summary", ("As a table",)),
-        ("rb.ClassroomPanel(session)", ".rb-open", ()),
+        ("rb.ClassroomPanel(session)", ".rb-class", ()),
     ],
     "tools": [
         ("rb.ToolExplorer(session, selected='generate_video_from_text')", ".rb-explorer", ("Call",)),

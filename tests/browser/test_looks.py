@@ -51,7 +51,7 @@ ALONE = {
     "rb.Player(both18[0].clip, loop_range=(0.2, 0.6))": (".rb-tools", "Shortcuts"),
     "rb.SweepForm(session, template='a {duck|swan}')": (".rb-sweep dl", "Copy as code"),
     "rb.Gallery(session, sweep=run18.id, group_by='prompt')": (".rb-group", None),
-    "rb.ClassroomPanel(session)": (".rb-open", None),
+    "rb.ClassroomPanel(session)": (".rb-class", None),
     "board18 = rb.JobBoard(jobs=both18)\nboard18.opened = board18._rows()[0].key\nboard18": (
         ".rb-open-row .rb-card",
         None,

@@ -53,7 +53,7 @@ SHOWN: dict[str, tuple[str, int]] = {
     "rb.ConnectionPanel(session)": (".rb-connection", 0),
     "rb.KeyManager(session)": (".rb-keys", 0),
     "rb.UsageChart(session)": (".rb-usage-foot:has-text('split by day')", 1),
-    "rb.ClassroomPanel(session)": (".rb-open", 0),
+    "rb.ClassroomPanel(session)": (".rb-class", 0),
     "rb.ToolExplorer(session, selected='get_balance')": (".rb-explorer", 0),
 }
 STUDIO = "studio60 = rb.Studio(session)\nstudio60"

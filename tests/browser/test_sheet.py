@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reelbook.classroom import handouts
-from reelbook.ledger.classrooms import MADE, Classroom, Seat
+from reelbook.classroom.class_file import Classroom
 from reelbook.secret import Secret
 
 if TYPE_CHECKING:
@@ -29,28 +29,20 @@ CARDS = """
 
 def test_thirty_cards_four_on_a_page(page: Page, tmp_path: Path) -> None:
     """No card is cut by the end of a page or at its side, and nothing is fetched for it."""
-    seats = tuple(
-        Seat(
-            number, f"Student {number} with quite a long name of {'x' * 25}", "k", f"{number}.txt", MADE, "k"
-        )
-        for number in range(1, 31)
-    )
+    names = [f"Student {number} with quite a long name of {'x' * 25}" for number in range(1, 31)]
     room = Classroom(
-        1,
-        "https://a",
-        "classroom 2026-11-21",
-        "classroom 2026-11-21 #0000",
-        str(tmp_path),
-        "https://api.video.example",
-        20,
-        2.0,
-        frozenset(),
-        0.0,
-        None,
-        seats,
+        service="https://a",
+        name="classroom 2026-11-21",
+        label="classroom 2026-11-21 #0000",
+        folder=str(tmp_path),
+        address="https://api.video.example",
+        rate_limit=20,
+        max_spend_usd=2.0,
+        opened_at=0.0,
+        students=dict.fromkeys(names, "k"),
     )
-    for seat in seats:
-        handouts.write(room, seat, "k", Secret("sk-planted-" + "w" * 48))
+    for name in names:
+        handouts.write(room, name, "k", Secret("sk-planted-" + "w" * 48))
     browser = page.context.browser
     assert browser is not None
     sheet = browser.new_page(viewport={"width": 703, "height": 1000})  # 186 mm, what A4 leaves

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 import stat
 import traceback
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,10 +13,8 @@ from support.raw_server import raw_server
 
 import reelbook as rb
 from reelbook import errors
-from reelbook.account import Facts
+from reelbook.classroom import class_file, handouts
 from reelbook.classroom import classroom as classes
-from reelbook.classroom import handouts
-from reelbook.ledger import LedgerFile
 from reelbook.sandbox.handle import Sandbox
 from reelbook.settings import InsecureAddress
 
@@ -33,7 +31,7 @@ def active(session: rb.Session) -> list[str]:
 
 
 def secrets_of(room: classes.OpenedClassroom) -> list[str]:
-    files = [handouts.read(room.classroom, seat) for seat in room.classroom.seats]
+    files = [handouts.read(room.classroom, student) for student in room.classroom.students]
     return [file.key.reveal() for file in files if file is not None]
 
 
@@ -41,17 +39,17 @@ def test_each_student_gets_a_key_that_works(session: rb.Session, sandbox: Sandbo
     """With the limit asked for, in a file and on the sheet that only the owner may read."""
     room = opened(session, rate_limit=7, max_spend_usd=1.5)
     assert room.made == 3
-    assert [seat.student for seat in room.classroom.seats] == [CLASS[0], CLASS[1], "Ada Lovelace (2)"]
-    for secret, seat in zip(secrets_of(room), room.classroom.seats, strict=True):
-        text = (room.sheet.parent / seat.file).read_text()
+    assert list(room.classroom.students) == [CLASS[0], CLASS[1], "Ada Lovelace (2)"]
+    for secret, student in zip(secrets_of(room), room.classroom.students, strict=True):
+        text = room.classroom.handout(student).read_text()
         for line in (
             f"REELBOOK_API_KEY={secret}",
             f"REELBOOK_BASE_URL={sandbox.url}",
             "REELBOOK_MAX_SPEND=1.50",
         ):
             assert line in text.splitlines()
-        with rb.connect("live", api_key=secret, base_url=sandbox.url) as student:
-            assert student.balance().balance_usd == 25
+        with rb.connect("live", api_key=secret, base_url=sandbox.url) as theirs:
+            assert theirs.balance().balance_usd == 25
     limits = [key.rate_limit for key in session.keys.list() if key.name.startswith(room.classroom.name)]
     assert limits == [7, 7, 7]
     assert {stat.S_IMODE(each.stat().st_mode) for each in room.sheet.parent.iterdir()} == {0o600}
@@ -76,7 +74,7 @@ def test_opened_again_nobody_gets_a_second_key(session: rb.Session) -> None:
     """
     first = opened(session, max_spend_usd=0.1 * 3)
     again = opened(session, ["Ada Lovelace", "Grace Hopper"], max_spend_usd=0.1 * 3)
-    assert (again.made, again.classroom.id) == (1, first.classroom.id)
+    assert (again.made, again.classroom.name) == (1, first.classroom.name)
     assert again.not_in_list == ("Björn <b>Ångström</b>", "Ada Lovelace (2)")
     assert len(active(session)) == len(set(active(session))) == 4
     assert again.sheet.read_text().count('<section class="card">') == 4
@@ -180,9 +178,9 @@ def test_close_goes_on_where_it_broke_off(session: rb.Session, sandbox: Sandbox)
 
 
 def test_a_key_that_came_late_is_revoked_too(session: rb.Session) -> None:
-    """One of the class's names that the ledger never heard of."""
+    """One of the class's names that the class's file never heard of."""
     room = opened(session)
-    session.keys.create(room.classroom.seats[0].key_name)
+    session.keys.create(room.classroom.key_name(CLASS[0]))
     assert classes.close_classroom(session).revoked == 4
     assert active(session) == []
 
@@ -213,9 +211,9 @@ def test_keys_that_the_service_does_not_know_are_not_called_revoked(
 ) -> None:
     """Another account's list proves nothing."""
     room = opened(session)
-    with LedgerFile.open(session.home) as ledger:
-        for number, seat in enumerate(room.classroom.seats):
-            ledger.classrooms.made(seat, f"key_of_another_account_{number}")
+    strange = {student: f"key_of_another_account_{student}" for student in room.classroom.students}
+    (path,) = session.home.glob("classrooms/*/*.json")
+    class_file.write(path, replace(room.classroom, students=strange))
     for key in session.keys.list():
         if key.name != "notebook":
             session.keys.revoke(key.key_id)
@@ -244,7 +242,7 @@ def test_a_folder_with_other_things_is_left_alone(session: rb.Session, tmp_path:
 def test_a_file_that_is_gone_costs_nobody_the_key(session: rb.Session) -> None:
     """A teacher may have moved it: no key is made or revoked for it, and it is said."""
     room = opened(session)
-    (room.sheet.parent / room.classroom.seats[1].file).unlink()
+    room.classroom.handout(CLASS[1]).unlink()
     again = opened(session)
     assert (again.made, again.without_file) == (0, (CLASS[1],))
     assert len(active(session)) == 3
@@ -254,13 +252,13 @@ def test_a_file_that_is_gone_costs_nobody_the_key(session: rb.Session) -> None:
 def test_a_renewed_key_takes_the_place_of_the_old_one(session: rb.Session) -> None:
     """For a file that is gone, or a key that somebody revoked; the others keep theirs."""
     room = opened(session)
-    first = room.classroom.seats[0]
-    session.keys.revoke(first.key_id or "")
-    (room.sheet.parent / first.file).unlink()
-    assert opened(session).inactive == (first.student,)
+    first, *others = room.classroom.students.items()
+    session.keys.revoke(first[1] or "")
+    room.classroom.handout(first[0]).unlink()
+    assert opened(session).inactive == (first[0],)
     again = opened(session, renew=[" Ada  Lovelace "])
     assert (again.made, again.inactive, again.without_file) == (1, (), ())
-    assert again.classroom.seats[1:] == room.classroom.seats[1:]
+    assert list(again.classroom.students.items())[1:] == others
     assert len(active(session)) == len(secrets_of(again)) == 3
     with pytest.raises(errors.InvalidInput, match="Not in classroom"):
         opened(session, renew=["Eve"])
@@ -318,15 +316,28 @@ def test_a_sandbox_of_this_machine_alone_is_no_use_to_a_class(session: rb.Sessio
     assert active(session) == []
 
 
-def test_what_cannot_be_written_down_is_not_made(session: rb.Session, tmp_path: Path) -> None:
-    """Nobody could revoke a key that is written down nowhere: none is made while the ledger is locked."""
-    holder = sqlite3.connect(session.home / "ledger.db", isolation_level=None)
-    holder.execute("BEGIN IMMEDIATE")
-    with pytest.raises(errors.LedgerLocked, match="Nothing was sent"):
+def test_what_cannot_be_written_down_is_not_made(
+    session: rb.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody could revoke a key that is written down nowhere."""
+
+    def full(_path: Path, _content: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(class_file, "write_whole", full)
+    with pytest.raises(errors.ClassroomError, match="No space left"):
         opened(session)
-    holder.execute("ROLLBACK")
-    holder.close()
     assert active(session) == []
+
+
+def test_a_damaged_file_of_a_class_is_named(session: rb.Session) -> None:
+    """It is left as it is, and its keys can still be found in the list."""
+    opened(session)
+    (path,) = session.home.glob("classrooms/*/*.json")
+    path.write_text("{")
+    with pytest.raises(errors.ClassroomError, match="reelbook keys list"):
+        classes.close_classroom(session)
+    assert path.read_text() == "{"
 
 
 def test_the_way_is_told(session: rb.Session) -> None:
@@ -363,31 +374,14 @@ def test_a_live_service_is_reached_where_it_is() -> None:
             assert classes.address_for_students(session, None) == service.url
 
 
-@pytest.mark.parametrize(
-    ("requests", "left", "back", "seconds"),
-    [(5, 10, None, 0), (32, 10, None, 180), (11, 10, None, 60), (1, 0, 20.0, 20), (30, 0, 20.0, 140)],
-)
-def test_how_long_so_many_requests_take(requests: int, left: int, back: float | None, seconds: float) -> None:
-    """What is left goes at once; then as many a minute as the key may send."""
-    facts = Facts(None, left, 10, back)
-    assert classes.seconds_for(requests, facts) == seconds
-
-
-def test_the_plan_is_what_opening_does(sandbox: Sandbox) -> None:
-    """For a fresh class, one that is gone on with, and one whose name an earlier class has."""
-    with rb.connect("sandbox") as session:
-        for called, students, keys in (
-            ("Drawing", ["Ada", "Grace"], 2),
-            ("Drawing", ["Grace", "Alan"], 1),
-        ):
-            plan = classes.plan_classroom(session, students, name=called, address=sandbox.url)
-            assert (plan.problems, plan.keys) == ({}, keys)
-            opened = classes.open_classroom(
-                session, students, name=called, address=None if plan.continued else sandbox.url
-            )
-            assert opened.made == keys
-            assert (str(plan.folder), plan.name) == (opened.classroom.folder, opened.classroom.name)
-        assert plan.max_cost_usd == 6.0
-        classes.close_classroom(session)
-        again = classes.plan_classroom(session, ["Ada"], name="Drawing")
-        assert (again.name, again.keys, again.continued) == ("Drawing (2)", 1, None)
+def test_the_plan_is_what_opening_does(session: rb.Session) -> None:
+    """For a fresh class, one that goes on, and one whose name an earlier class has; it does nothing."""
+    fresh = classes.plan_classroom(session, ["Ada", "Grace"], name="Drawing", address=session.base_url)
+    assert not (session.home / "classrooms").exists()
+    room = opened(session, ["Ada", "Grace"], name="Drawing").classroom
+    assert (fresh.name, fresh.folder, fresh.missing) == (room.name, room.folder, ("Ada", "Grace"))
+    plan = classes.plan_classroom(session, ["Grace", "Alan"], name="Drawing")
+    assert (list(plan.students), plan.missing) == (["Ada", "Grace", "Alan"], ("Alan",))
+    classes.close_classroom(session)
+    again = classes.plan_classroom(session, ["Ada"], name="Drawing", address=session.base_url)
+    assert (again.name, again.missing) == ("Drawing (2)", ("Ada",))

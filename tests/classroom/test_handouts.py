@@ -3,35 +3,43 @@
 from __future__ import annotations
 
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from reelbook.classroom import handouts
+from reelbook.classroom.class_file import Classroom
 from reelbook.errors import InvalidInput
-from reelbook.ledger.classrooms import Classroom, Seat
 from reelbook.secret import Secret
 
 WHEEL = "https://example.org/reelbook-1.0-py3-none-any.whl"
-ADA = Seat(1, "Ada <b>", "c · Ada", "01-ada.txt", "made", "k1")
-BO = Seat(2, "Bo", "c · Bo", "02-bo.txt", "waiting", None)
+ADA, BO = "Ada <b>", "Bo"
 
 
 def room(folder: Path, address: str = "https://api.example.com") -> Classroom:
     return Classroom(
-        1, "sandbox", "Drawing", "c", str(folder), address, 20, 1.5, frozenset(), 0.0, None, (ADA, BO)
+        service="sandbox",
+        name="Drawing",
+        label="c",
+        folder=str(folder),
+        address=address,
+        rate_limit=20,
+        max_spend_usd=1.5,
+        opened_at=0.0,
+        students={ADA: "k1", BO: None},
     )
 
 
 def test_a_students_file_says_how_to_connect_and_holds_the_only_copy_of_the_key(tmp_path: Path) -> None:
     """It is read again as it was written; a file that isn't there, or isn't one, holds nothing."""
     handouts.write(room(tmp_path), ADA, "k1", Secret("sk-planted"))
-    file = tmp_path / ADA.file
+    file = room(tmp_path).handout(ADA)
     assert "REELBOOK_API_KEY=sk-planted\nREELBOOK_BASE_URL=https://api.example.com\n" in file.read_text()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert handouts.read(room(tmp_path), ADA) == handouts.Handout("k1", Secret("sk-planted"))
     assert handouts.read(room(tmp_path), BO) is None
-    (tmp_path / BO.file).write_text("REELBOOK_API_KEY=\n")
+    room(tmp_path).handout(BO).write_text("REELBOOK_API_KEY=\n")
     assert handouts.read(room(tmp_path), BO) is None
 
 
@@ -55,7 +63,7 @@ def test_colab_is_offered_in_the_file_where_it_works(address: str, colab: str, t
     """A room's own address means a computer in the room."""
     handouts.keep_install(tmp_path, "reelbook")
     handouts.write(room(tmp_path, address), ADA, "k1", Secret("sk-planted"))
-    assert colab in (tmp_path / ADA.file).read_text()
+    assert colab in room(tmp_path).handout(ADA).read_text()
 
 
 @pytest.mark.parametrize(
@@ -75,24 +83,24 @@ def test_colab_is_offered_where_it_reaches_the_address(address: str, reached: bo
 
 
 @pytest.mark.parametrize(
-    ("number", "student", "name"),
+    ("student", "name"),
     [
-        (7, "Björn Ångström", "07-björn-ångström.txt"),
-        (1, "../../etc/passwd", "01-etc-passwd.txt"),
-        (12, "🦊", "12.txt"),
-        (3, "x" * 99, f"03-{'x' * 40}.txt"),
+        ("Björn Ångström", "01-björn-ångström.txt"),
+        ("../../etc/passwd", "01-etc-passwd.txt"),
+        ("🦊", "01.txt"),
+        ("x" * 99, f"01-{'x' * 40}.txt"),
     ],
 )
-def test_a_file_is_called_after_its_student(number: int, student: str, name: str) -> None:
+def test_a_file_is_called_after_its_student(student: str, name: str, tmp_path: Path) -> None:
     """By number first, and never outside its folder."""
-    assert handouts.file_name(number, student) == name
+    assert replace(room(tmp_path), students={student: None}).handout(student) == tmp_path / name
 
 
 def test_a_prepared_folder_is_its_owners_only(tmp_path: Path) -> None:
     """Half a file of an opening that was killed is taken away."""
-    folder = handouts.prepared(tmp_path / "class", fresh=True)
+    folder = handouts.prepare(tmp_path / "class")
     (folder / ".0123.part").touch()
-    handouts.prepared(folder, fresh=False)
+    handouts.prepare(folder)
     assert list(folder.iterdir()) == []
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
@@ -120,12 +128,12 @@ def test_it_is_written_as_pip_takes_it(given: str, plain: str, with_lab: str) ->
 def test_what_to_install_is_kept_beside_the_cards(tmp_path: Path) -> None:
     """And stands in the files that are written later; where nothing that was tried works, none says how."""
     handouts.write(room(tmp_path), ADA, "k1", Secret("sk-planted"))
-    text = (tmp_path / ADA.file).read_text()
+    text = room(tmp_path).handout(ADA).read_text()
     assert "pip install" not in text
     assert text.count("(your teacher says how Reelbook is installed)") == 2
     handouts.keep_install(tmp_path, WHEEL)
     handouts.write(room(tmp_path), ADA, "k1", Secret("sk-planted"))
-    text = (tmp_path / ADA.file).read_text()
+    text = room(tmp_path).handout(ADA).read_text()
     assert f"   pip install 'reelbook[lab] @ {WHEEL}'\n" in text
     assert f"   %pip install 'reelbook @ {WHEEL}'\n" in text
 

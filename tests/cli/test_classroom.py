@@ -20,7 +20,6 @@ from reelbook.cli.classroom import step_text
 from reelbook.models import ApiKey
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
-from reelbook.web.listening import own_address
 
 STUDENTS = [f"Student {number:02}" for number in range(1, 31)]
 
@@ -28,8 +27,7 @@ STUDENTS = [f"Student {number:02}" for number in range(1, 31)]
 DEADLY = """
 import os, signal, sys
 from reelbook.cli import main
-from reelbook.ledger.classrooms import Classrooms
-from reelbook.classroom import handouts
+from reelbook.classroom import class_file, handouts
 from reelbook.account import keys
 handouts.default_trouble = lambda: None
 owner, step, nth, before = {owner}, {step!r}, {nth}, {before}
@@ -101,10 +99,10 @@ def one_for_each(home: Path, url: str) -> None:
 @pytest.mark.parametrize(
     ("owner", "step", "before"),
     [
-        ("Classrooms", "asking", False),
+        ("keys.Keys", "create", True),
         ("keys.Keys", "create", False),
         ("handouts", "write", False),
-        ("Classrooms", "made", False),
+        ("class_file", "write", False),
         ("handouts", "_keep", True),
     ],
     ids=["before the POST", "after the answer", "after the file", "after the id", "before the file"],
@@ -205,28 +203,6 @@ def test_ctrl_c_ends_it_between_two_keys(
     monkeypatch.setenv("REELBOOK_HOME", str(home))
     assert run(*words).exit_code == 0
     one_for_each(home, sandbox.url)
-
-
-def test_a_sandbox_served_to_the_room_is_named_by_its_address(
-    names: Path, home: Path, run: Run, folder: Path
-) -> None:
-    """The files hold the address that other machines reach it by."""
-    from cli.doubles import start
-
-    if (host := own_address()) is None:
-        pytest.skip("this machine is in no network")
-    process = start("sandbox", "serve", "--host", "0.0.0.0", "--rate-limit", "100", cwd=folder)
-    assert process.stdout is not None
-    port = process.stdout.readline().strip().rpartition(":")[2]
-    names.write_text("Ada")
-    try:
-        assert run("classroom", "open", "--students", str(names), "--service", "sandbox").exit_code == 0
-        address = f"http://{host}:{port}"
-        assert f"REELBOOK_BASE_URL={address}\n" in files(home)[0].read_text()
-        assert address in files(home)[0].with_name("sheet.html").read_text()
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=WAIT_SECONDS)
 
 
 def test_limits_that_the_balance_doesnt_cover_are_said_before(

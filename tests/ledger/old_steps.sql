@@ -216,3 +216,21 @@ CREATE TABLE requests (
     told_limit INTEGER
 ) STRICT;
 CREATE INDEX requests_by_time ON requests (of_key, at);
+
+-- step 20
+DROP INDEX entries_starred;
+ALTER TABLE entries DROP COLUMN starred;
+ALTER TABLE entries ADD COLUMN picked_at REAL;
+CREATE INDEX entries_picked ON entries (account, picked_at) WHERE picked_at IS NOT NULL;
+DROP TABLE picks;
+CREATE TABLE votes (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    account INTEGER NOT NULL,
+    at REAL NOT NULL,
+    question TEXT NOT NULL,
+    shown_left TEXT NOT NULL,
+    shown_right TEXT NOT NULL,
+    better TEXT,
+    voter TEXT NOT NULL
+) STRICT;
+CREATE INDEX votes_by_question ON votes (account, question);

@@ -92,16 +92,13 @@ def test_no_column_of_the_last_schema_is_lost(folder: Path) -> None:
             }
             marks = ", ".join("?" * len(values))
             connection.execute(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", tuple(values.values()))
-            values.pop("starred", None)  # a pick now, of which another test tells
             before[table] = values
     left_open(folder).file.close()
     with closing(read(folder / "ledger.db")) as connection:
         for table, values in before.items():
             key = next(iter(values))
             query = f"SELECT * FROM {table} WHERE {key} = ?"
-            row = dict(connection.execute(query, (values[key],)).fetchone())
-            row.pop("picked_at", None)
-            assert row == values
+            assert dict(connection.execute(query, (values[key],)).fetchone()) == values
 
 
 @pytest.mark.parametrize("number", [1, 3, 19])

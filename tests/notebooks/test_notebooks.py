@@ -46,7 +46,7 @@ def test_in_a_class_a_lesson_uses_the_room_s_sandbox(sandbox: Sandbox, tmp_path:
         room = open_classroom(teacher, ["Ada"], address=sandbox.url).classroom
     card = dict(
         line.split("=", 1)
-        for line in (Path(room.folder) / room.seats[0].file).read_text().splitlines()
+        for line in room.handout("Ada").read_text().splitlines()
         if line.startswith("REELBOOK_")
     )
     shutil.copy(next(each for each in LESSONS if each.stem.startswith("03")), tmp_path)

@@ -25,14 +25,13 @@ from .. import settings, wire
 from ..atomic_files import write_whole
 from ..errors import ClassroomError, InvalidInput
 from ..formatting import dollars
-from ..ledger.classrooms import Classroom, Seat
 from ..secret import Secret
+from .class_file import Classroom
 
 SHEET: Final = "sheet.html"
 INSTALL: Final = "install"  # the file with what a student gives to pip
 PACKAGE: Final = "reelbook"
 _REPOSITORIES: Final = (".git", ".hg", ".svn")
-_SLUG_CHARACTERS: Final = 40
 _KEY_ID: Final = "# Key: "
 # Nothing in the interface says what a key may not do, so nobody is told less than this.
 WARNING: Final = (
@@ -69,34 +68,25 @@ def checked(folder: Path, fresh: bool = False) -> Path:
     return folder
 
 
-def prepared(folder: Path, *, fresh: bool) -> Path:
-    """`folder`, made if need be, for its owner only. Raises InvalidInput as `checked`."""
-    folder = checked(folder, fresh)
+def prepare(folder: Path) -> Path:
+    """Makes `folder`, for its owner only, and removes half a file that a killed `open` left."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     folder.chmod(0o700)
-    for left in folder.glob(".*"):  # half a file of an `open` that was killed
+    for left in folder.glob(".*"):
         left.unlink()
     return folder
 
 
-def file_name(number: int, student: str) -> str:
-    """The name of a student's file: "07-björn-ångström.txt"."""
-    words = "".join(each if each.isalnum() else "-" for each in student.casefold())
-    slug = re.sub("-+", "-", words).strip("-")[:_SLUG_CHARACTERS].strip("-")
-    return f"{number:02}-{slug}.txt" if slug else f"{number:02}.txt"
-
-
-def write(classroom: Classroom, seat: Seat, key_id: str, key: Secret) -> None:
+def write(classroom: Classroom, student: str, key_id: str, key: Secret) -> None:
     """Writes a student's file: how to connect, and the only copy of the key. Raises ClassroomError."""
-    path = Path(classroom.folder) / seat.file
-    _keep(path, functools.partial(_text, classroom, seat, key_id, key))
+    _keep(classroom.handout(student), functools.partial(_text, classroom, student, key_id, key))
 
 
-def read(classroom: Classroom, seat: Seat) -> Handout | None:
+def read(classroom: Classroom, student: str) -> Handout | None:
     """What a student's file holds; None where it isn't there, or isn't one."""
     found: dict[str, str] = {}
     with contextlib.suppress(OSError, UnicodeDecodeError):
-        for line in (Path(classroom.folder) / seat.file).read_text(encoding="utf-8").splitlines():
+        for line in classroom.handout(student).read_text(encoding="utf-8").splitlines():
             if line.startswith(_KEY_ID):
                 found["key_id"] = line.removeprefix(_KEY_ID).strip()
             elif line.startswith(f"{settings.API_KEY}="):
@@ -200,7 +190,7 @@ def _keep(path: Path, content: Callable[[], str]) -> None:
     )
 
 
-def _text(classroom: Classroom, seat: Seat, key_id: str, key: Secret) -> str:
+def _text(classroom: Classroom, student: str, key_id: str, key: Secret) -> str:
     code = "\n".join(f"   {line}" for line in _connecting(classroom).splitlines())
     in_colab = _pip(classroom)
     install = _pip(classroom, extra=True) or "(your teacher says how Reelbook is installed)"
@@ -211,7 +201,7 @@ def _text(classroom: Classroom, seat: Seat, key_id: str, key: Secret) -> str:
         "Use a computer in the room's network."
     )
     return f"""\
-{seat.student} · {classroom.name}
+{student} · {classroom.name}
 
 On your own computer (Python 3.11 or newer)
    {install}
@@ -233,14 +223,14 @@ Settings. The key is yours alone: put it in no notebook, and show it to nobody.
 
 
 def _page(classroom: Classroom) -> str:
-    cards = "\n".join(_card(classroom, seat, read(classroom, seat)) for seat in classroom.seats)
+    cards = "\n".join(_card(classroom, student, read(classroom, student)) for student in classroom.students)
     limit, escape = dollars(classroom.max_spend_usd), html.escape
     closing = shlex.join(["reelbook", "classroom", "close", "--name", classroom.name])
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f"<title>{escape(classroom.name)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
         f"<header>\n<h1>{escape(classroom.name)}</h1>\n"
-        f"<p>{len(classroom.seats)} students · {escape(classroom.address)} · "
+        f"<p>{len(classroom.students)} students · {escape(classroom.address)} · "
         f"{classroom.rate_limit} requests a minute and {limit} each</p>\n"
         f'<p class="warning"><strong>For the teacher.</strong> {escape(WARNING)} '
         f"The {limit} are a limit that Reelbook keeps on the student's computer; the service knows nothing "
@@ -265,7 +255,7 @@ def _pip(classroom: Classroom, *, extra: bool = False) -> str | None:
     return shlex.join(["pip", "install", requirement(given, extra=extra)])
 
 
-def _card(classroom: Classroom, seat: Seat, handout: Handout | None) -> str:
+def _card(classroom: Classroom, student: str, handout: Handout | None) -> str:
     escape = html.escape
     if handout is None:
         key = "<p class=\"missing\">No key here: the student's file isn't in the folder.</p>"
@@ -281,7 +271,7 @@ def _card(classroom: Classroom, seat: Seat, handout: Handout | None) -> str:
     )
     price, limit = dollars(wire.PRICE_USD_PER_SECOND), dollars(classroom.max_spend_usd)
     return (
-        f'<section class="card">\n<h2>{escape(seat.student)}</h2>\n{key}\n'
+        f'<section class="card">\n<h2>{escape(student)}</h2>\n{key}\n'
         f'<p class="key"><span>Address</span><code>{escape(classroom.address)}</code></p>\n'
         f"<p><b>Own computer:</b> {install}, then <code>jupyter lab</code></p>\n{colab}\n"
         "<p>Then run this, and type the key where it asks:</p>\n"

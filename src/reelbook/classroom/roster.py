@@ -28,27 +28,14 @@ def read(path: Path) -> tuple[str, ...]:
     tab are understood, as are UTF-8, UTF-16 and Windows files. Raises InvalidInput.
     """
     try:
-        data = path.read_bytes()
+        names = unique(_names(_text(path.read_bytes()), path.name))
     except OSError as error:
         raise InvalidInput(f"{path} can't be read ({error.strerror or error}). Nothing was done.") from None
-    return parsed(data, path.name)
-
-
-def parsed(data: bytes, file: str) -> tuple[str, ...]:
-    """As `read`, of a file's bytes and name."""
-    try:
-        names = unique(_names(_text(data), file))
     except csv.Error as error:
-        raise InvalidInput(f"{file} is no list of names ({error}). Nothing was done.") from None
+        raise InvalidInput(f"{path.name} is no list of names ({error}). Nothing was done.") from None
     if not names:
-        raise InvalidInput(f"{file} holds no names. Write one a line. Nothing was done.")
+        raise InvalidInput(f"{path.name} holds no names. Write one a line. Nothing was done.")
     return names
-
-
-def typed(text: str) -> tuple[str, ...]:
-    """The names of a field: one a line, each once. A header word in the first line is no name."""
-    lines = text.splitlines()
-    return unique(lines[1:] if lines and lines[0].strip().casefold() in _WHOLE else lines)
 
 
 def unique(names: Iterable[str]) -> tuple[str, ...]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .. import wire
 from ..errors import ReelbookError
-from ..formatting import age, count, terminal_line
+from ..formatting import age, count, dollars, terminal_line
 from . import classroom_room
 from .console import moving_line, require_yes, say, stoppable
 from .options import Home, Service, command_line, needs_sandbox, open_session, option
@@ -85,18 +85,28 @@ def open_one(
     Stopped half-way, the same command goes on, and nobody gets two keys.
     """
     from ..classroom import roster as lists
-    from ..classroom.classroom import checked_options, open_classroom, plan_classroom
-    from ..text.classroom import over_balance
+    from ..classroom.classroom import open_classroom, plan_classroom
 
-    checked_options(rate_limit, max_spend)
     names = lists.read(students)
     for each in lists.numbered(names):
         say(f"There is more than one {each.rpartition(' (')[0]}. This one is “{each}” on the card.", err=True)
     with open_session(service, home) as session:
-        plan = plan_classroom(session, names, name=name, rate_limit=rate_limit, max_spend_usd=max_spend)
-        with suppress(ReelbookError):  # who can't say it isn't asked for keys either
-            if over := over_balance(plan, session.balance().balance_usd):
-                say(over, err=True)
+        wanted: dict[str, Any] = {
+            "name": name,
+            "rate_limit": rate_limit,
+            "max_spend_usd": max_spend,
+            "folder": out,
+            "address": address,
+        }
+        planned = plan_classroom(session, names, **wanted)
+        with suppress(ReelbookError):  # a service that doesn't tell the balance may make keys all the same
+            balance, limits = session.balance().balance_usd, len(planned.students) * planned.max_spend_usd
+            if balance is not None and limits > balance + 1e-9:
+                say(
+                    f"Their limits come to {dollars(limits)}, and the balance is {dollars(balance)}: "
+                    "whoever comes late may find nothing left.",
+                    err=True,
+                )
         if session.service == "live" and not yes:
             require_yes(
                 f"{len(names)} students at the live service at {session.base_url}.\n"
@@ -107,16 +117,7 @@ def open_one(
             )
         with _reported("Keys", "Stopped. Run the same command again: it goes on where it stopped.") as report:
             opened = open_classroom(
-                session,
-                names,
-                name=name,
-                rate_limit=rate_limit,
-                max_spend_usd=max_spend,
-                folder=out,
-                address=address,
-                install=install,
-                renew=renew or (),
-                report=report,
+                session, names, **wanted, install=install, renew=renew or (), report=report
             )
         closing = command_line(
             "classroom", "close", "--name", opened.classroom.name, service=service, home=home
@@ -182,7 +183,7 @@ def _say_opened(opened: OpenedClassroom, closing: str) -> None:
     from ..classroom.handouts import WARNING
 
     room = opened.classroom
-    say(f"{room.name}: {count(len(room.seats), 'student')}, {count(opened.made, 'key')} made now.")
+    say(f"{room.name}: {count(len(room.students), 'student')}, {count(opened.made, 'key')} made now.")
     say(f"Their files and the sheet to print: {opened.sheet}")
     for names, words in (
         (opened.without_file, "whose file isn't in the folder. --renew STUDENT makes another key"),
@@ -199,18 +200,21 @@ def _say_opened(opened: OpenedClassroom, closing: str) -> None:
 
 def _say_status(room: ClassroomStatus) -> None:
     """A classroom, a line for each student."""
-    from ..text.classroom import summary
-
-    say(f"{room.classroom.name}: {summary(room)} {room.classroom.address}")
-    width = max((len(each.seat.student) for each in room.students), default=0)
+    used = sum(bool(each.key and each.key.last_used) for each in room.students)
+    there = sum(each.key_id is not None for each in room.students)
+    say(
+        f"{room.classroom.name}: {count(len(room.students), 'student')}, {there} with a key, {used} used it. "
+        f"{room.classroom.address}"
+    )
+    width = max((len(each.student) for each in room.students), default=0)
     for each in room.students:
-        name = terminal_line(each.seat.student, STUDENT_CHARACTERS)
+        name = terminal_line(each.student, STUDENT_CHARACTERS)
         say(f"  {name:<{width}}  {terminal_line(_presence(each))}")
     _say_others(room.others)
 
 
 def _presence(each: Presence) -> str:
-    if each.seat.key_id is None:
+    if each.key_id is None:
         return "no key yet"
     if each.key is None:
         return "not in the service's list"

@@ -1,6 +1,6 @@
 """The ledger: what becomes of each submission of an account, what it cost, and all that is asked about both.
 
-`LedgerFile` is the file of a home, for what needs no account: classrooms, tool calls, everybody's entries.
+`LedgerFile` is the file of a home, for what needs no account: tool calls, everybody's entries.
 `LedgerFile.ledger(service, key)` is the `Ledger` of one account in it.
 
 Every call may come from any thread, takes at most a flush of the disk, and is on the disk when it returns.
@@ -27,7 +27,6 @@ from ..requests import JobRequest
 from ..secret import Secret
 from . import money, records, sweeps
 from .annotations import Annotations
-from .classrooms import Classrooms
 from .kernels import Kernel
 from .records import Account, EarlierRun, Entry, Spend, Submission, place_columns, stored
 from .request_log import RequestLog
@@ -55,8 +54,8 @@ TookSeconds = tuple[float, float, float | None]
 class LedgerFile(Entries):
     """The ledger of one home, `REELBOOK_HOME/ledger.db`, whoever's key its rows were bought with.
 
-    `LedgerFile.open(home)` makes it. Rows belong to an `Account`; a key is in none of them. `classrooms` says
-    which student has which key, `tool_calls` are the tools' calls.
+    `LedgerFile.open(home)` makes it. Rows belong to an `Account`; a key is in none of them. `tool_calls` are
+    the tools' calls.
     """
 
     def __init__(self, store: Store, kernel: Kernel, clock: Callable[[], float]) -> None:
@@ -65,7 +64,6 @@ class LedgerFile(Entries):
         self._clock = clock
         self._accounts: dict[int, Account] = {}
         self.received: list[str] = []  # ids that the disk doesn't have yet
-        self.classrooms = Classrooms(store, clock)
         self.tool_calls = ToolCalls(store, clock)
         store.prepare_copy = self._restore_accounts
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from ..errors import ReelbookError
 
-NUMBER: Final = 20
+NUMBER: Final = 21
 
 # Amounts are whole micro-USD, times epoch seconds. Each table begins with its key.
 TABLES: Final = {
@@ -125,31 +125,6 @@ TABLES: Final = {
         boot TEXT NOT NULL,
         answered INTEGER NOT NULL DEFAULT 0,
         told_limit INTEGER
-    """,
-    # Whose key is which. The keys themselves are in the students' files, and nowhere in here.
-    "classrooms": """
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        origin TEXT NOT NULL,
-        name TEXT NOT NULL,
-        label TEXT NOT NULL,
-        folder TEXT NOT NULL,
-        address TEXT NOT NULL,
-        rate_limit INTEGER NOT NULL,
-        max_spend_micro INTEGER NOT NULL,
-        before TEXT NOT NULL,
-        opened_at REAL NOT NULL,
-        closed_at REAL,
-        UNIQUE (origin, name)
-    """,
-    "seats": """
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        classroom INTEGER NOT NULL,
-        student TEXT NOT NULL,
-        key_name TEXT NOT NULL,
-        file TEXT NOT NULL,
-        state TEXT NOT NULL,
-        key_id TEXT,
-        UNIQUE (classroom, student)
     """,
     "tool_calls": """
         id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,0 +1,87 @@
+"""The file of a class by cards: who has which key. The keys themselves are in the students' files only."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from ..atomic_files import write_whole
+from ..errors import ClassroomError
+
+_SLUG_CHARACTERS: Final = 40
+
+
+@dataclass(frozen=True)
+class Classroom:
+    """A class at one service.
+
+    `label` begins the names of its keys, and those of no other class in any home. `students` has each
+    student's key id, None where there is no key, or nothing is known of the answer. `before` are the ids of
+    the keys that were there when it was opened. `opened_at` and `closed_at` are epoch seconds; `rate_limit`
+    is requests a minute, each.
+    """
+
+    service: str
+    name: str
+    label: str
+    folder: str
+    address: str
+    rate_limit: int
+    max_spend_usd: float
+    opened_at: float
+    closed_at: float | None = None
+    before: Sequence[str] = ()
+    students: Mapping[str, str | None] = field(default_factory=dict)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The students without a key."""
+        return tuple(student for student, key_id in self.students.items() if key_id is None)
+
+    def joined_by(self, names: Sequence[str]) -> Classroom:
+        """The class with these students too."""
+        return replace(
+            self, students={**self.students, **{each: None for each in names if each not in self.students}}
+        )
+
+    def with_key(self, student: str, key_id: str | None) -> Classroom:
+        """The class with another key for a student, or none."""
+        return replace(self, students={**self.students, student: key_id})
+
+    def key_name(self, student: str) -> str:
+        """The name of a student's key at the service."""
+        return f"{self.label} · {student}"
+
+    def handout(self, student: str) -> Path:
+        """The path of a student's file, such as "07-björn-ångström.txt"."""
+        words = "".join(each if each.isalnum() else "-" for each in student.casefold())
+        slug = re.sub("-+", "-", words).strip("-")[:_SLUG_CHARACTERS].strip("-")
+        number = f"{list(self.students).index(student) + 1:02}"
+        return Path(self.folder) / (f"{number}-{slug}.txt" if slug else f"{number}.txt")
+
+
+def read(path: Path) -> Classroom:
+    """The class of a file. Raises ClassroomError."""
+    try:
+        return Classroom(**json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        raise ClassroomError(
+            f"{path} can't be read as a class's file ({error}). Nothing was done. Its keys are in the "
+            "service's list: `reelbook keys list`."
+        ) from None
+
+
+def write(path: Path, classroom: Classroom) -> None:
+    """Writes the file, all of it or nothing. Raises ClassroomError."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_whole(path, json.dumps(asdict(classroom), ensure_ascii=False, indent=2).encode())
+    except OSError as error:
+        raise ClassroomError(
+            f"{path} couldn't be written ({error.strerror or type(error).__name__}), and no key is made that "
+            "isn't written down. Set that right and run the same command again."
+        ) from None
