@@ -1,7 +1,7 @@
 """`AsyncClient`: every endpoint of the service's interface, for code that has an event loop.
 
-No widgets, no threads, and no disk but for downloads. What may be sent again is decided in `retries.py`, when
-a request fits the key's budget in `scheduling/`.
+No widgets, no threads, and no disk except for downloads. `retries.py` decides what may be sent again,
+`scheduling/` when a request fits the key's budget.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ else:
     models = LazyModule("reelbook.models")  # pydantic takes a third of the client's import time
 
 DEADLINE_SECONDS = 60.0
-# A cache that mixes up two jobs does so now and then; a service that says one id for all jobs always does.
+# A cache that mixes up two jobs does so now and then; a service with one id for all jobs always does.
 MIXED_UP_ANSWERS = 2
 SHOWN_CHARACTERS = 80  # of an id, in the log
 NO_SERVICE_HERE = "Nothing at this address speaks the API. Check REELBOOK_BASE_URL."
@@ -67,12 +67,12 @@ class AsyncClient:
 
     Use it as `async with AsyncClient(...) as client:`, from one event loop. `api_key` and `base_url` may come
     from the settings instead (see `reelbook.settings`); both are needed. `deadline_seconds` bounds every call
-    as a whole. `is_known` tells whether an id is that of a job which the caller knows beside those of this
-    client: an answer that names such a one isn't taken for the job asked about. `offers` is what the service
-    adds to the interface (`wire.OFFERS`), as a class's room tells whoever joins.
+    as a whole. `is_known` tells whether an id belongs to a job that the caller knows besides those of this
+    client: an answer with such an id isn't taken for the job asked about. `offers` are the service's
+    additions to the interface (`wire.OFFERS`), as a class's room tells whoever joins.
 
-    Requests wait their turn so that the key's limit isn't passed. GET and DELETE are sent again after 429,
-    5xx and network faults, at most four times in all; a paid POST only where it certainly had no effect.
+    Requests wait their turn, so the key's limit isn't exceeded. GET and DELETE are sent again after 429, 5xx
+    and network faults, at most four times in all; a paid POST only where it certainly had no effect.
 
     Raises ConfigurationError where the key or the address is missing or can't be used.
     """
@@ -106,9 +106,9 @@ class AsyncClient:
         self._transport = Transport(self.base_url, settings.checked_key(key.value))
         self._job_ids = JobIds(is_known)
         self._scheduler = Scheduler(Budget(), shared)
-        self._pace = Pace()  # of jobs of which nothing else is known
-        self.key_trouble: str | None = None  # what the last answer said of a key that the service refuses
-        self._answered_at = -math.inf  # the event loop's time of the last answer that was of use
+        self._pace = Pace()  # of jobs about which nothing else is known
+        self.key_trouble: str | None = None  # what the last answer said about a key that the service refuses
+        self._answered_at = -math.inf  # the event loop's time of the last useful answer
 
     def __repr__(self) -> str:
         return f"AsyncClient(base_url={self.base_url!r})"
@@ -128,33 +128,33 @@ class AsyncClient:
         return self._scheduler.budget.view(asyncio.get_running_loop().time() if now is None else now)
 
     def budget_beside_others(self) -> BudgetView:
-        """The request budget with what other programs sent until now; on the event loop."""
+        """The request budget, with what other programs have sent so far. Call it on the event loop."""
         self._scheduler.hear_of_others()
         return self.budget()
 
     def moved_to(self, base_url: str) -> None:
-        """The same service has another address now: a sandbox that was started again."""
+        """Notes that the same service has another address now: a sandbox that was started again."""
         self.base_url = self._transport.base_url = settings.checked_base_url(base_url)
 
     def with_key(self, key: str | Secret, *, rate_limit: int | None = None) -> AsyncClient:
-        """Another client of the same service, to try a key of `rate_limit` requests a minute with."""
+        """Another client of the same service, to try out a key of `rate_limit` requests a minute."""
         other = AsyncClient(key, self.base_url, deadline_seconds=self.deadline_seconds, offers=self.offers)
         if rate_limit is not None:
             other._scheduler.budget = Budget(rate_limit)
         return other
 
     def use_key(self, key: str | Secret, *, tried_by: AsyncClient | None = None) -> None:
-        """Every request that begins from now on carries `key`; those under way finish with the one before.
+        """Uses `key` for every request that begins from now on; those under way finish with the one before.
 
-        The rate limit is a key's own, so the budget begins anew, or goes on from what `tried_by`, a client
-        that used the key already, learnt of it. Call it on the client's event loop.
+        The rate limit belongs to a key, so the budget begins anew, or goes on from what `tried_by`, a client
+        that has used the key, learnt about it. Call it on the client's event loop.
         """
         self._transport.use_key(settings.checked_key(Secret.of(key)))
         self.key_trouble = None
         self._scheduler.change_budget(Budget() if tried_by is None else tried_by._scheduler.budget)
 
     async def former_keys_done(self) -> None:
-        """Waits until every request that went out with a former key is answered: then it can be revoked."""
+        """Waits until every request that was sent with a former key is answered: then it can be revoked."""
         await self._transport.former_keys_done()
 
     async def submit(
@@ -168,17 +168,17 @@ class AsyncClient:
 
             accepted = await client.submit(rb.JobRequest.from_text("a red fox in snow"))
 
-        Raises InvalidInput for a request whose picture isn't kept, InsufficientBalance and other
-        ServiceErrors, and SubmissionUncertain where the answer was lost: the request is then not sent again,
-        unless the service offers an idempotency key, with which it may be.
+        Raises InvalidInput for a request whose picture wasn't kept, InsufficientBalance and other
+        ServiceErrors, and SubmissionUncertain where the answer was lost: the request isn't sent again then,
+        unless the service offers an idempotency key.
 
-        The interface (Errors) advises to retry 5xx. `retry_uncertain=True` does: after a 5xx, a lost answer,
-        a reset or a timeout the request goes out again, at most four times in all. It is off because the
-        service has no idempotency key: an attempt without an answer may have been accepted, so **each
-        repetition may buy a second clip**. SubmissionUncertain then ends it if any attempt is uncertain and
+        The interface (Errors) advises retrying 5xx. `retry_uncertain=True` does so: after a 5xx, a lost
+        answer, a reset or a timeout the request is sent again, at most four times in all. It is off because
+        the service has no idempotency key: an attempt without an answer may have been accepted, so **each
+        repetition may buy a second clip**. SubmissionUncertain is then raised if any attempt is uncertain and
         none was answered with a job.
 
-        `record` is told of each attempt before it goes out and after: see `SubmissionRecord`.
+        `record` is told about each attempt before it is sent and after: see `SubmissionRecord`.
         """
         paid = Paid(record, retry_uncertain=retry_uncertain, keyed="idempotency_key" in self.offers)
         path, content = wire.TEXT_TO_VIDEO, dict[str, Any](json=request.arguments())
@@ -237,12 +237,15 @@ class AsyncClient:
         return await self.submit(request, retry_uncertain=retry_uncertain)
 
     async def status(self, request_id: str, *, for_download: bool = False) -> models.JobStatus:
-        """The job's status (GET status/{request_id}); `for_download` goes last. Raises NotFound."""
+        """The job's status (GET status/{request_id}); `for_download` has the lowest priority.
+
+        Raises NotFound.
+        """
         purpose = Purpose.DOWNLOAD_STATUS if for_download else Purpose.CLICK
         return await self._status(checked_identifier(request_id, "request_id"), purpose)
 
     async def jobs(self) -> tuple[Mapping[str, Any], ...]:
-        """One's own jobs, the newest first, each as the status of it is told, with its `idempotency_key`.
+        """The key's own jobs, newest first, each as in its status, with its `idempotency_key`.
 
         For a service that offers `job_list`; any other raises NotFound.
         """
@@ -254,7 +257,7 @@ class AsyncClient:
     async def take_back(self, request_id: str) -> None:
         """Takes back a job that waits in a class's room; nothing is paid for it.
 
-        Raises BadRequest for one that was sent to the service already, NotFound where it isn't known or the
+        Raises BadRequest for one that was already sent to the service, NotFound where it isn't known or the
         service doesn't offer `take_back`.
         """
         path = wire.room_job_path(checked_identifier(request_id, "request_id"))
@@ -262,7 +265,10 @@ class AsyncClient:
         await self._call("DELETE", path, read, Purpose.CLICK)
 
     async def balance(self, *, background: bool = False) -> models.Balance:
-        """The prepaid balance in USD (GET billing/balance). `background` lets everything else go first."""
+        """The prepaid balance in USD (GET billing/balance).
+
+        `background` lets every other request go first.
+        """
         purpose = Purpose.BACKGROUND if background else Purpose.CLICK
         try:
             return await self._call("GET", wire.BALANCE, models.Balance.model_validate, purpose)
@@ -270,7 +276,7 @@ class AsyncClient:
             raise errors.NotFound(NO_SERVICE_HERE, answer=error.answer) from error
 
     async def usage(self, days: int = 30, *, background: bool = False) -> models.Usage:
-        """What was used in the last `days` days (GET billing/usage). `background` goes last."""
+        """What was used in the last `days` days (GET billing/usage). `background` has the lowest priority."""
         purpose = Purpose.BACKGROUND if background else Purpose.CLICK
         return await self._call(
             "GET", wire.USAGE, models.Usage.model_validate, purpose, params={"days": checked_days(days)}
@@ -286,7 +292,7 @@ class AsyncClient:
     async def create_key(
         self, name: str, *, rate_limit: int = wire.DEFAULT_REQUESTS_PER_MINUTE
     ) -> models.CreatedKey:
-        """Makes a key (POST keys). `rate_limit` is 1 to 100 requests a minute.
+        """Creates a key (POST keys). `rate_limit` is 1 to 100 requests a minute.
 
         The key itself is in the result's `api_key.reveal()` and is never shown again. Where the answer is
         lost, a 5xx or unreadable, KeyUncertain says so and nothing is sent again: a key may exist whose
@@ -310,7 +316,7 @@ class AsyncClient:
         )
 
     async def revoke_key(self, key_id: str) -> models.Revoked:
-        """Revokes a key at once and for good (DELETE keys/{key_id}). Raises NotFound where it isn't known."""
+        """Revokes a key at once and for good (DELETE keys/{key_id}). Raises NotFound for an unknown one."""
         path = wire.key_path(checked_identifier(key_id, "key_id"))
         revoked = functools.partial(models.revoked, key_id)
         return await self._call("DELETE", path, revoked, Purpose.CLICK)
@@ -320,11 +326,11 @@ class AsyncClient:
     ) -> AsyncGenerator[Observation, None]:
         """Asks about a job until it is finished, and yields what was learnt each time.
 
-        When to ask is decided for all jobs of this client together. `belief` is what is known beforehand of
-        the time that the job takes; without one, only what others of this client took. Ends after the
+        When to ask is decided for all jobs of this client together. `belief` is what is known in advance
+        about the time that the job takes; without one, only what the client's other jobs took. Ends after the
         observation of a finished status. A fault in between is an observation with an `error`, and the watch
         goes on. Raises AuthenticationError at once; any other refusal, such as NotFound, only where the
-        service repeats it at least five times and for `patience_seconds`, and answers other questions
+        service repeats it at least five times and for `patience_seconds`, and answers other requests
         meanwhile.
         """
         request_id = checked_identifier(request_id, "request_id")
@@ -339,7 +345,10 @@ class AsyncClient:
                     yield replace(seen, next_ask_at=None if over else self._scheduler.next_question_at(job))
 
     async def wait(self, request_id: str, *, timeout_seconds: float | None = None) -> models.Completed:
-        """Watches a job to its end. Raises JobFailed, or WaitTimeout while the job goes on."""
+        """Watches a job to its end and returns its final status.
+
+        Raises JobFailed, or WaitTimeout while it goes on.
+        """
         try:
             async with (
                 Deadline(timeout_seconds),
@@ -365,16 +374,16 @@ class AsyncClient:
         max_bytes: int | None = None,
         expected_seconds: float | None = None,
     ) -> Path:
-        """Fetches a finished clip to `path`: resumed after a broken connection, whole or not at all.
+        """Downloads a finished clip to `path`: resumed after a broken connection, whole or not at all.
 
         The key isn't sent, unless exactly the service's own origin asks for it with 401 or 403. `report` is
-        called with bytes so far and in all (None if unsaid). The whole file must decode as a video before it
-        gets its name. One of more than `max_bytes` isn't kept, and none fills the disk up. One that is
-        clearly shorter than `expected_seconds`, the length in the job's status, is fetched again; where it
-        comes twice alike, it is kept as it is and a warning is logged.
+        called with the bytes so far and in all (None if unknown). The whole file must decode as a video
+        before it gets its name. One of more than `max_bytes` isn't kept, and none fills the disk up. One that
+        is clearly shorter than `expected_seconds`, the length in the job's status, is fetched again; where it
+        comes out the same twice, it is kept as it is and a warning is logged.
 
         Raises DownloadFailed (what did arrive is kept beside `path` and the next call goes on from there):
-        LinkExpired where the job's status may tell a fresh link to the same file, NotAVideo where the file
+        LinkExpired where the job's status may have a fresh link to the same file, NotAVideo where the file
         can't be played.
         """
         from .downloads import download
@@ -389,7 +398,10 @@ class AsyncClient:
         )
 
     async def _otherwise_answers(self) -> bool:
-        """Whether the service gave a useful answer in the last minute; else the balance is asked for."""
+        """Whether the service gave a useful answer in the last minute.
+
+        If not, asks for the balance to see.
+        """
         oldest = asyncio.get_running_loop().time() - wire.RATE_WINDOW_SECONDS
         if self._answered_at < oldest:
             with contextlib.suppress(errors.ReelbookError):
@@ -421,12 +433,11 @@ class AsyncClient:
         job: str | None = None,
         **content: Any,
     ) -> Model:
-        """Sends a request of `purpose` when its turn comes, and gives what `into` makes of the answer.
+        """Sends a request of `purpose` when its turn comes, and returns what `into` makes of the answer.
 
-        `content` is what it carries, see `Transport.request`. `paid` is one that must not have its effect
-        twice: it goes out on a fresh connection, because one kept alive may be closed in that very moment.
-        `job` is the scheduler's name for a watched job.
-        Raises the last attempt's error.
+        `content` is its body, see `Transport.request`. `paid` is a request that must not take effect twice:
+        it uses a fresh connection, because one kept alive may be closed at that very moment. `job` is the
+        scheduler's name for a watched job. Raises the last attempt's error.
         """
         attempt = 0
         while True:
@@ -455,13 +466,13 @@ class AsyncClient:
                     or not (paid is None or paid.repeats(error))
                 ):
                     raise
-                # The scheduler already holds back as long as a 429 asked for.
+                # The scheduler already waits for as long as a 429 asked.
                 pause = 0.0 if isinstance(error, errors.RateLimited) else retries.delay_seconds(attempt)
             await asyncio.sleep(pause)
 
 
 class JobIds:
-    """Whose answer it is: that of the job that was asked about. `is_known` tells of jobs beside these."""
+    """Checks whose answer it is: that of the job asked about. `is_known` knows further jobs."""
 
     def __init__(self, is_known: Callable[[str], bool] | None = None) -> None:
         self._is_known = is_known or (lambda _: False)
@@ -470,11 +481,14 @@ class JobIds:
         self._logged = False
 
     def add(self, request_id: str) -> None:
-        """There is a job of this id."""
+        """Adds a job's id."""
         self._links.setdefault(request_id, None)
 
     def own(self, request_id: str, status: models.JobStatus) -> models.JobStatus:
-        """The status of `request_id`, under that id. Raises UnexpectedAnswer where it seems another job's."""
+        """The status of `request_id`, under that id.
+
+        Raises UnexpectedAnswer where it seems to be another job's.
+        """
         self.add(request_id)
         said = status.request_id
         if said == request_id:
@@ -505,25 +519,26 @@ class JobIds:
         if said not in self._links and not self._is_known(said):
             return False
         if isinstance(status, models.Failed):
-            return True  # believed wrongly, it would cost a clip that was paid for
+            return True  # believing it wrongly would cost a clip that was paid for
         if isinstance(status, models.Completed) and status.video_url in (None, self._links.get(said)):
             return True
         return self._misnamed[request_id] <= MIXED_UP_ANSWERS
 
 
 class SubmissionRecord:
-    """Keeps account of a paid request's attempts; this one keeps none. Each is told before it has its effect.
+    """Keeps a record of a paid request's attempts; this base class keeps none.
 
-    `repeat_key` is what all attempts carry where the service offers an idempotency key. A ReelbookError that
-    `sending` raises keeps the attempt from going out, one that `unanswered` raises ends the repetitions.
+    Each is told before it takes effect. `repeat_key` is what all attempts carry where the service offers an
+    idempotency key. A ReelbookError that `sending` raises keeps the attempt from being sent; one that
+    `unanswered` raises ends the repetitions.
     """
 
     def repeat_key(self) -> str:
-        """The same for every attempt of this request, and no other request's."""
+        """The same for every attempt of this request, and for no other request."""
         return secrets.token_hex(16)
 
     def sending(self) -> None:
-        """The connection stands, and the attempt goes out next."""
+        """The connection is open, and the attempt is about to be sent."""
 
     def unsent(self) -> None:
         """The attempt certainly had no effect, and will be made again."""
@@ -533,9 +548,9 @@ class SubmissionRecord:
 
 
 class Paid:
-    """A request that must not have its effect twice unasked. See `AsyncClient.submit`.
+    """A request that must not take effect twice unasked. See `AsyncClient.submit`.
 
-    One that is `keyed` has it once, however often it is sent; `doubtful` once an attempt of it was lost.
+    A `keyed` one takes effect once, however often it is sent; it is `doubtful` once an attempt was lost.
     """
 
     def __init__(
@@ -549,7 +564,7 @@ class Paid:
         self._held_back: errors.ReelbookError | None = None
 
     def repeats(self, error: errors.ReelbookError) -> bool:
-        """The attempt ended in `error` and may be sent again: tells the caller, who may hold that back."""
+        """Whether the attempt that ended in `error` may be sent again. Tells the record, which may object."""
         if self.keyed and (self.doubtful or retries.is_uncertain(error)):
             self.doubtful = True
             return True
@@ -565,7 +580,7 @@ class Paid:
         return True
 
     def failure(self, error: errors.ReelbookError, cost_usd: float) -> errors.ReelbookError:
-        """What the caller is to see of a submission for `cost_usd` whose last attempt ended in `error`."""
+        """What the caller sees of a submission of `cost_usd` whose last attempt ended in `error`."""
         last_is_uncertain = retries.is_uncertain(error) or (self.doubtful and _tells_nothing(error))
         uncertain = [*self._repeated, *([error] if last_is_uncertain else [])]
         if not uncertain:
@@ -591,7 +606,7 @@ class Paid:
 
 
 def _tells_nothing(error: errors.ReelbookError) -> bool:
-    """Whether the service didn't come to look for what an earlier attempt may have bought."""
+    """Whether the error says nothing about what an earlier attempt may have bought."""
     return isinstance(error, errors.RateLimited | errors.ServiceUnreachable | errors.AuthenticationError)
 
 

@@ -1,7 +1,7 @@
-"""Fetches a finished clip: resumed by byte range, whole and playable or not at all, and without the key.
+"""Downloads a finished clip: resumed by byte range, whole and playable or not at all, and without the key.
 
-While it is incomplete a file lies beside its place as `<name>.part`, with a note (`<name>.part.json`) of
-which version of the file it is a part of. How large it may become is bounded.
+An incomplete file is beside its final place as `<name>.part`, with a note (`<name>.part.json`) of which
+version of the file it is a part of. Its size is bounded.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from .responses import Reply
 from .transport import Transport
 
 MAX_REDIRECTS = 5
-# Attempts in a row that brought nothing; a download that advances goes on for as long as it does.
+# Attempts in a row that brought nothing; a download that advances goes on as long as it does.
 MAX_FRUITLESS = 5
 MIN_BYTES_PER_SECOND = 1000
 STALL_WINDOW_SECONDS = 30.0
 # About three times what a 4K Blu-ray takes (128 Mbit/s), and enough for any clip of a second.
 LIMIT_BYTES_PER_SECOND = 40_000_000
 MIN_LIMIT_BYTES = 100_000_000
-# What is taken for the length of a clip that a tool or another program asked for, where nobody tells it.
+# The assumed length of a clip that a tool or another program asked for, where nobody says it.
 LONGEST_SECONDS = 30.0
-# What is left free on the disk, or a twentieth of a small one; looked at again after so many bytes.
+# What is left free on the disk, or a twentieth of a small one; checked again after so many bytes.
 RESERVE_BYTES = 64_000_000
 LOOK_BYTES = 8_000_000
-# By a tenth and this a clip may be shorter than its status says: lengths are rounded, and frames left out.
+# A clip may be shorter than its status says by a tenth and this: lengths are rounded, and frames left out.
 SHORTER_BY_SECONDS = 0.25
 MAX_SHORT = 3
 SUFFIX_BYTES = len(".part.json")
@@ -63,7 +63,7 @@ _log = logging.getLogger(__name__)
 
 
 def limit_bytes(seconds: float) -> int:
-    """More bytes than any clip of that length in seconds has."""
+    """An upper bound of the bytes of any clip of that length in seconds."""
     return max(MIN_LIMIT_BYTES, round(LIMIT_BYTES_PER_SECOND * seconds))
 
 
@@ -77,7 +77,7 @@ async def download(
     expected_seconds: float | None = None,
 ) -> Path:
     """Fetches `url` to `path`. See `AsyncClient.download`."""
-    # One without a host lies on the service's own: the interface says no more than "URL".
+    # A link without a host is on the service's own: the interface says no more than "URL".
     address = _address(transport, transport.base_url if url.startswith("/") else "", url)
     if address is None:
         raise DownloadFailed("The clip's address is no http address. Nothing was fetched.")
@@ -102,7 +102,7 @@ async def download(
 
 
 def _address(transport: Transport, base: str, link: str) -> str | None:
-    """Where `link`, given by `base`, leads to; None where that is nothing to be fetched."""
+    """The address that `link`, seen from `base`, leads to; None where it is nothing to be fetched."""
     try:
         url = urljoin(base, link.strip())
     except ValueError:
@@ -111,7 +111,7 @@ def _address(transport: Transport, base: str, link: str) -> str | None:
 
 
 def _lock_path(path: Path) -> Path:
-    """Not beside the clip: a lock file can't be removed safely, and a person's folder is kept clean."""
+    """Not beside the clip: a lock file can't be removed safely, and a person's folder is to stay clean."""
     try:
         user = re.sub(r"[^\w.-]", "_", getpass.getuser())
     except (KeyError, OSError, ImportError):  # a container may run under a number that has no name
@@ -122,7 +122,7 @@ def _lock_path(path: Path) -> Path:
 
 @dataclass
 class _File:
-    """A file on its way to `part`."""
+    """A file that is being downloaded to `part`."""
 
     transport: Transport
     url: str
@@ -132,7 +132,7 @@ class _File:
 
     @property
     def note(self) -> Path:
-        """Beside it: of which version of the file it is, by its validator, and that one's length in bytes."""
+        """The path of the note: the version of the file, by its validator, and its length in bytes."""
         return self.part.with_name(self.part.name + ".json")
 
     @property
@@ -140,7 +140,7 @@ class _File:
         return self.part.stat().st_size if self.part.exists() else 0
 
     def noted(self) -> tuple[str, int | None]:
-        """The validator, empty where the part's version isn't known, and the length."""
+        """The noted validator, empty where the part's version isn't known, and the length."""
         try:
             note = json.loads(self.note.read_text())
             return note["validator"], note["total"]
@@ -152,11 +152,11 @@ class _File:
         self.note.unlink(missing_ok=True)
 
     async def fetch_in_length(self, expected_seconds: float | None) -> None:
-        """Fetches until what came is as long as it should be, or there is no more of it.
+        """Downloads until the file is as long as it should be, or there is no more of it.
 
-        A file in fragments plays to wherever it was cut, and a server that says no length may cut it
-        anywhere. One that came twice alike, or whose link works no more, is kept all the same: it was paid
-        for.
+        A file in fragments plays up to wherever it was cut, and a server that gives no length may cut it
+        anywhere. One that came out the same twice, or whose link no longer works, is kept all the same: it
+        was paid for.
         """
         earlier, short = self.part.with_suffix(".cut"), ""
         for _ in range(MAX_SHORT):
@@ -191,15 +191,15 @@ class _File:
         )
 
     async def fetch(self) -> None:
-        """Fetches it to its end, however often the connection breaks, as long as more of it comes."""
+        """Downloads to the end, however often the connection breaks, as long as more of it comes."""
         fruitless, most = 0, self.size
         while True:
             try:
                 await self.fetch_once()
                 return
             except ConnectionFailed as broken:
-                # Beyond all that there was before: one that loses what it had and fetches it anew stands
-                # still.
+                # Beyond all that was there before: a download that loses what it had and fetches it again
+                # isn't advancing.
                 fruitless = 0 if self.size > most else fruitless + 1
                 most, failure = max(most, self.size), broken
             if fruitless >= MAX_FRUITLESS:
@@ -226,7 +226,7 @@ class _File:
                 self.forget()
                 raise AnswerLost("The server sent another part of the file than was asked for.")
             if start and (now := _validator(reply)) and now != validator:
-                self.forget()  # not every server minds the If-Range
+                self.forget()  # not every server respects If-Range
                 raise AnswerLost(
                     "The file was changed at the server meanwhile. It is fetched from its beginning."
                 )
@@ -274,7 +274,7 @@ class _File:
         raise DownloadFailed("The clip's address leads from one to the next without end.")
 
     def refuse_too_large(self, size: int) -> None:
-        """Raises DownloadFailed where there are more bytes than a clip may have."""
+        """Raises DownloadFailed if there are more bytes than a clip may have."""
         if self.max_bytes is not None and size > self.max_bytes:
             self.forget()
             raise DownloadFailed(
@@ -297,14 +297,14 @@ def _must_play(path: Path) -> float:
 
 
 def _short(seconds: float, expected_seconds: float | None) -> str:
-    """The two lengths in words where a clip is clearly too short; else empty."""
+    """The two lengths in words where a clip is clearly too short; empty otherwise."""
     if expected_seconds is None or seconds >= 0.9 * expected_seconds - SHORTER_BY_SECONDS:
         return ""
     return f"{seconds:.1f} s instead of {expected_seconds:.1f} s"
 
 
 async def _lively(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The chunks as they come; a drip so slow that it would never end is broken off as a lost answer."""
+    """Yields the chunks as they come; a drip too slow ever to end is broken off as a lost answer."""
     spent, got = 0.0, 0
     while True:
         try:
@@ -323,7 +323,7 @@ async def _lively(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 def _refusal(reply: Reply, own: bool) -> Exception:
     if reply.status in (429, 416) or reply.status >= 500:
         return AnswerLost(f"The server answered with status {reply.status}.")
-    # A file's host says so of a signed link that expired: 403, or 400 at Google's.
+    # A file's host reports an expired signed link this way: 403, or 400 at Google's.
     if reply.status in (404, 410) or (reply.status in (400, 403) and not own):
         return LinkExpired("The clip is no longer at its address: the link may have expired.")
     return DownloadFailed(f"The server of the clip refused it with status {reply.status}.")

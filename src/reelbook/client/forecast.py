@@ -1,7 +1,7 @@
 """When clips will be known done under the key's limit, for a person to see: pure.
 
-Each clip takes a submission, and a question that finds it done. Which of them go first when places are scarce
-is what `scheduling/polling.py` weighs; the forecast tries both extremes, and the truth lies in between.
+Each clip takes a submission, and a question that finds it done. `scheduling/polling.py` weighs which goes
+first when requests are scarce; the forecast tries both extremes, and the truth lies in between.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .scheduling.estimates import USUAL_SECONDS, Pace
 
 J = TypeVar("J")
 
-RUNS = 25  # with times drawn at random: enough for a range that a person reads
+RUNS = 25  # with random times: enough for a range that a person reads
 
 
 def forecast(paces: Sequence[Pace], budget: BudgetView, now: float) -> tuple[float, float, float]:
@@ -39,10 +39,10 @@ def forecast(paces: Sequence[Pace], budget: BudgetView, now: float) -> tuple[flo
 
 
 def known_at(budget: BudgetView, ends_at: Mapping[J, float], waiting: int) -> dict[J, float]:
-    """About when each job under way will be known done: its end is only noticed by a question.
+    """About when each job in progress will be known done: only a question notices its end.
 
     `ends_at` is when a question may find it done. The first to end is asked about first, as soon as the key
-    has a request for it; the `waiting` submissions take those that are free before that.
+    has a request for it; the `waiting` submissions take the requests that are free before that.
     """
     free, known = list(budget.free_at), dict[J, float]()
     for job, ends in sorted(ends_at.items(), key=lambda each: each[1]):
@@ -55,7 +55,7 @@ def known_at(budget: BudgetView, ends_at: Mapping[J, float], waiting: int) -> di
 
 
 def _times(paces: Sequence[Pace], rng: random.Random) -> list[float]:
-    """A time for each clip. How long such clips usually take is in doubt for all of a kind alike."""
+    """A time for each clip. What such clips usually take is uncertain for all of a kind alike."""
     usual: dict[Pace, tuple[float, float]] = {}
     for pace in paces:
         if pace not in usual:
@@ -69,7 +69,7 @@ def _times(paces: Sequence[Pace], rng: random.Random) -> list[float]:
 def _whole_seconds(
     took: Sequence[float], budget: BudgetView, now: float, submit_first: bool, in_vain: bool
 ) -> float:
-    """How long it takes until all are known done; `in_vain` is whether each is asked about before, too."""
+    """How long it takes until all are known done; with `in_vain`, each is asked about once before its end."""
     free, waiting, ends, known = list(budget.free_at), list(took), list[float](), now
     while waiting or ends:
         if waiting and (submit_first or not ends or ends[0] > free[0]):

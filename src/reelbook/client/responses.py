@@ -1,4 +1,4 @@
-"""From the service's reply to a value or a typed error: pure, and nothing in it holds the key."""
+"""Turns the service's reply into a value or a typed error: pure, and nothing in it holds the key."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SAFE_HEADERS = frozenset(
     }
 )
 EXTRACT_CHARACTERS = 300
-# Ten times the documented maximum. More is a quota of a month, or nonsense, and says nothing of a minute.
+# Ten times the documented maximum. More is a monthly quota, or nonsense, and says nothing about a minute.
 MOST_A_MINUTE: Final = 10 * wire.MAX_REQUESTS_PER_MINUTE
 
 _PLAIN: Mapping[int, tuple[type[errors.ServiceError], str]] = {
@@ -51,7 +51,7 @@ Kind = TypeVar("Kind", bound="BaseModel")
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back for one request: status, headers in lower case, and the body with the key masked."""
+    """The reply to one request: status, headers in lower case, and the body with the key masked."""
 
     status: int
     headers: Mapping[str, str]
@@ -61,18 +61,18 @@ class Reply:
 def read(reply: Reply, into: Callable[[Mapping[str, Any]], Model], *, quote: bool = False) -> Model:
     """The reply's JSON object as a value made by `into`.
 
-    Raises the typed ServiceError of the reply's status, and UnexpectedAnswer where the body is no JSON
-    object or lacks what it must hold. Only with `quote` that tells what was said: it may be a new key.
+    Raises the typed ServiceError of the reply's status, and UnexpectedAnswer where the body is no JSON object
+    or lacks a required field. Only `quote` lets the error quote the body: it may hold a new key.
     """
     if not 200 <= reply.status < 300:
         raise error_for(reply)
     empty = not reply.body.strip()
     body: Any = None
     with contextlib.suppress(ValueError, RecursionError):
-        body = {} if empty else _loaded(reply.body)  # a DELETE is often confirmed by nothing at all (204)
+        body = {} if empty else _loaded(reply.body)  # a DELETE is often confirmed by an empty body (204)
     if not isinstance(body, Mapping):
         raise errors.UnexpectedAnswer("The service's answer is not a JSON object.", answer=summary(reply))
-    # A whole answer in an envelope is common; the interface has none.
+    # Many services wrap the whole answer in an envelope; the interface has none.
     inner = next((body[name] for name in ("data", "result") if isinstance(body.get(name), Mapping)), None)
     fields = ""
     for each in (body, inner):
@@ -92,7 +92,7 @@ def read(reply: Reply, into: Callable[[Mapping[str, Any]], Model], *, quote: boo
 
 
 def error_for(reply: Reply) -> errors.ServiceError:
-    """The typed error of a reply that is no success (interface, Errors)."""
+    """The typed error of an unsuccessful reply (interface, Errors)."""
     answer = summary(reply)
     said = _said(reply)
     if reply.status == 402:
@@ -123,7 +123,7 @@ def error_for(reply: Reply) -> errors.ServiceError:
 
 
 def summary(reply: Reply, *, extract: str | None = None) -> errors.Answer:
-    """What of a reply is safe to keep in an error."""
+    """The part of a reply that is safe to keep in an error."""
     if extract is None:
         extract = reply.body[: EXTRACT_CHARACTERS * 4].decode("utf-8", "replace")
         extract = "".join(c if c.isprintable() else " " for c in extract)[:EXTRACT_CHARACTERS]
@@ -140,7 +140,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 class RateHeaders(NamedTuple):
-    """The limit, the requests `remaining`, the seconds until `reset`; each None where not said or absurd.
+    """The limit, the requests `remaining`, the seconds until `reset`; each None where missing or absurd.
 
     `retry_after` is the wait in seconds that the service asks for.
     """
@@ -184,15 +184,15 @@ def reset_seconds(headers: Mapping[str, str], wall: float | None = None) -> floa
 
 
 def _loaded(body: bytes) -> Any:
-    """The JSON value in `body`; what is no character becomes a mark. Raises ValueError, RecursionError."""
+    """The JSON value in `body`, invalid characters replaced. Raises ValueError, RecursionError."""
     try:
         value = json.loads(body)
     except UnicodeDecodeError:
-        # Another charset, or cut within a character: its id can be read all the same.
+        # Another charset, or cut within a character: its id can still be read.
         value = json.loads(body.decode("utf-8", "replace"))
     if body.isascii() and b"\\u" not in body:
         return value
-    # Half an emoji, as a service leaves that cuts a text: no file and no page takes it.
+    # Half an emoji, left by a service that cuts texts: neither a file nor a page takes it.
     return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
 
 
@@ -201,7 +201,7 @@ def _fields(invalid: ValidationError) -> str:
 
 
 def _said(reply: Reply) -> str:
-    """The service's own words in an error body, whose shape isn't stated except for 402."""
+    """The service's own words in an error body, whose shape isn't given except for 402."""
     try:
         return terminal_line(wire.words(_loaded(reply.body)))[:EXTRACT_CHARACTERS]
     except (ValueError, RecursionError):
@@ -210,7 +210,7 @@ def _said(reply: Reply) -> str:
 
 
 def _pointing(reply: Reply) -> str:
-    """Where a redirect leads: its origin only, as the rest may hold what was sent."""
+    """The origin that a redirect leads to; only that, as the rest may hold what was sent."""
     try:
         target = urlsplit(reply.headers.get("location", ""))
         port = f":{target.port}" if target.port else ""

@@ -1,7 +1,7 @@
 """The one place that imports httpx: the key, the origin check, deadlines, and errors translated.
 
-No object of httpx leaves this module, not even as the cause of an error: a request holds the key, and
-verbose tracebacks, pickles and logs print what an error carries.
+No object of httpx leaves this module, not even as the cause of an error: a request holds the key, and verbose
+tracebacks, pickles and logs print what an error carries.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .responses import Reply, summary
 CONNECT_SECONDS = 10.0
 READ_SECONDS = 30.0
 MAX_BODY_BYTES = 8 << 20
-BEGINNING_BYTES = 64 << 10  # of an answer that isn't whole
+BEGINNING_BYTES = 64 << 10  # kept of an answer that isn't whole
 # Below the 5 s at which many servers close an idle connection, so that no request meets a closed one.
 KEEP_ALIVE_SECONDS = 3.0
 
@@ -41,7 +41,7 @@ _NEVER_SENT = (
 
 
 class Transport:
-    """Carries requests to one service with one key, none where it is empty. Belongs to one event loop."""
+    """Carries requests to one service with one key, or none where it is empty. Belongs to one event loop."""
 
     def __init__(self, base_url: str, key: Secret) -> None:
         self.base_url = base_url
@@ -54,12 +54,12 @@ class Transport:
         return f"Transport({self.base_url!r})"
 
     def use_key(self, key: Secret) -> None:
-        """Every request that begins from now on carries `key`; those under way finish with the one before."""
+        """Uses `key` for every request that begins from now on; those under way keep the one before."""
         self._former.append(self.key)
         self.key = key
 
     async def former_keys_done(self) -> None:
-        """Waits until no request is under way that carries another key than the present one."""
+        """Waits until no request is under way that carries another key than the current one."""
         while former := [done for done, key in self._under_way.items() if key != self.key]:
             await asyncio.wait(former)
 
@@ -76,10 +76,10 @@ class Transport:
     ) -> Reply:
         """Sends one request with the key and returns its reply, whatever its status.
 
-        `content` is what it carries: `json`, `data`, `files`, `params`, as httpx calls them. `fresh` uses a
-        new connection: one kept alive may be closed by the server in the very moment, and leave a paid
-        request uncertain. `on_sending` is called when the connection stands, before the first byte goes out;
-        a ReelbookError that it raises keeps the request back. Raises ServiceUnreachable, AnswerLost or
+        `content` is its body: `json`, `data`, `files`, `params`, as httpx calls them. `fresh` uses a new
+        connection: one kept alive may be closed by the server at that very moment, and leave a paid request
+        uncertain. `on_sending` is called when the connection is open, before the first byte is sent; a
+        ReelbookError that it raises keeps the request back. Raises ServiceUnreachable, AnswerLost or
         DeadlineExceeded.
         """
         client = self._client("fresh" if fresh else "kept")
@@ -121,7 +121,7 @@ class Transport:
     ) -> AsyncIterator[tuple[Reply, AsyncIterator[bytes]]]:
         """Opens a file for reading: its reply without body, and its bytes as they come.
 
-        Redirects aren't followed here. With `with_key` the key goes along, if `url` lies on the service's own
+        Redirects aren't followed here. With `with_key` the key is sent if `url` is on the service's own
         origin and nowhere else.
         """
         client = self._client("kept" if with_key else "files")
@@ -142,7 +142,7 @@ class Transport:
 
     @staticmethod
     def can_fetch(url: str) -> bool:
-        """Whether `url` is an http address that can be asked. What a service gives as one may be any text."""
+        """Whether `url` is an http address that can be asked. A service may give any text as one."""
         try:
             parts, _ = urlsplit(url), httpx.URL(url).host
             return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -150,7 +150,7 @@ class Transport:
             return False
 
     def is_own(self, url: str) -> bool:
-        """Whether `url` lies on exactly the service's own origin."""
+        """Whether `url` is on exactly the service's own origin."""
         try:
             return _origin(url) == _origin(self.base_url)
         except ValueError:
@@ -171,7 +171,7 @@ class Transport:
                     break
             else:
                 return self._reply_of(response, body)
-        except BaseException:  # a cancellation, too: that is how a deadline begins
+        except BaseException:  # also a cancellation: that is how a deadline begins
             progress.heard = summary(self._reply_of(response, body[:BEGINNING_BYTES], cut=True))
             raise
         reply = self._reply_of(response, body[:BEGINNING_BYTES], cut=True)
@@ -180,9 +180,9 @@ class Transport:
     def _reply_of(
         self, response: httpx.Response, body: bytes | bytearray = b"", *, cut: bool = False
     ) -> Reply:
-        """What came, without the key: a service that echoes what it was sent must put it into no error."""
+        """The reply without the key: a service that echoes what it was sent must not get it into an error."""
         encoding = json.detect_encoding(body)
-        # UTF-8 that is broken is kept as it came; of the others, what can be read.
+        # Broken UTF-8 is kept as it came; of other charsets, what can be read.
         broken = "surrogateescape" if encoding.startswith("utf-8") else "replace"
         text = self._masked(body.decode(encoding, broken), cut=cut)
         headers = {name: self._masked(value) for name, value in _headers(response).items()}
@@ -227,7 +227,7 @@ class Transport:
 
 
 class _Bearer(httpx.Auth):
-    """Puts the key on requests to the service's own origin, and to no other."""
+    """Adds the key to requests to the service's own origin, and to no other."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -239,11 +239,11 @@ class _Bearer(httpx.Auth):
 
 
 class _Progress:
-    """Listens to httpcore: how much of the request went out. `sent` also is one that may go out twice.
+    """Listens to httpcore: how much of the request was sent. `sent` also where it may be sent twice.
 
     `deadline` ends the connecting after CONNECT_SECONDS, the wait for an answer's head after
-    `answer_seconds`, and the call as a whole after `seconds`. `heard` is what had come of an answer when the
-    connection broke.
+    `answer_seconds`, and the call as a whole after `seconds`. `heard` is what had arrived of an answer when
+    the connection broke.
     """
 
     def __init__(
@@ -272,12 +272,15 @@ class _Progress:
             self._allow(math.inf)
 
     def _allow(self, seconds: float) -> None:
-        # What begins to arrive as the time ends still has a moment to be read.
+        # What begins to arrive as the time runs out still gets a moment to be read.
         self.deadline.renew(max(LOOK_SECONDS, min(seconds, self._seconds - self.deadline.spent)))
 
 
 class _WatchedBody(httpx.AsyncByteStream):
-    """A request's body. It counts as sent when its last part is handed over: that it went may go unheard."""
+    """A request's body.
+
+    It counts as sent when its last part is handed over: whether that arrived may never be heard.
+    """
 
     def __init__(self, body: httpx.AsyncByteStream, progress: _Progress) -> None:
         self._body = body
@@ -300,7 +303,7 @@ class _Translated:
     """Catches what is raised around a request and holds our own error instead, to be raised after the block.
 
     Raising it there, and not `from` the cause, keeps httpx's frames and requests out of the traceback. Some
-    of it is no error of httpx: an answer may hold what is no address, no text or no header.
+    of it isn't an httpx error: an answer may hold an invalid address, text or header.
     """
 
     error: errors.ConnectionFailed
@@ -342,7 +345,7 @@ def _text(exc: BaseException) -> str:
 
 
 async def _keep_location(response: httpx.Response) -> None:
-    """Takes a redirect's target out of httpx's sight, which reads each, and raises where it is no address."""
+    """Hides a redirect's target from httpx, which parses each, and raises where it is no address."""
     if (location := response.headers.pop("location", None)) is not None:
         response.extensions["location"] = location
 
@@ -363,7 +366,7 @@ _trusted: dict[tuple[str, str | None, int | None], ssl.SSLContext] = {}
 
 
 def trust(base_url: str, certificate: str | os.PathLike[str]) -> None:
-    """Trusts the certificates in this file (PEM) where a client of `base_url` asks, in this process.
+    """Trusts the certificates in this file (PEM) for `base_url`, in this process.
 
     What the computer trusts it still trusts. Raises ConfigurationError for a file that has none.
     """
@@ -385,5 +388,5 @@ def _trust() -> ssl.SSLContext:
 
 @functools.cache
 def _no_trust() -> ssl.SSLContext:
-    """For a plain-HTTP service: trusts nobody, so it costs nothing to make and anything else fails closed."""
+    """For a plain-HTTP service: trusts nobody, so it is cheap to make and anything else fails closed."""
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

@@ -1,4 +1,4 @@
-"""Follows one job to its end: the scheduler says when to ask, this asks and tells what was learnt."""
+"""Follows one job to its end: the scheduler says when to ask, this asks and reports what was learnt."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 else:
     models = LazyModule("reelbook.models")
 
-# A proxy, a lagging replica or a deploy says no for a while, and the job is there all the same.
+# A proxy, a lagging replica or a deployment may deny a job for a while, and it is there all the same.
 REFUSALS = 5
 PATIENCE_SECONDS = 600.0
 
@@ -38,7 +38,7 @@ class Observation:
 
     `progress` goes from 0 to 1, never backwards; `remaining_seconds` is a guess from its pace, or from how
     long such jobs take, None where nothing is known. `asked_at` and `next_ask_at` (a guess) are the event
-    loop's time, in seconds. `took` is, of a finished job, how long it took as far as that was seen.
+    loop's time, in seconds. `took` is how long a finished job took, as far as that was seen.
     """
 
     status: JobStatus | None = None
@@ -59,7 +59,7 @@ async def watch(
 ) -> AsyncGenerator[Observation, None]:
     """Asks until the job is finished; `ask` waits for its turn. See `AsyncClient.watch`.
 
-    `otherwise_answers` tells whether the service answers other questions than those about this job.
+    `otherwise_answers` tells whether the service answers requests other than those about this job.
     """
     loop = asyncio.get_running_loop()
     refusals, refused_since = 0, loop.time()

@@ -1,4 +1,4 @@
-"""`Batch`: many jobs submitted as one, waited for as they finish, and stopped when the balance ends."""
+"""`Batch`: many jobs submitted together, awaited as they finish, and stopped when the balance runs out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from . import display
 from .clip import Clip
 from .job import Job
 
-# What the service will say to the rest of a batch too: why it stops, and what to do.
+# Errors that the rest of a batch would meet too: why it stops, and what to do.
 _STOPPED_BY: dict[type[errors.ReelbookError], tuple[str, str]] = {
     errors.InsufficientBalance: ("the balance ended", "Add credits"),
     errors.AuthenticationError: ("the service doesn't accept the key", "Connect with a key that it accepts"),
@@ -29,7 +29,7 @@ _STOPPED_BY: dict[type[errors.ReelbookError], tuple[str, str]] = {
         "Find out what became of those with session.reconcile()",
     ),
 }
-MOST_UNCERTAIN = 3  # a service that answers none of these answers the rest no better, and may bill them all
+MOST_UNCERTAIN = 3  # a service that leaves these unanswered may bill the rest unanswered too
 
 
 class Batch(Sequence[Job]):
@@ -38,13 +38,14 @@ class Batch(Sequence[Job]):
         async for job in session.submit_many(prompts):
             print(job.clip or job.error)
 
-    `async for job in batch` gives each job when it has ended: its clip is on the disk, or `job.error` says
-    why there is none. `await batch` gives all clips. `as_completed()` and `results()` do the same in code
-    that can't await. Any number may wait at a time; Stop, Ctrl-C and a timeout end the waiting, never a job.
+    `async for job in batch` yields each job when it has ended: its clip is on the disk, or `job.error` says
+    why there is none. `await batch` returns all clips. `as_completed()` and `results()` do the same in code
+    that can't await. Any number of callers may wait at once; Stop, Ctrl-C and a timeout end the waiting,
+    never a job.
 
     When the service refuses one of the jobs for its balance or its key (402, 401, 403), or leaves three
-    submissions unanswered, those that aren't sent are taken back: `stopped` says so, and `unpaid` gives what
-    to submit again.
+    submissions unanswered, the jobs that haven't been sent are taken back: `stopped` says so, and `unpaid`
+    has the requests to submit again.
     """
 
     def __init__(self, jobs: Sequence[Job], thread: EventThread) -> None:
@@ -53,7 +54,7 @@ class Batch(Sequence[Job]):
         self._thread = thread
         self._stop_error: errors.ReelbookError | None = None
         self._ended = 0
-        # The n-th is done when n of the jobs have ended, so that any number can wait for any of them.
+        # The n-th is done when n of the jobs have ended, so any number of callers can wait for any of them.
         self._ends: list[Future[Job]] = [Future() for _ in self._distinct]
         thread.submit(self._begin())
 
@@ -80,29 +81,30 @@ class Batch(Sequence[Job]):
         return self._wait().__await__()
 
     def as_completed(self, timeout: float | None = None) -> Iterator[Job]:
-        """Gives each job when it has ended, the first one first; one that failed has its `error`.
+        """Yields each job when it has ended, in the order they end; one that failed has its `error`.
 
-        `timeout` in seconds, from this call on, raises WaitTimeout, and the jobs go on. Raises WouldDeadlock
+        `timeout`, in seconds from this call on, raises WaitTimeout, and the jobs go on. Raises WouldDeadlock
         on the session's own thread.
         """
         self._thread.refuse_own_thread()
         return self._until(None if timeout is None else time.monotonic() + timeout, timeout)
 
     def results(self, timeout: float | None = None) -> list[Clip]:
-        """Waits until all have ended, and gives the clips in the order of the requests.
+        """Waits until all jobs have ended, and returns their clips in the order of the requests.
 
-        Where a clip is missing, raises the error that stopped the batch, or else that of the first such job:
-        but only when all have ended, and the clips that did arrive are in their jobs' `clip`. `timeout` in
-        seconds raises WaitTimeout, and the jobs go on. Raises WouldDeadlock on the session's own thread.
+        Where a clip is missing, raises the error that stopped the batch, or else that of the first job
+        without one; but only when all have ended, and the clips that did arrive are in their jobs' `clip`.
+        `timeout` in seconds raises WaitTimeout, and the jobs go on. Raises WouldDeadlock on the session's own
+        thread.
         """
         for _ in self.as_completed(timeout):
             pass
         return self._clips()
 
     def cancel(self) -> int:
-        """Takes back what isn't sent yet and returns how many those are. What was sent goes on.
+        """Takes back the jobs that haven't been sent, and returns how many those are. The others go on.
 
-        What waits in the queue of a class's room wasn't sent yet, see `Job.cancel`.
+        A job in the queue of a class's room hasn't been sent yet, see `Job.cancel`.
         """
         unsent = self._thread.run(lambda: sum(job._life.cancel() for job in self._distinct))
         queued = [job for job in self._distinct if job._life.known.ahead is not None]
@@ -110,13 +112,16 @@ class Batch(Sequence[Job]):
 
     @property
     def estimated_cost_usd(self) -> float:
-        """What its clips cost by the estimate, an earlier run's too; refused and taken back ones nothing."""
+        """The estimated cost of its clips, an earlier run's included.
+
+        Refused and cancelled ones cost nothing.
+        """
         paid = (job for job in self._distinct if state(job.state).charge != "none")
         return round(sum(job.request.estimated_cost_usd for job in paid if job.request is not None), 6)
 
     @property
     def stopped(self) -> str | None:
-        """Why the rest was taken back, how many went through and what to do; None if that didn't happen."""
+        """Why the rest was taken back, how many jobs went through and what to do; None if it wasn't."""
         if self._stop_error is None:
             return None
         why, remedy = _stopped_by(self._stop_error)
@@ -136,7 +141,7 @@ class Batch(Sequence[Job]):
 
     @property
     def unpaid(self) -> tuple[JobRequest, ...]:
-        """The requests that were refused or taken back, in their order: nothing was paid for them."""
+        """The requests that were refused or taken back, in their order. Nothing was paid for them."""
         unpaid = (job for job in self._distinct if state(job.state).charge == "none")
         return tuple(job.request for job in unpaid if job.request is not None)
 
@@ -153,7 +158,7 @@ class Batch(Sequence[Job]):
         return display.panel(self)
 
     async def _begin(self) -> None:
-        # On the session's thread, where jobs end: so their ends come one after the other.
+        # On the session's thread, where jobs end: so their ends arrive one after the other.
         for job in self._distinct:
             job._life.outcome.add_done_callback(functools.partial(self._one_ended, job))
 
@@ -164,7 +169,7 @@ class Batch(Sequence[Job]):
             if self._stop_error is None and (error := stop_error(self._distinct)) is not None:
                 self._stop(error)
         finally:
-            # Last, so that who is told of a refusal finds the rest taken back.
+            # Last, so that whoever hears of a refusal finds the rest already taken back.
             self._ends[place].set_result(job)
 
     def _stop(self, error: errors.ReelbookError) -> None:
@@ -191,7 +196,7 @@ class Batch(Sequence[Job]):
         return self._clips()
 
     def _want(self) -> None:
-        # Whoever waits wants the clips, so a watch that was stopped is taken up again.
+        # Whoever waits wants the clips, so a watch that was stopped starts again.
         for job in self._distinct:
             job._wanted()
 
@@ -205,17 +210,17 @@ class Batch(Sequence[Job]):
         said = (
             self.stopped or f"{here} of {len(self._distinct)} clips are there: see each job's clip and error."
         )
-        # A copy: raising the same error again would add to its traceback each time.
+        # A copy: raising the same error again would make its traceback longer each time.
         error = copy.copy(error)
         error.args = (f"{error} {said}", *error.args[1:])
         raise error
 
 
 class Clips(Iterator[Clip]):
-    """The clips of a batch in the order of its requests, each as soon as it and those before it are there.
+    """A batch's clips in the order of its requests, each as soon as it and those before it are there.
 
-    For `for` and `async for`. A job without a clip raises its error at its place; the next step goes on with
-    the one after it. `batch` is the whole.
+    For `for` and `async for`. A job without a clip raises its error in its place; the next step goes on with
+    the one after it. `batch` is the whole batch.
     """
 
     def __init__(self, batch: Batch, timeout: float | None = None) -> None:
@@ -238,7 +243,7 @@ class Clips(Iterator[Clip]):
 
 
 def stop_error(jobs: Iterable[Job]) -> errors.ReelbookError | None:
-    """The error of one of the jobs that the others would meet, too; None without one."""
+    """The first error that the other jobs would meet too; None without one."""
     unanswered = []
     for job in jobs:
         if job.state == REFUSED and isinstance(job.error, tuple(_STOPPED_BY)):

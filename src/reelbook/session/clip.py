@@ -38,13 +38,13 @@ if TYPE_CHECKING:
 class Clip(SuggestsNames):
     """One clip: an MP4 at `path`.
 
-        clip.path                # where it lies
+        clip.path                # where the file is
         clip.filmstrip(8)        # eight of its frames side by side, a picture
 
-    `request` is what was asked for (None for a job taken up by its id) and `made_at` when, `cost_usd` what
-    the service says it cost, `took_seconds` the time from submission to completion, `sandbox` whether it was
-    drawn by the local sandbox and not made by a model. A clip of a sweep has the `template` and what filled
-    its `slots`. Length and size are read from the file itself.
+    `request` is what was asked for (None for a job taken up by its id) and `made_at` when; `cost_usd` is what
+    the service says it cost, `took_seconds` the time from submission to completion, `sandbox` whether the
+    local sandbox drew it and no model. A clip of a sweep has the `template` and what filled its `slots`.
+    Length and size are read from the file.
     """
 
     path: Path
@@ -59,18 +59,18 @@ class Clip(SuggestsNames):
 
     @functools.cached_property
     def info(self) -> ClipInfo:
-        """What the file says of itself. Raises NotAVideo."""
+        """What the file says about itself. Raises NotAVideo."""
         from ..media.clips import probe
 
         return probe(self._file())
 
     @functools.cached_property
     def checks(self) -> ClipChecks:
-        """What was measured in its pictures: black and frozen stretches, cuts, how far its ends are apart.
+        """Measurements of its pictures: black and frozen stretches, cuts, and how far its two ends are apart.
 
             clip.checks.frozen_seconds
 
-        These are measurements, not a verdict. It takes a fraction of a second. Raises NotAVideo.
+        These are measurements, not a verdict. Takes a fraction of a second. Raises NotAVideo.
         """
         from ..media.checks import check
 
@@ -79,17 +79,17 @@ class Clip(SuggestsNames):
 
     @property
     def duration_seconds(self) -> float:
-        """The real length in seconds."""
+        """The actual length in seconds."""
         return self.info.duration_seconds
 
     @property
     def width(self) -> int:
-        """In pixels."""
+        """The width in pixels."""
         return self.info.width
 
     @property
     def height(self) -> int:
-        """In pixels."""
+        """The height in pixels."""
         return self.info.height
 
     @property
@@ -98,7 +98,7 @@ class Clip(SuggestsNames):
         return self.info.frames_per_second
 
     def poster(self) -> Image.Image:
-        """A telling frame as a PIL image."""
+        """A representative frame as a PIL image."""
         from ..media.clips import poster
 
         return poster(self._file())
@@ -118,7 +118,7 @@ class Clip(SuggestsNames):
         return filmstrip(self._file(), tiles)
 
     def passport(self) -> Passport | None:
-        """What made it, as `save` writes it into the file; None for a clip known by its file alone."""
+        """What made it, as `save` writes it into the file; None where only the file is known."""
         if self.request is None:
             return None
         measured: dict[str, Any] = {}
@@ -146,16 +146,16 @@ class Clip(SuggestsNames):
         overwrite: bool = False,
         passport: bool = True,
     ) -> Path:
-        """Copies the clip's file to `path` and returns where it is. In Colab the browser downloads it too.
+        """Copies the clip's file to `path` and returns the new path. In Colab the browser downloads it too.
 
             clip.save("fox.mp4")
             rb.passport("fox.mp4").request    # what made it
 
-        `path` is a file or a folder; without it the working folder. In a folder the name is made of the
-        prompt's first words and the seed. What made the clip is written into the copy, and beside it as
-        JSON; the pictures stay as they are. `passport=False` copies the file as it came. A file that is this
-        clip already is left as it is; another one is replaced only with `overwrite=True`. Raises
-        InvalidInput where a file is in the way or no folder is, ReelbookError where the disk refuses.
+        `path` is a file or a folder; the default is the working folder. In a folder the name is made of the
+        prompt's first words and the seed. What made the clip is written into the copy, and as JSON beside it;
+        the pictures stay as they are. `passport=False` copies the file as it came. A file that already is
+        this clip is left as it is; any other is replaced only with `overwrite=True`. Raises InvalidInput
+        where a file is in the way or the folder doesn't exist, ReelbookError where the disk refuses.
         """
         if not self.path.is_file():
             raise ReelbookError(f"The clip's file is no longer where it was: {self.path}.")
@@ -182,13 +182,13 @@ class Clip(SuggestsNames):
                 f"The clip could not be written: {error.strerror or error}. It is safe in {self.path}."
             ) from error
         if settings.in_colab():
-            # The disk of Colab vanishes with its runtime: the person's own computer keeps the clip.
+            # Colab's disk is gone with its runtime: the person's own computer keeps the clip.
             with contextlib.suppress(ImportError):
                 importlib.import_module("google.colab.files").download(str(target))
         return target
 
     def _copy(self, target: Path, said: Passport | None) -> None:
-        """Copies the file; with its passport, where it is of a kind that can hold one."""
+        """Copies the file, with its passport if it is of a kind that can hold one."""
         if said is not None:
             with contextlib.suppress(NotAVideo):
                 passports.write(self.path, target, said)
@@ -196,10 +196,10 @@ class Clip(SuggestsNames):
         shutil.copyfile(self.path, target)
 
     def as_code(self, kind: CodeKind = "cell") -> str:
-        """The code that asks for this clip again. Run, it buys another clip.
+        """The code that asks for this clip again. Running it buys another clip.
 
-        As a "cell" of a notebook with a `session`, a "script" with `AsyncClient`, or "curl" for a shell. The
-        key isn't in it. For a clip that is known by its file alone: the call that plays it.
+        As a "cell" for a notebook with a `session`, a "script" with `AsyncClient`, or "curl" for a shell. It
+        doesn't contain the key. For a clip of which only the file is known: the call that plays it.
         """
         if self.request is not None:
             return request_code(self.request, kind)
@@ -210,7 +210,7 @@ class Clip(SuggestsNames):
         display.show(self)
 
     def _file(self) -> Path:
-        """Where it is. Raises NotAVideo that says how a clip whose file is gone is had again."""
+        """The file's path. Raises NotAVideo, saying how to get back a clip whose file is gone."""
         if self.request_id and not self.path.exists():
             raise NotAVideo(
                 f"The clip's file isn't there any more: {self.path}. session.job({self.request_id!r}) "
@@ -237,11 +237,11 @@ class Clip(SuggestsNames):
         return f"<Clip {self.path.name}, {self.duration_seconds:.1f} s, {self.width}×{self.height}{where}>"
 
 
-NUMBER_BYTES: Final = 10  # a name that is taken gets a number
+NUMBER_BYTES: Final = 10  # what a number adds to a name that is taken
 
 
 def clip_file_name(request: JobRequest | None, request_id: str) -> str:
-    """What a saved clip is called: the prompt's first words and the seed."""
+    """The file name of a saved clip: the prompt's first words and the seed."""
     words = re.findall(r"\w+", request.prompt.lower()) if request else []
     stem = "-".join(words[:8])[:60].strip("-") or formatting.file_name(f"clip-{request_id[:12]}")
     if request is not None and request.seed not in (None, wire.RANDOM_SEED):
@@ -258,10 +258,10 @@ def target_file(
     overwrite: bool = False,
     is_same: Callable[[Path], bool] = lambda _: False,
 ) -> Path:
-    """Where to write: the file `path`, or in the folder `path` (without one the working folder) `name`.
+    """The path to write to: the file `path`, or `name` in the folder `path` (default: the working folder).
 
-    In a folder a name that is taken gets a number. A file that `is_same` may be written again. Raises
-    InvalidInput with the `remedy` where a file is in the way, and where there is no folder.
+    In a folder, a name that is taken gets a number. A file that `is_same` may be written again. Raises
+    InvalidInput with the `remedy` where a file is in the way or there is no such folder.
     """
     target = Path.cwd() if path is None else Path(path)
     if target.is_dir():
@@ -279,7 +279,7 @@ def target_file(
 
 
 def numbered(path: Path) -> Iterator[Path]:
-    """`path`, then the same with a number: fox.mp4, fox-2.mp4, fox-3.mp4 and so on."""
+    """Yields `path`, then the same with a number: fox.mp4, fox-2.mp4, fox-3.mp4 and so on."""
     yield path
     for number in itertools.count(2):
         yield path.with_stem(f"{path.stem}-{number}")
@@ -298,7 +298,7 @@ def _same(clip: Path, said: Passport | None, other: Path) -> bool:
 
 
 def write_beside(clip: Path, said: Passport) -> None:
-    """Writes the passport as JSON beside the clip. A file of that name that is something else stays."""
+    """Writes the passport as JSON beside the clip. Another file of that name is left alone."""
     file = clip.with_suffix(".json")
     with contextlib.suppress(NoPassport):
         if not file.exists() or passports.passport(file):

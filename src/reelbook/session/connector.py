@@ -38,10 +38,10 @@ NO_LEDGER: Final = (
 
 
 class _Name(NamedTuple):
-    """What is the same for the same session; of the home's own sandbox there is no address and no key."""
+    """What identifies a session; for the home's own sandbox there is no address and no key."""
 
     url: str
-    key: str  # its fingerprint
+    key: str  # the key's fingerprint
     home: Path
     max_spend_usd: float | None
     ledger: str | None
@@ -54,11 +54,11 @@ class _Reached(NamedTuple):
     url: str
     service: Service
     sandbox: Sandbox | None
-    offers: tuple[str, ...] = ()  # what it adds to the interface
+    offers: tuple[str, ...] = ()  # its extensions of the interface
 
 
 _sessions: dict[_Name, Session] = {}
-_untold: dict[_Name, int] = {}  # how many jobs a new session took up, until that was said
+_untold: dict[_Name, int] = {}  # how many jobs a new session took up, until it was told
 _lock = threading.Lock()
 
 
@@ -72,30 +72,30 @@ def connect(
     max_spend: float | None = None,
     ledger: Literal["home"] | None = "home",
 ) -> Session:
-    """Connects to the service and returns a Session; the same arguments give the same one.
+    """Connects to the service and returns a Session; the same arguments return the same one.
 
         session = rb.connect("sandbox")
         session = rb.connect("live", max_spend=5.00)
 
     "auto" takes the live service where a key and an address are configured, and the local sandbox where
-    neither is. "sandbox" never takes a live service: it takes the configured address where a sandbox answers
-    there, such as a class's, and starts one of your own otherwise. "live" never starts one. `ask=True`
-    prompts for a key or address that is missing. `home` is the folder for clips, ledger and sandbox
+    neither is. "sandbox" never takes a live service: it takes the configured address if a sandbox answers
+    there, such as a class's, and otherwise starts one of your own. "live" never starts one. `ask=True`
+    prompts for a missing key or address. `home` is the folder for clips, ledger and sandbox
     (`REELBOOK_HOME`).
 
-    With `max_spend` in USD (`REELBOOK_MAX_SPEND`) nothing is submitted when what this key's clips cost so
-    far, with what is reserved and uncertain, would pass it; a clip's final cost follows its actual length and
-    may differ a little from its estimate. From four fifths of it on, and where the balance runs low,
-    `errors.SpendingWarning` says what a submission leaves, once for each threshold. In a notebook, jobs that
-    an earlier kernel left unfinished are watched, and it says so.
+    With `max_spend` in USD (`REELBOOK_MAX_SPEND`), nothing is submitted that would bring the cost of this
+    key's clips, reserved and uncertain amounts included, above it; a clip's final cost follows its actual
+    length and may differ a little from its estimate. From four fifths of it on, and when the balance runs
+    low, `errors.SpendingWarning` says what a submission leaves, once for each threshold. In a notebook, jobs
+    that an earlier kernel left unfinished are watched again, and a line says so.
 
     The ledger in `home` is written before anything is paid. `ledger=None` does without one: the ids of clips
-    are gone when the kernel ends, and each card says so.
+    are lost when the kernel ends, and each card says so.
 
-    Raises ConfigurationError that says what is missing, or that nothing answers where a sandbox may be meant;
+    Raises ConfigurationError, saying what is missing, or that nothing answers where a sandbox may be meant;
     LedgerUnavailable where `home` can't be written, and SandboxError if the sandbox can't be started.
     """
-    # Verbose tracebacks print arguments, and a key may stand in the wrong one.
+    # Verbose tracebacks print arguments, and a key may have been given as the wrong one.
     api_key = None if api_key is None else Secret.of(api_key)
     address_given = None if base_url is None else Secret.of(base_url)
     base_url = None
@@ -152,16 +152,16 @@ def connect(
 
 
 def connect_own_sandbox(home: str | os.PathLike[str] | None = None) -> Session:
-    """The session of the home's own sandbox, whatever is configured. Raises as `connect`."""
+    """The session of the home's own sandbox, whatever is configured. Raises as `connect` does."""
     return _own_sandbox(settings.home(home), settings.max_spend_usd(), "home")
 
 
 def configured_sandbox() -> str | None:
     """The configured address, if a sandbox answers there; None for a live service, and without an address.
 
-    It is asked without the key. Raises ConfigurationError where nothing answers at an address with http:
-    whoever was given that of a class's sandbox would otherwise work in another one, and not know. Where
-    nothing answers at one with https it is taken for a live service, which nobody needs for a sandbox.
+    It is asked without the key. Raises ConfigurationError where nothing answers at an http address: a student
+    who was given the address of a class's sandbox would otherwise work in another one without knowing. Where
+    nothing answers at an https address, it is taken for a live service, and no sandbox needs one.
     """
     if (address := settings.find(settings.BASE_URL)) is None:
         return None
@@ -189,7 +189,7 @@ def _own_sandbox(folder: Path, limit: float | None, kept: str | None) -> Session
 
 
 def _opened_ledger(folder: Path, service: Service, kept: str | None) -> LedgerFile:
-    """The ledger of the home, ready to be written. Play money may be spent without one, and it is said."""
+    """The home's ledger, ready to be written. Play money may be spent without one, with a warning."""
     if kept is None:
         return LedgerFile.in_memory_only(folder, NO_LEDGER)
     try:
@@ -207,7 +207,7 @@ def _opened_ledger(folder: Path, service: Service, kept: str | None) -> LedgerFi
 
 
 def _opened(name: _Name, reach: Callable[[], _Reached]) -> Session:
-    """The session of that name, new where there is none; what there is to say of a new one is said."""
+    """The session of that name, created if there is none; whatever a new one has to say is said."""
     follow()
     in_notebook = display.in_notebook()
 
@@ -225,7 +225,7 @@ def _opened(name: _Name, reach: Callable[[], _Reached]) -> Session:
                     ledger=_opened_ledger(name.home, service, name.ledger),
                     offers=offers,
                 )
-                # A script asks for it with session.resume(): it may not live as long as the jobs.
+                # A script asks for it with session.resume(): it may end before the jobs do.
                 _untold[name] = len(session.resume()) if in_notebook else 0
             return session
 
@@ -238,7 +238,7 @@ def _opened(name: _Name, reach: Callable[[], _Reached]) -> Session:
             clips = count(resumed, "unfinished clip")
             print(f"Reelbook watches {clips} of an earlier kernel: see session.jobs().")  # noqa: T201 - said where the person connects
         if uncertain := session._ledger.uncertain_entries():
-            # A script's own output may be read by a program.
+            # A script's own output may be read by another program.
             print(_unanswered(uncertain, in_notebook), file=sys.stdout if in_notebook else sys.stderr)
         for sweep in session._ledger.sweeps.interrupted():
             print(_interrupted(sweep), file=sys.stdout if in_notebook else sys.stderr)
@@ -267,7 +267,7 @@ def _interrupted(sweep: SweepRecord) -> str:
 
 
 def _open(name: _Name) -> Session | None:
-    """The session of that name, or one that took this key in the place of the one it was opened with."""
+    """The open session of that name, or one that has since taken this key in place of its first."""
     changed = [
         session
         for each, session in list(_sessions.items())
@@ -282,7 +282,7 @@ def _is_sandbox(about: Mapping[str, Any]) -> bool:
 
 
 def _about(url: str) -> dict[str, Any] | None:
-    """What answers at `url` says of itself: a sandbox or a class's room; empty for any other service.
+    """What the service at `url` says about itself: a sandbox or a class's room; empty for any other service.
 
     It is asked without the key. None where nothing answers.
     """
@@ -298,9 +298,9 @@ def _about(url: str) -> dict[str, Any] | None:
 def ask_once(
     url: str, key: Secret, method: str, path: str, body: dict[str, Any] | None = None, *, seconds: float
 ) -> tuple[int, dict[str, Any]]:
-    """The status and the JSON that one request is answered with, before there is a session.
+    """Sends one request, before there is a session, and returns the status and the JSON of its answer.
 
-    The JSON is empty where the answer holds no object. Raises as `Transport.request`.
+    The JSON is empty where the answer holds no object. Raises as `Transport.request` does.
     """
 
     async def ask() -> Reply:

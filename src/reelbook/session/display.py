@@ -1,4 +1,4 @@
-"""How a Job or a Clip shows itself: a registry that the widgets fill, loaded on first display."""
+"""How a Job or a Clip displays itself: a registry that the widgets fill, loaded on first display."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 
 from ..executions import kernel_shell
 
-# By name: the widgets stand on a floor above, and a script that shows nothing never loads them.
+# By name: the widgets are on a floor above, and a script that shows nothing never loads them.
 _FILLED_BY = "reelbook.widgets"
 
 _makers: dict[type, Callable[[Any], Any]] = {}
 
 
 def register(kind: type, make: Callable[[Any], Any]) -> None:
-    """Things of type `kind` are shown as the widget that `make` builds from them."""
+    """Has things of type `kind` shown as the widget that `make` builds of them."""
     _makers[kind] = make
 
 
 def show(thing: Any) -> None:
-    """Shows `thing` in the page of a notebook, or as its one line of text elsewhere."""
+    """Shows `thing` in a notebook's page, or as its one line of text elsewhere."""
     if not in_notebook():
         print(repr(thing))  # noqa: T201 - in a terminal this is what showing means
         return
@@ -36,5 +36,5 @@ def panel(thing: Any) -> Any:
 
 
 def in_notebook() -> bool:
-    """Whether a Jupyter kernel runs this, and not a script or a terminal."""
+    """Whether this runs in a Jupyter kernel, and not in a script or a terminal."""
     return kernel_shell() is not None

@@ -1,4 +1,4 @@
-"""Puts clips and what made them into one zip: the files as they are, their settings as CSV and as JSON."""
+"""Writes clips and what made them into one zip: the files as they are, their settings as CSV and JSON."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FIELDS: Final = (
 
 
 class Exported(NamedTuple):
-    """Where the zip lies, and how many clips are in it; those without a file are there by their settings."""
+    """The zip's path, and how many clips are in it; the others are listed with their settings only."""
 
     path: Path
     clips: int
@@ -44,10 +44,10 @@ class Exported(NamedTuple):
 
 
 def export(jobs: Sequence[Job], path: str | os.PathLike[str] | None = None) -> Exported:
-    """Writes `jobs` into a zip at `path`: a file, a folder, or without it the working folder.
+    """Writes `jobs` into a zip at `path`: a file or a folder; the default is the working folder.
 
-    A file that is there already is never replaced. Raises InvalidInput without jobs, without the folder or
-    where a file is in the way, and ReelbookError where the disk refuses; nothing half written stays.
+    An existing file is never replaced. Raises InvalidInput without jobs, without the folder or where a file
+    is in the way, and ReelbookError where the disk refuses; no partial file is left.
     """
     if not jobs:
         raise InvalidInput("No clips were chosen. Nothing was written.")

@@ -1,6 +1,6 @@
 """What a person holds of a submitted clip, and the jobs of a session: one `Job` for each entry of the ledger.
 
-What carries a job on is its `JobLifecycle`.
+A job's `JobLifecycle` moves it along.
 """
 
 from __future__ import annotations
@@ -95,13 +95,13 @@ _EARLIER: Final = {
 
 
 class Job(SuggestsNames):
-    """One submitted clip. `await job` or `job.result()` gives the Clip; in a notebook it shows a live card.
+    """One submitted clip. `await job` or `job.result()` returns the Clip; in a notebook it shows a live card.
 
         clip = await job                # in a cell
         clip = job.result(timeout=120)  # in code that can't await
 
-    `request` is what was asked for, `prompt` its prompt or the one that an agent tool was called with,
-    `experiment` the name that it was submitted under; None: not known, none.
+    `request` is what was asked for; `prompt` its prompt, or the one that an agent tool was called with;
+    `experiment` the name that it was submitted under. Each is None where it isn't known.
 
     Waiting can be stopped at any time: a timeout, Stop or Ctrl-C ends the waiting and never the job, which
     goes on at the service and is billed.
@@ -124,7 +124,7 @@ class Job(SuggestsNames):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """As `SuggestsNames`. What a clip has is asked of its job where the `await` was forgotten."""
+            """As `SuggestsNames`; for an attribute of clips the error says to await the job."""
             __tracebackhide__ = True
             if name[0] != "_" and (hasattr(Clip, name) or name in Clip.__dataclass_fields__):
                 raise AttributeError(
@@ -136,12 +136,12 @@ class Job(SuggestsNames):
 
     @property
     def request_id(self) -> str | None:
-        """The service's id, None until it answered."""
+        """The service's id; None until it has answered."""
         return self._life.request_id
 
     @property
     def entry_id(self) -> int | None:
-        """Its number in the ledger, None for a job that the ledger doesn't know."""
+        """Its number in the ledger; None for a job that the ledger doesn't know."""
         return self._life.entry_id
 
     @property
@@ -151,7 +151,7 @@ class Job(SuggestsNames):
 
     @property
     def status(self) -> JobStatus | None:
-        """The service's last answer about the job, in the type of its state."""
+        """The service's last answer about the job, as the type of its state."""
         return self._life.known.status
 
     @property
@@ -177,7 +177,7 @@ class Job(SuggestsNames):
 
     @property
     def note(self) -> str:
-        """A person's note on it, empty without one."""
+        """A person's note on it; empty without one."""
         return self._life.known.marks.note
 
     @property
@@ -187,12 +187,12 @@ class Job(SuggestsNames):
 
     @property
     def from_earlier_run(self) -> bool:
-        """Whether it was given back to a cell that was run again; `earlier_run` says by what it was known."""
+        """Whether it was returned to a cell that ran again; `earlier_run` says how it was recognised."""
         return self.earlier_run is not None
 
     @property
     def running(self) -> bool:
-        """Whether it is on its way and looked after: sent, watched or fetched."""
+        """Whether it is being sent, watched or fetched."""
         return self._life.running
 
     def view(self) -> JobView:
@@ -230,7 +230,7 @@ class Job(SuggestsNames):
         )
 
     def result(self, timeout: float | None = None) -> Clip:
-        """Waits for the clip, for code that can't await.
+        """Waits for the clip and returns it, for code that can't await.
 
         `timeout` in seconds raises WaitTimeout, and the job goes on. Raises JobFailed, InsufficientBalance
         and the other errors of the submission, SubmissionUncertain, DownloadFailed; WouldDeadlock on the
@@ -248,7 +248,7 @@ class Job(SuggestsNames):
         return self._wait().__await__()
 
     def stop_watching(self) -> None:
-        """Asks no more about the job. It goes on and is billed; `watch()` takes it up again."""
+        """Stops asking about the job. It goes on and is billed; `watch()` takes it up again."""
         self._thread.run(self._life.stop_watching)
 
     def watch(self) -> None:
@@ -256,9 +256,10 @@ class Job(SuggestsNames):
         self._thread.run(self._life.watch)
 
     def cancel(self) -> bool:
-        """Takes the job back if it wasn't sent yet. False if it was: then it goes on and is billed.
+        """Takes the job back if it hasn't been sent yet.
 
-        In a class's room one that waits in the queue wasn't sent yet; the room is asked, and waited for.
+        Returns False if it has: then it goes on and is billed. In a class's room a job that waits in the
+        queue hasn't been sent yet; the room is asked, and waited for.
         """
         if self._life.known.ahead is not None:
             return self._thread.call(self._life.take_back())
@@ -267,7 +268,7 @@ class Job(SuggestsNames):
     def mark(
         self, *, picked: bool | None = None, note: str | None = None, tags: Iterable[str] | None = None
     ) -> None:
-        """Picks it (`picked=False` takes that back), sets its note or all its tags. The ledger keeps that.
+        """Picks it (`picked=False` takes that back), sets its note or all its tags. The ledger keeps them.
 
         What isn't given stays as it is.
         """
@@ -277,22 +278,22 @@ class Job(SuggestsNames):
     def delete_clip(self) -> None:
         """Deletes the clip's file; the record, its marks and its cost stay.
 
-        `watch()` fetches it again while its link at the service lives. Raises OSError where the file can't
-        be deleted.
+        `watch()` fetches it again as long as its link at the service works. Raises OSError where the file
+        can't be deleted.
         """
         self._thread.run(self._life.delete_clip)
 
     def subscribe(self, callback: Callable[[Job], None]) -> Callable[[], None]:
-        """`callback(job)` is called on the session's thread at every change. Returns what ends that."""
+        """Calls `callback(job)` on the session's thread at every change. Returns what ends that."""
         return self._listeners.subscribe(callback)
 
     def on_done(self, callback: Callable[[Job], object]) -> None:
-        """Calls `callback(job)` once: when the clip is here or won't come, at once if that is so already.
+        """Calls `callback(job)` once the clip is here or won't come; at once if that is so already.
 
             job.on_done(lambda job: print(job.prompt, job.clip or job.error))
 
-        It is called on a thread of its own, where it may block. Its errors are logged with their
-        traceback, which a notebook shows. A job that a closed session leaves behind isn't done.
+        It is called on a thread of its own, where it may block. Its errors are logged with their traceback,
+        which a notebook shows. A job that a closed session leaves behind isn't done.
         """
 
         def tell(outcome: Future[Clip]) -> None:
@@ -322,7 +323,7 @@ class Job(SuggestsNames):
         self._tell(self)
 
     def _wanted(self) -> Future[Clip]:
-        # Whoever waits wants the clip, so a watch that was stopped is taken up again.
+        # Whoever waits wants the clip, so a watch that was stopped starts again.
         if self._life.stopped:
             self.watch()
         return self._life.outcome
@@ -337,7 +338,7 @@ def _settled(outcome: Future[Clip]) -> Clip:
     error = outcome.exception()
     if error is None:
         return outcome.result()
-    # A copy: raising the same error again would add to its traceback each time.
+    # A copy: raising the same error again would make its traceback longer each time.
     raise copy.copy(error)
 
 
@@ -355,12 +356,12 @@ class JobRegistry(JobServices):
         self._warner = SpendWarner(self.ledger)
 
     def __iter__(self) -> Iterator[Job]:
-        """Those submitted or taken up here, oldest first."""
+        """Iterates over the jobs that were submitted or taken up here, oldest first."""
         return iter([self._jobs[life] for life in self.own])
 
     @property
     def observed(self) -> bool:
-        """Whether anybody looks at one of them, such as a card."""
+        """Whether anything, such as a card, displays one of them."""
         return any(job._listeners for job in self)
 
     def submit(
@@ -372,7 +373,7 @@ class JobRegistry(JobServices):
         retry_uncertain: bool,
         withdrawn: Callable[[], bool],
     ) -> list[Job]:
-        """Writes all of them down, or none, and starts those that are new: one step, on the session's thread.
+        """Records all of them or none, and starts the new ones, in one step on the session's thread.
 
         Raises SpendLimitReached, and SpendingWarning where that is an error.
         """
@@ -397,9 +398,9 @@ class JobRegistry(JobServices):
         return jobs
 
     def send_unsent(self, *, caller: Caller) -> list[Job]:
-        """Submits what kernels have left unsent, but for images that aren't kept. Raises as `submit`."""
+        """Submits what kernels left unsent, except where an image wasn't kept. Raises as `submit` does."""
         left, funds = self.ledger.left_unsent(), self.ledger.funds()
-        requests = {entry.id: replace(self._request(entry)) for entry in left}  # checked anew
+        requests = {entry.id: replace(self._request(entry)) for entry in left}  # validated again
         written = self.ledger.intend_again([entry for entry in left if requests[entry.id].complete])
         try:
             self._warner.look(written, funds, caller)
@@ -412,14 +413,14 @@ class JobRegistry(JobServices):
         return jobs
 
     def keep_images(self, requests: Iterable[JobRequest]) -> None:
-        """Keeps the images of what was submitted, for later kernels. One that can't be kept is let go."""
+        """Keeps the images of submitted jobs for later kernels. One that can't be kept is skipped."""
         images = {id(image): image for request in requests if (image := request.image) is not None}
         for image in images.values():
             with contextlib.suppress(OSError):
                 self.images.keep(image)
 
     def take_up(self, request_id: str) -> Job:
-        """The job of the service's id, watched."""
+        """The job with the service's id, watched."""
         for job in self:
             if job.request_id == request_id:
                 return _watched(job)
@@ -437,8 +438,8 @@ class JobRegistry(JobServices):
         return [self.of(entry, watch=True) for entry in self.ledger.left_over()]
 
     def find(self, wanted: Filter, *, sort: Sort, limit: int, after: Job | None) -> list[Job]:
-        """The account's jobs in the ledger, behind `after`. None is watched because it was found."""
-        # One that was taken up by an id which the ledger doesn't know is only known here.
+        """The account's jobs in the ledger, after the job `after`. Finding a job doesn't watch it."""
+        # A job that was taken up by an id which the ledger doesn't know is known only here.
         first = after is None and wanted == EVERYTHING
         foreign = [job for job in self if job.entry_id is None and first]
         behind = None if after is None else after.entry_id
@@ -446,21 +447,24 @@ class JobRegistry(JobServices):
         return [*reversed(foreign), *(self.of(entry, watch=False) for entry in entries)][:limit]
 
     def heard_balance(self, balance_usd: float) -> None:
-        """The balance was asked for: jobs that ended meanwhile show what they left of it."""
+        """Notes a new balance: jobs that ended meanwhile show what they left of it."""
         for life in self.own:
             if life.known.ended_at is not None and life.known.balance_after_usd is None:
                 life.learn(balance_after_usd=balance_usd)
 
     def proof(self) -> str | None:
-        """The id of a clip under way that the service is known to know."""
+        """The id of a clip in progress that the service is known to know."""
         asked = (life for life in self.own if life.running and life.known.asked_at is not None)
         return next((life.request_id for life in asked if life.request_id is not None), None)
 
     def close(self) -> int:
-        """Tells those who still wait that the jobs aren't looked after any more. How many weren't sent."""
+        """Tells those who still wait that nothing watches their jobs any more.
+
+        Returns how many were unsent.
+        """
         unsent = 0
         for life in [each for each in self.own if not each.outcome.done()]:
-            # Not one whose first attempt wasn't answered, and may have been bought.
+            # Not one whose first attempt wasn't answered: it may have been bought.
             asked = life.request_id is None and not life.known.unanswered
             entry = self.ledger.get(life.entry_id) if asked and life.entry_id is not None else None
             if entry is not None and entry.state == states.INTENDED:
@@ -474,7 +478,7 @@ class JobRegistry(JobServices):
         return unsent
 
     def of(self, entry: Entry, *, watch: bool) -> Job:
-        """The job of an entry: the one there is already, or one made from what was written down."""
+        """The job of an entry: the one that exists, or one made from the ledger."""
         for job in self:
             if job.entry_id == entry.id:
                 return _watched(job) if watch else job
@@ -485,7 +489,7 @@ class JobRegistry(JobServices):
         job = self._found[entry.id]
         life = job._life
         life.known = known
-        life.reopen()  # another kernel may have brought it further
+        life.reopen()  # another kernel may have moved it on
         if not known.open:
             life.settle(known.clip, known.error)
             if watch and states.state(known.state).final:  # another kernel is still sending the rest
@@ -511,7 +515,7 @@ class JobRegistry(JobServices):
         return self._jobs[life]
 
     def _request(self, entry: Entry) -> JobRequest:
-        """What was asked for, with its image where that is still among the recent ones."""
+        """What was asked for, with its image if that is still among the recent ones."""
         if entry.image_digest is None:
             return entry.request
         return replace(entry.request, image=self.images.find(entry.image_digest))
@@ -555,11 +559,11 @@ def _watched(job: Job) -> Job:
 
 
 def _error(entry: Entry, clip: Clip | None) -> errors.ReelbookError | None:
-    """Why there is no clip, in the words that were written down."""
+    """Why there is no clip, as it was recorded."""
     said = entry.error or ""
     if entry.abandoned_at is not None:
         return errors.NotFound(said, answer=errors.Answer(404))
-    # What was written down of these two is from before it was known what became of them.
+    # What was recorded for these two dates from before it was known what became of them.
     if entry.state == states.LOST:
         return errors.SubmissionUncertain(
             "The service accepted this clip, and its id never arrived. It counts as spent. Look for it in "
@@ -587,7 +591,7 @@ def _error(entry: Entry, clip: Clip | None) -> errors.ReelbookError | None:
 
 
 def clip_of(entry: Entry, *, sandbox: bool) -> Clip | None:
-    """The entry's clip, if it still lies where it was put."""
+    """The entry's clip, if its file is still there."""
     if entry.request_id is None or entry.clip_path is None or not Path(entry.clip_path).exists():
         return None
     return Clip(

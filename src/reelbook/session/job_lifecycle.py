@@ -1,7 +1,7 @@
-"""One job's life, from the submission to the clip on the disk: what is known of it, and what carries it on.
+"""One job's life, from its submission to the clip on the disk: its state, and the task that moves it along.
 
-Everything here happens on the session's thread. What is known is replaced as a whole, so that any thread may
-read it at any time. `Job` is what a person holds of it.
+Everything here happens on the session's thread. The state is replaced as a whole, so any thread may read it
+at any time. `Job` is what a person holds of it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 DOWNLOADS_AT_A_TIME: Final = 2
-ESTIMATE_SECONDS: Final = 1.0  # how often the times left are worked out, and to what they are right
+ESTIMATE_SECONDS: Final = 1.0  # how often the times left are computed, and to what precision
 FRESH_LINKS: Final = 3
 LOCKED_SECONDS: Final = 0.25
 REPORT_STEP: Final = 0.05
@@ -74,20 +74,20 @@ class JobSnapshot:
     downloaded: float | None = None
     clip: Clip | None = None
     unanswered: int = 0
-    given_up: bool = False  # the service said again and again that it doesn't know the job
+    given_up: bool = False  # the service has said again and again that it doesn't know the job
     marks: Marks = Marks()  # noqa: RUF009 - frozen
 
     @property
     def open(self) -> bool:
-        """Whether there is something to ask about or to fetch: not without an id, whatever became of it."""
+        """Whether there is something to ask about or to fetch; never without an id."""
         return self.request_id is not None and self.clip is None and not states.state(self.state).missing
 
 
 @dataclass(eq=False)
 class JobServices:
-    """What the jobs of one session share: its client, its ledger, and what is learnt of their time.
+    """What the jobs of one session share: its client, its ledger, and what is learnt about their times.
 
-    `own` are those submitted or taken up here, oldest first, `active` those that a task carries on now.
+    `own` are those submitted or taken up here, oldest first, `active` those that a task moves along now.
     """
 
     connection: Connection
@@ -101,13 +101,13 @@ class JobServices:
         self.own: dict[JobLifecycle, None] = {}
         self.active: dict[JobLifecycle, None] = {}
         self.downloads = asyncio.Semaphore(DOWNLOADS_AT_A_TIME)
-        # Jobs of one kind share what is learnt of their time while one of them is on its way; afterwards the
-        # ledger's records are all that is believed of the next ones.
+        # Jobs of one kind share what is learnt of their time while one of them is in progress; after that,
+        # the ledger's records are all that is believed about the next ones.
         self._paces: weakref.WeakValueDictionary[tuple[object, ...], Pace] = weakref.WeakValueDictionary()
         self._estimating: asyncio.Task[None] | None = None
 
     def seconds_until_request(self) -> float | None:
-        """How long until the key may ask again, None where it may now."""
+        """The seconds until the key may ask again; None if it may now."""
         return self.client.budget(self.thread.now()).back_in_seconds
 
     async def answered(self) -> None:
@@ -116,7 +116,7 @@ class JobServices:
             await out[0].quiet.wait()
 
     async def submitted(self) -> None:
-        """Returns once every job has its id, or ended without one."""
+        """Returns once every job has its id, or has ended without one."""
         while waiting := [life for life in self.active if life.request_id is None]:
             await waiting[0].submitted.wait()
 
@@ -129,20 +129,20 @@ class JobServices:
         return pace
 
     def estimate(self) -> None:
-        """Works out for all jobs together when their ends will be known, and tells where that has changed."""
+        """Computes for all jobs together when their ends will be known, and tells where that has changed."""
         now = _now()
         watched = [life for life in self.active if life.asked_about]
-        # Those that run longer than they looked take requests, too.
+        # Jobs that run longer than expected take requests, too.
         asked_at = {life: max(life.ends_at or 0.0, life.known.next_ask_at or 0.0) for life in watched}
         unsent = sum(life.request_id is None and life.quiet.is_set() for life in self.active)
         known = known_at(self.client.budget(now), asked_at, unsent)
         for life in watched:
             was = life.known.known_at
-            # A moment that has passed says nothing any more; the question that tells is due.
+            # A time that has passed says nothing any more; the question that settles it is due.
             at = known[life] if life.ends_at is not None and known[life] > now else None
             if (at is None) != (was is None) or abs((at or 0.0) - (was or 0.0)) > ESTIMATE_SECONDS:
                 life.learn(known_at=at)
-        # What else is asked of the service puts the estimates off.
+        # Other requests to the service delay the estimates.
         if watched and (self._estimating is None or self._estimating.done()):
             self._estimating = self.thread.spawn(self._estimate_again())
 
@@ -153,7 +153,7 @@ class JobServices:
 
 
 class JobLifecycle(SubmissionRecord):
-    """The life of one job: its state, the task that carries it on, and the outcome that people wait for.
+    """The life of one job: its state, the task that moves it along, and the outcome that people wait for.
 
     `entry_id` is its number in the ledger, None for a job that was taken up by its id alone. `changed` is
     called at every change.
@@ -174,8 +174,8 @@ class JobLifecycle(SubmissionRecord):
         self.entry_id = entry_id
         self.outcome: Future[Clip] = Future()
         self.changed: Callable[[], None] = lambda: None
-        self.ends_at: float | None = None  # by its own pace, whatever the key's requests allow
-        self.quiet = asyncio.Event()  # no request for it is out without an answer
+        self.ends_at: float | None = None  # by its own pace, however many requests the key has
+        self.quiet = asyncio.Event()  # no request for it is waiting for an answer
         self.quiet.set()
         self.submitted = asyncio.Event()  # it has its id, or ended without one
         self._retry_uncertain = retry_uncertain
@@ -183,28 +183,28 @@ class JobLifecycle(SubmissionRecord):
         self._ending = threading.RLock()  # an outcome's callbacks run inside it
         self._task: asyncio.Task[None] | None = None
         self._watch_again = False  # once the watch that is being ended has ended
-        self._watch_wanted = True  # False: it is let be once it has its id
-        self._unwanted: str | None = None  # why it is taken back, as soon as that has no effect on money
+        self._watch_wanted = True  # False: it isn't watched once it has its id
+        self._unwanted: str | None = None  # why it is to be taken back as soon as that can't cost money
 
     @property
     def request_id(self) -> str | None:
-        """The service's id, None until it answered."""
+        """The service's id; None until it has answered."""
         return self.known.request_id
 
     @property
     def running(self) -> bool:
-        """Whether it is on its way and looked after: sent, watched or fetched."""
+        """Whether it is being sent, watched or fetched."""
         return self.known.watched and not self.outcome.done()
 
     @property
     def asked_about(self) -> bool:
-        """Whether the service is asked about it now."""
+        """Whether the service is being asked about it now."""
         return self.request_id is not None and self.running and self.known.ended_at is None
 
-    # What a person wishes of it.
+    # What a person wants of it.
 
     def begin(self) -> None:
-        """Submits the job, or takes up its watch where it has an id already; it is the session's own then."""
+        """Submits the job, or watches it where it has an id already; from then on it is the session's own."""
         self.services.own[self] = None
         if self._task is not None and not self._task.cancelling():
             return
@@ -226,7 +226,7 @@ class JobLifecycle(SubmissionRecord):
             self.begin()
 
     def stop_watching(self) -> None:
-        """Ends the watch, at once or as soon as it has an id. Its waiters keep waiting."""
+        """Ends the watch, at once or as soon as the job has an id. Its waiters keep waiting."""
         if self.request_id is None:
             self._watch_wanted = False
         elif self._task is not None:
@@ -235,7 +235,10 @@ class JobLifecycle(SubmissionRecord):
             self.learn(watched=False, next_ask_at=None, known_at=None)
 
     def cancel(self, reason: str = TAKEN_BACK, *, later: bool = False) -> bool:
-        """Takes it back if it wasn't sent; else False, and with `later` as soon as that had no effect."""
+        """Takes it back if it wasn't sent.
+
+        Otherwise returns False; with `later`, takes it back once that can't cost money.
+        """
         if self.known.state != states.SENDING or self._task is None:
             return False
         if not self.quiet.is_set():
@@ -250,7 +253,7 @@ class JobLifecycle(SubmissionRecord):
         return True
 
     async def take_back(self) -> bool:
-        """Takes it back out of a class's queue; False where it waits in none, or was sent meanwhile."""
+        """Takes it back out of a class's queue. Returns False if it isn't in one, or was sent meanwhile."""
         client, request_id = self.services.client, self.request_id
         if request_id is None or self.known.ahead is None or "take_back" not in client.offers:
             return False
@@ -267,7 +270,7 @@ class JobLifecycle(SubmissionRecord):
         return True
 
     def mark(self, *, picked: bool | None, **changes: Any) -> None:
-        """Changes what a person put to it. One that the ledger doesn't know has it in this kernel only."""
+        """Changes a person's marks. Without a ledger's entry they last as long as this kernel."""
         given = {name: value for name, value in changes.items() if value is not None}
         if picked is not None and picked != self.known.marks.picked:
             given["picked_at"] = time.time() if picked else None
@@ -277,26 +280,26 @@ class JobLifecycle(SubmissionRecord):
         self.learn(marks=marks)
 
     def delete_clip(self) -> None:
-        """Deletes its file; it is then as one whose clip was lost. Raises OSError."""
+        """Deletes its file, as if the clip had been lost. Raises OSError."""
         if self.known.clip is not None:
             self.known.clip.path.unlink(missing_ok=True)
             self.lost_clip()
 
-    # What is learnt of it.
+    # What is learnt about it.
 
     def keep(self, **changes: Any) -> None:
-        """What is learnt, before anybody is told."""
+        """Stores what was learnt, without telling anybody yet."""
         self.known = replace(self.known, **changes)
 
     def learn(self, **changes: Any) -> None:
-        """What is learnt, and all are told."""
+        """Stores what was learnt, and tells everybody."""
         self.keep(**changes)
         self.changed()
 
     def finish(
         self, clip: Clip | None = None, error: errors.ReelbookError | None = None, **changes: Any
     ) -> None:
-        """The last thing that is learnt of it, and its outcome, as one: nobody sees it half ended."""
+        """Stores the last thing learnt and the outcome in one step: nobody sees it half ended."""
         over = {"watched": False, "next_ask_at": None, "known_at": None, "clip": clip, "error": error}
         with self._ending:
             self.keep(**(over | changes))
@@ -304,7 +307,7 @@ class JobLifecycle(SubmissionRecord):
         self.changed()
 
     def settle(self, clip: Clip | None = None, error: errors.ReelbookError | None = None) -> None:
-        """The outcome, for whoever waits or will."""
+        """Sets the outcome, for everybody who waits now or later."""
         if self.outcome.done():
             return
         if error is not None:
@@ -313,18 +316,18 @@ class JobLifecycle(SubmissionRecord):
             self.outcome.set_result(clip)
 
     def reopen(self) -> None:
-        """Whoever waits from now on waits for another outcome than the one there was."""
+        """Clears the outcome: whoever waits from now on waits for another."""
         if self.outcome.done():
             self.outcome = Future()
 
     def found_out(self, state: str, error: errors.ReelbookError) -> None:
-        """What became of it, or why that can't be told: whoever waits from now on hears of that."""
+        """Stores what became of it, or why that can't be told, as the outcome from now on."""
         self.reopen()
         self.settle(error=error)
         self.learn(state=state, error=error)
 
     def found(self, request_id: str) -> None:
-        """It was accepted, and by this id: it goes on."""
+        """It was accepted, under this id: it goes on."""
         self.reopen()
         self.keep(state=wire.PENDING, request_id=request_id, accepted_at=_now(), ended_at=None, error=None)
         self.begin()
@@ -339,11 +342,11 @@ class JobLifecycle(SubmissionRecord):
 
     @property
     def stopped(self) -> bool:
-        """Whether its watch was stopped before its end. From any thread."""
+        """Whether its watch was stopped before its end. May be asked from any thread."""
         with self._ending:
             return not self.known.watched and not self.outcome.done()
 
-    # The task that carries it on.
+    # The task that moves it along.
 
     def _start(self) -> None:
         self._watch_again = False
@@ -379,7 +382,7 @@ class JobLifecycle(SubmissionRecord):
             raise
 
     def _given_up(self, error: errors.NotFound) -> errors.NotFound:
-        """The error of a job that its service doesn't know. Later kernels ask again, and less often."""
+        """The error of a job that the service doesn't know. Later kernels ask again, less often."""
         said = errors.NotFound(f"{error} {GIVEN_UP}", answer=error.answer)
         self.learn(given_up=True)
         if self.entry_id is not None:
@@ -407,7 +410,7 @@ class JobLifecycle(SubmissionRecord):
         finally:
             self._unwanted = None
             self.quiet.set()
-        # Before it is written down: whatever happens to the ledger, the job has its id.
+        # Before it is recorded: whatever happens to the ledger, the job has its id.
         self.keep(
             state=accepted.status,
             accepted_at=_now(),
@@ -432,8 +435,9 @@ class JobLifecycle(SubmissionRecord):
         self.changed()
 
     async def _send(self) -> Accepted:
-        """The answer to the submission. What nobody foresaw is an error of our own, too: a paid request is
-        never left without a verdict.
+        """Sends it and returns the answer.
+
+        An unforeseen error becomes one of ours: a paid request always gets a verdict.
         """
         try:
             await self.services.connection.reach()
@@ -464,21 +468,21 @@ class JobLifecycle(SubmissionRecord):
             f"{said}, and may bill {dollars(cost)}. It was not sent again.", estimated_cost_usd=cost
         )
 
-    # What the client says of its attempts, and asks: see `SubmissionRecord`.
+    # What the client reports of its attempts, and asks: see `SubmissionRecord`.
 
     def repeat_key(self) -> str:
-        """The same for every attempt, of later kernels too."""
+        """The same for every attempt, in later kernels too."""
         return _known(self.services.ledger.get(_known(self.entry_id))).repeat_key
 
     def sending(self) -> None:
-        """An attempt goes out next."""
+        """An attempt is about to be sent."""
         self._refuse_unwanted()
         if not self.services.ledger.sending(_known(self.entry_id)):
             raise errors.SubmissionCancelled(TAKEN_BACK)
         self.quiet.clear()
 
     def unsent(self) -> None:
-        """The attempt had no effect and waits to be made again."""
+        """The attempt had no effect and will be repeated."""
         self._refuse_unwanted()
         self.services.ledger.unsent(_known(self.entry_id))
         if not self._unanswered:
@@ -497,7 +501,7 @@ class JobLifecycle(SubmissionRecord):
         self.learn(unanswered=len(self._unanswered))
 
     def _refuse_unwanted(self) -> None:
-        # Where an attempt was never answered, nobody can say any more that nothing was paid.
+        # After an attempt that was never answered, nobody can say any more that nothing was paid.
         if self._unanswered and self._unwanted is not None:
             raise errors.SubmissionCancelled("It was taken back.")
 
@@ -519,7 +523,8 @@ class JobLifecycle(SubmissionRecord):
         belief = self._belief()
         self._expect(belief.remaining_seconds(_now()))
         self.services.estimate()
-        # One that was given up before is asked about a few times, in case the service has found it again.
+        # A job that was given up before is asked about a few more times, in case the service has found it
+        # again.
         patience = 0.0 if self.known.given_up else PATIENCE_SECONDS
         watching = self.services.client.watch(
             _known(self.request_id), belief=belief, patience_seconds=patience
@@ -536,7 +541,7 @@ class JobLifecycle(SubmissionRecord):
     def _belief(self) -> Belief:
         """What is known of the job's time before the first question."""
         request, estimate = self.request, self.known.estimated_duration_seconds
-        # The wait for the rate limit is no part of the time that the service takes.
+        # The wait for the rate limit isn't part of the time that the service takes.
         submitted_at = self.known.accepted_at or self.known.began_at
         if request is None:
             return Belief(Pace(), submitted_at)
@@ -546,7 +551,7 @@ class JobLifecycle(SubmissionRecord):
         return Belief(self.services.pace(request), submitted_at, estimate)
 
     def _expect(self, remaining_seconds: float | None) -> None:
-        """It ends in so many seconds. 0, where it runs longer than it looked: then nothing is known."""
+        """Expects its end in so many seconds. 0 where it runs longer than expected: then nothing is known."""
         self.ends_at = _now() + remaining_seconds if remaining_seconds else None
 
     def _observe(self, seen: Observation) -> None:
@@ -578,7 +583,7 @@ class JobLifecycle(SubmissionRecord):
             self.write_down(status, seen.took and (seen.took.at_least, seen.took.at_most))
 
     def write_down(self, status: JobStatus, took: tuple[float, float] | None = None) -> None:
-        """Keeps the service's answer, of a foreign job the cost alone. `took`: seconds at least, at most."""
+        """Records the service's answer, of a foreign job only the cost. `took`: seconds at least, at most."""
         done = status if isinstance(status, Completed) else None
         if self.entry_id is not None:
             self.services.ledger.status(
@@ -662,7 +667,7 @@ class JobLifecycle(SubmissionRecord):
 
 
 def state_of(status: JobStatus) -> str:
-    """The state that the service names; set apart where its word means something else here."""
+    """The state that the service names; kept apart where its word means something else here."""
     return f"{status.status} by the service" if status.status in states.OWN else status.status
 
 
@@ -675,7 +680,7 @@ def origin(entry: Entry | None) -> dict[str, Any]:
 
 
 def clip_missing(path: Path | str | None) -> errors.DownloadFailed:
-    """The error of a finished clip whose file isn't there."""
+    """The error for a finished clip whose file isn't there."""
     where = f" It was at {path}." if path else ""
     return errors.DownloadFailed(
         f"The clip isn't on this disk.{where} watch() fetches it while its link lives."

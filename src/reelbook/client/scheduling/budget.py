@@ -1,11 +1,10 @@
 """One key's requests as a budget, learnt from the service's answers: pure, the time is an argument.
 
-A request counts for a whole window from the moment of its answer, which is never earlier than the moment at
-which the service counted it. That is safe for every kind of window: sliding, fixed, or a bucket that fills up
-bit by bit. What comes back sooner is learnt from the answers: one that says that fewer requests are used than
-are counted here frees the rest, and when none is left, one request goes out at the reset that was told. If
-the window is fixed, its answer shows that all are back; if it slides, the oldest is back by then anyway. What
-to spend the requests on is `polling.py`'s part.
+A request counts for a whole window from the moment of its answer, which is never earlier than when the
+service counted it. That is safe for every kind of window: sliding, fixed, or a bucket that refills bit by
+bit. Answers tell what comes back sooner: one that says that fewer requests are used than are counted here
+frees the rest, and when none is left, one request is sent at the reset that was announced. If the window is
+fixed, its answer shows that all are back; if it slides, the oldest is back by then anyway.
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ from ..responses import RateHeaders, rate_headers
 
 WINDOW_SECONDS: Final = wire.RATE_WINDOW_SECONDS
 MARGIN_SECONDS = 0.05  # clocks tick unevenly; a 429 costs more than this wait
-BACK_SECONDS: Final = WINDOW_SECONDS + MARGIN_SECONDS  # after its use a place is back
-MOMENT_SECONDS = 1.0  # the service tells whole seconds, rounded either way; and nobody feels less
-FIRST_PAUSE_SECONDS = 4.0  # after a fault or a 429 without a word; twice as long after each further one
-DOUBT_SECONDS = 300.0  # whatever is believed is put to the test again after so long
-CLICK_SHARE = 0.2  # of a key's requests, kept free for what a person clicks on
+BACK_SECONDS: Final = WINDOW_SECONDS + MARGIN_SECONDS  # a place is free again so long after its use
+MOMENT_SECONDS = 1.0  # the service gives whole seconds, rounded either way; and nobody notices less
+FIRST_PAUSE_SECONDS = 4.0  # after a fault, or a 429 that doesn't say how long; doubled after each further one
+DOUBT_SECONDS = 300.0  # whatever is believed is tested again after so long
+CLICK_SHARE = 0.2  # of a key's requests, kept free for a person's clicks
 
 
 class Purpose(enum.IntEnum):
-    """What a request is for, in the order in which it is let through."""
+    """What a request is for, in order of priority."""
 
     CLICK = 0  # a person asked for it and waits
-    DOWNLOAD_STATUS = 1  # a link that expired stands between a person and a clip that is ready
+    DOWNLOAD_STATUS = 1  # an expired link stands between a person and a finished clip
     SUBMIT = 2
     POLL = 3
     BACKGROUND = 4
@@ -39,7 +38,7 @@ class Purpose(enum.IntEnum):
 
 @dataclass(frozen=True)
 class BudgetView:
-    """What a person may see of the budget: requests `left` of `limit`, and when the next one comes back.
+    """The budget as a person sees it: requests `left` of `limit`, and when the next one comes back.
 
     `free_at` is when each of the places may be used next, soonest first.
     """
@@ -51,7 +50,7 @@ class BudgetView:
 
 
 def pause_seconds(faults: int) -> float:
-    """How long to wait after so many faults in a row."""
+    """The wait after so many faults in a row."""
     return min(WINDOW_SECONDS, FIRST_PAUSE_SECONDS * 2.0 ** min(faults - 1, 10))
 
 
@@ -65,28 +64,28 @@ class Budget:
         self.limit = self._documented = limit
         self.heard_of = False  # whether the service has answered a request yet
         self._limit_was_said = False
-        self._places: list[float] = []  # when requests were answered, lost, or told of by a header only
+        self._places: list[float] = []  # when requests were answered, lost, or reported by a header alone
         self._elsewhere: list[float] = []  # requests of other programs that share this budget
         self._accepted: list[float] = []  # our own within the last window, whatever headers say
         self._in_flight = 0
-        self._alone = True  # nothing else was under way with the newest request, so its headers are current
+        self._alone = True  # nothing else was in flight with the newest request, so its headers are current
         self._closed_until = 0.0
         self._refusals = 0
         self._distrusted_until: float | None = None  # headers that led to a 429 aren't believed for a while
         self._probe_at: float | None = None  # when one request shows whether a fixed window began anew
 
     def kept_free(self, purpose: Purpose, jobs: int) -> int:
-        """Places that a request of this purpose must leave free, with `jobs` jobs under way or waiting.
+        """The places that a request of this purpose must leave free, with `jobs` jobs in progress or waiting.
 
-        A person's click finds room at once while the jobs are few; with many of them every place is needed,
-        and a click only goes first.
+        With few jobs, a person's click finds a free place at once; with many, every place is needed, and a
+        click only goes first.
         """
         if purpose < Purpose.POLL or (purpose == Purpose.POLL and 2 * jobs > self.limit):
             return 0
         return int(CLICK_SHARE * self.limit)
 
     def opens_at(self, now: float, keep: int = 0) -> float:
-        """When one more request fits that leaves `keep` places free; `now` if it does at once."""
+        """When one more request fits that leaves `keep` places free; `now` if it fits at once."""
         self._forget(now)
         opens_at = self.view(now).free_at[min(keep, self.limit - 1)]
         if self._probe_at is None or self._in_flight:
@@ -94,13 +93,13 @@ class Budget:
         return min(opens_at, max(now, self._probe_at, self._closed_until))
 
     def sent(self) -> None:
-        """A request goes out."""
+        """A request is sent."""
         self._alone = self._in_flight == 0
         self._in_flight += 1
         self._probe_at = None
 
     def unsent(self) -> None:
-        """The request certainly never arrived, so nothing was counted."""
+        """The request certainly never arrived, so it wasn't counted."""
         self._in_flight -= 1
 
     def lost(self, now: float) -> None:
@@ -118,7 +117,7 @@ class Budget:
             self._accepted.append(now)
         said = rate_headers(headers)
         if status == 429 and (said.remaining or len(self._accepted) >= self.limit):
-            self._distrusted_until = now + DOUBT_SECONDS  # they promised room, and there is none
+            self._distrusted_until = now + DOUBT_SECONDS  # they promised a place, and there was none
         if self._distrusted_until is not None:
             said = RateHeaders(retry_after=said.retry_after)
         if said.limit is not None:
@@ -129,27 +128,27 @@ class Budget:
             self._refused(said, now)
             return
         self._refusals = 0
-        # A limit of one isn't tried: its only reset may have been worked out before the request counted.
+        # A limit of one isn't probed: its only reset may have been computed before the request was counted.
         if said.remaining == 0 and said.reset is not None and self.limit > 1:
             self._probe_at = now + said.reset + MOMENT_SECONDS + MARGIN_SECONDS
 
     @property
     def told_limit(self) -> int | None:
-        """The limit as the service says it in its headers; None where it says none."""
+        """The limit by the service's headers; None where they say none."""
         return self.limit if self._limit_was_said else None
 
     def elsewhere(self, at: Sequence[float], limit: int | None = None) -> None:
-        """All that other programs sent with this key lately, by the moments from which it counts.
+        """All that other programs have sent with this key lately, by the moments from which it counts.
 
-        `limit` is what the service told them. What is seen here is believed before it.
+        `limit` is what the service told them; what is seen here takes precedence.
         """
         self._elsewhere = sorted(at)
         if limit is not None and not self._limit_was_said and self._distrusted_until is None:
             self.limit = limit
 
     def view(self, now: float) -> BudgetView:
-        """The budget as a person may see it. Changes nothing, so any thread may ask."""
-        # One without an answer counts from its answer on.
+        """The budget as a person sees it. Changes nothing, so any thread may ask."""
+        # A request without an answer counts from its answer on.
         used = [*sorted([*self._places, *self._elsewhere]), *[now] * self._in_flight]
         back_at = [at for each in used if (at := each + BACK_SECONDS) > now]
         free = [now] * (self.limit - len(back_at))
@@ -162,7 +161,7 @@ class Budget:
         """The service says how many requests are used."""
         counted = len(self._places) + len(self._elsewhere)
         self._places += [now] * (used - self._in_flight - counted)  # somebody else's
-        # With others under way the header may be older than what is known.
+        # With others in flight the header may be older than what is known.
         if self._alone and not self._in_flight and not self._elsewhere:
             del self._places[: max(0, counted - used)]
 

@@ -1,9 +1,9 @@
 """What is believed about one job's time: pure. `polling.py` decides from it whom to ask.
 
-Nobody sees a job end; its end is only noticed. What is learnt of its time is therefore an interval (`Took`):
-it still ran at the last answer before, and had ended by the answer that said so. A `Pace` learns from such
-intervals how long jobs of one kind take, and a `Belief` adds what is known of one job: that it still runs,
-the progress that the service reports, and the service's estimate as far as its estimates proved right.
+Nobody sees a job end; its end is only noticed. So what is learnt about its time is an interval (`Took`): it
+still ran at the last answer before, and had ended by the answer that said so. A `Pace` learns from such
+intervals how long jobs of one kind take. A `Belief` adds what is known about one job: that it still runs, its
+reported progress, and the service's estimate as far as its estimates have proved right.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import NamedTuple
 from .budget import MOMENT_SECONDS, WINDOW_SECONDS, pause_seconds
 
 # The times of like jobs are taken to be lognormal, with one of these medians (seconds, to about an hour) and
-# one of these spreads (the standard deviation of the logarithm; the widest stands for two queues, too).
+# one of these spreads (the standard deviation of the logarithm; the widest also covers two queues).
 MEDIANS = tuple(1.2**k for k in range(46))
 SPREADS = (0.1, 0.35, 1.0)
-USUAL_SECONDS = (5.0, 300.0)  # with nothing known, any median from here to there is as likely as any other
-CHANGE_CHANCE = 0.01  # that the service takes up another pace between two jobs
-SURPRISE = 0.15  # the share of jobs whose progress foretells nothing, such as those that stay at 99 %
+USUAL_SECONDS = (5.0, 300.0)  # with nothing known, every median in between is equally likely
+CHANGE_CHANCE = 0.01  # that the service changes its pace between two jobs
+SURPRISE = 0.15  # the share of jobs whose progress predicts nothing, such as those that stay at 99 %
 PERCENT = 0.01
-QUEUE_LOOK_SECONDS = 10.0  # a place in a queue is asked for so often at least, for a person to see
-TINY = sys.float_info.epsilon  # instead of nought, which can't be divided by
+QUEUE_LOOK_SECONDS = 10.0  # a place in a queue is asked for at least this often, for a person to see
+TINY = sys.float_info.epsilon  # instead of zero, which can't be divided by
 
 _GRID = [(math.log(median), spread) for median in MEDIANS for spread in SPREADS]
 _USUAL = [
@@ -45,7 +45,7 @@ class Took(NamedTuple):
 
 
 class Term(NamedTuple):
-    """A part of a belief: a lognormal time, and how much it counts beside the others."""
+    """A part of a belief: a lognormal time and its weight."""
 
     weight: float
     log_median: float
@@ -59,8 +59,8 @@ class Term(NamedTuple):
 class Outlook(NamedTuple):
     """A job's whole time: its median in seconds, and the standard deviation of its logarithm.
 
-    `shared` is the share of the variance, from 0 to 1, that it has in common with the jobs of its pace: their
-    typical time is in doubt, and an answer about one of them is an answer about all.
+    `shared` is the share of the variance, from 0 to 1, that it has in common with the jobs of its pace: an
+    answer about one of them tells about all.
     """
 
     typical_seconds: float
@@ -69,7 +69,7 @@ class Outlook(NamedTuple):
 
 
 class Belief:
-    """One job that is watched. Times are seconds of one steady clock; ages count from the submission.
+    """One watched job. Times are seconds of one steady clock; ages count from the submission.
 
     `estimated_seconds` is how long the service says the job will take, or None where that isn't clear.
     """
@@ -80,7 +80,7 @@ class Belief:
         self.submitted_at = submitted_at
         self.known_at = submitted_at  # the job ran at this moment
         self.under_way = False
-        self.progress: float | None = None  # from 0 to 1, never backwards; None where the service says none
+        self.progress: float | None = None  # from 0 to 1, never backwards; None where the service gives none
         self._estimated = estimated_seconds if estimated_seconds and estimated_seconds > 0 else None
         self._requests = [submitted_at]
         self._faults = 0
@@ -94,16 +94,16 @@ class Belief:
 
     @property
     def heard_of(self) -> bool:
-        """Whether a question about the job was answered, or went wrong."""
+        """Whether a question about the job was answered, or failed."""
         return self.known_at > self.submitted_at or self._faults > 0
 
     def asked(self, now: float) -> None:
-        """A request about the job goes out; until `told`, `ended` or `failed` no other one should."""
+        """A question about the job is sent; until `told`, `ended` or `failed` there should be no other."""
         self.under_way = True
         self._requests.append(now)
 
     def may_be_asked_at(self, most_a_minute: int) -> float:
-        """When a question about the job may go out that keeps to `most_a_minute` requests of its own.
+        """When a question about the job may be sent if it may have `most_a_minute` requests of its own.
 
         Its submission is the first of them.
         """
@@ -112,7 +112,7 @@ class Belief:
         return max(self._not_before, self._requests[0] + WINDOW_SECONDS if full else 0.0)
 
     def asks_within(self, seconds: float, now: float, most_a_minute: int) -> float:
-        """How many questions about the job may go out from `now` on that keep to its requests of a minute."""
+        """How many more questions about the job may be sent within `seconds`, by its requests a minute."""
         recent = sum(at > now + seconds - WINDOW_SECONDS for at in self._requests)
         return most_a_minute * max(1.0, seconds / WINDOW_SECONDS) - recent
 
@@ -125,11 +125,11 @@ class Belief:
         self._not_before = now + min(max(self._queue_seconds / 2, MOMENT_SECONDS), QUEUE_LOOK_SECONDS)
 
     def told(self, progress: float | None, now: float) -> None:
-        """The job still runs, at `progress` in the service's own units, or None where it says none."""
+        """The job still runs, at `progress` in the service's own units, or None where it gives none."""
         self.under_way, self._faults, self._queue_seconds = False, 0, 0.0
         before = self.progress or 0.0
         if progress is not None and progress >= 0:
-            # Whole numbers count percent; and full is only said by `completed`.
+            # Whole numbers are percent; and only `completed` says that it is full.
             fraction = progress if 0 < progress < 1 else PERCENT * progress
             self.progress = max(before, min(fraction, 1 - PERCENT))
         if not self.progress:
@@ -160,7 +160,7 @@ class Belief:
         return max(0.0, 1.0 - longer / self._longer_than_known)
 
     def waited_seconds(self, now: float) -> float:
-        """For how long the clip would by `now` have lain there unknown, on average over all that may be."""
+        """How long the clip would have been lying there unnoticed by `now`, on average."""
         # The area under the chance since the last answer, by Simpson's rule.
         middle = self.chance_ended((self.known_at + now) / 2)
         return (now - self.known_at) * (4 * middle + self.chance_ended(now)) / 6
@@ -177,7 +177,7 @@ class Belief:
         return Outlook(math.exp(centre), math.sqrt(between + within), shared)
 
     def remaining_seconds(self, now: float) -> float | None:
-        """The typical time left, for a person to see; None where nothing is known of it."""
+        """The typical time left, for a person to see; None where nothing is known."""
         if self._figures:
             whole = math.exp(self._foretold().log_median)
         elif self.pace.informed or self._estimated is not None:
@@ -193,9 +193,9 @@ class Belief:
             self._longer_than_known = _longer(self._terms, self.known_at - self.submitted_at) + TINY
 
     def _weighed(self) -> list[Term]:
-        """The job's whole time as weighted lognormal terms; only the weights' ratios mean something."""
+        """The job's whole time as weighted lognormal terms; only the ratios of the weights matter."""
         known = self.known_at - self.submitted_at
-        # The weights of the pace hold already that this job ran when it was last heard of.
+        # The pace's weights already include that this job ran when it was last heard of.
         terms = [
             Term(term.weight / (_survival(known, *term[1:]) + TINY), *term[1:]) for term in self.pace.parts
         ]
@@ -208,7 +208,7 @@ class Belief:
         return terms
 
     def _foretold(self) -> Term:
-        """The job's whole time as its progress foretells it."""
+        """The job's whole time as its progress predicts it."""
         (began, low), (seen, high) = self._figures[0], self._figures[-1]
         error = SPREADS[0]  # of the time left: services don't count evenly
         if len(self._figures) == 1:  # it may have begun at any time since it was last seen pending
@@ -223,21 +223,21 @@ class Pace:
     """What is believed about the whole time of jobs of one kind: mode, clip length and aspect ratio.
 
     The belief is a weight for each point of a grid of medians and spreads. Every finished job changes the
-    weights by Bayes' rule: a point counts for as much as it made the job's interval likely. Between two jobs
-    the service may have changed its pace, so each time a small share of the belief goes back to where it
-    began (a hidden Markov model with a fixed share); that share takes over within a few jobs where the old
-    belief no longer explains what is seen. Jobs under way count as far as they have run. `took` are finished
-    jobs of this kind, in the order of their submissions: in that of their ends the long ones of a batch come
-    last, and would look like a change.
+    weights by Bayes' rule: a point gains by how likely it made the job's interval. The service may change its
+    pace between two jobs, so each time a small share of the belief returns to where it began (a hidden Markov
+    model with a fixed share); it takes over within a few jobs where the old belief no longer explains what is
+    seen. Jobs in progress count as far as they have run. `took` are finished jobs of this kind in the order
+    of their submissions: in the order of their ends, the long ones of a batch come last and would look like a
+    change.
     """
 
     def __init__(self, took: Sequence[Took] = ()) -> None:
-        self.informed = bool(took)  # whether more is known than what jobs still running say
-        self.version = 0  # grows with everything learnt, so that others know what is out of date
-        self.trust = 0.5  # the chance that the service's estimates tell how long a job takes
-        self.parts: list[Term] = []  # what counts of the belief
+        self.informed = bool(took)  # whether more is known than what jobs in progress say
+        self.version = 0  # grows with everything learnt, so that others see what is out of date
+        self.trust = 0.5  # the chance that the service's estimates predict how long a job takes
+        self.parts: list[Term] = []  # the terms of the belief that matter
         self._finished = _PRIOR
-        self._running = [0.0] * len(_GRID)  # logarithms of the chance that all jobs under way still run
+        self._running = [0.0] * len(_GRID)  # logarithms of the chance that all jobs in progress still run
         self._may_change = False
         for each in took:
             self._change()
@@ -246,8 +246,8 @@ class Pace:
 
     def begun(self) -> None:
         """Another job was submitted."""
-        # Jobs that were submitted before anything was learnt of one of them had one pace: those of them that
-        # take longest always end last, and aren't to be taken for a change.
+        # Jobs that were submitted before anything was learnt about one of them had one pace: the slowest of
+        # them always end last, which isn't a change.
         if self._may_change:
             self._change()
             self._weigh()
@@ -259,14 +259,14 @@ class Pace:
         self._weigh()
 
     def ended(self, took: Took) -> None:
-        """A job has ended that was under way."""
+        """A job in progress has ended."""
         self.informed = True
-        self.still_running(took.at_least, 0.0)  # it no longer is, and counts as finished instead
+        self.still_running(took.at_least, 0.0)  # it no longer runs, and counts as finished instead
         self._learn(took)
         self._weigh()
 
     def _change(self) -> None:
-        """A part of the belief goes back to where it began: the service may have another pace by now."""
+        """A part of the belief returns to where it began: the service may have another pace by now."""
         self._finished = [
             (1 - CHANGE_CHANCE) * share + CHANGE_CHANCE * prior
             for share, prior in zip(self._finished, _PRIOR, strict=True)
@@ -307,7 +307,7 @@ def _survival(seconds: float, log_median: float, spread: float) -> float:
 
 
 def _survivals(seconds: float) -> list[float]:
-    """`_survival` for the whole grid, never nought."""
+    """`_survival` for the whole grid, never zero."""
     return [_survival(seconds, *point) + TINY for point in _GRID]
 
 
@@ -317,6 +317,6 @@ def _longer(terms: Sequence[Term], seconds: float) -> float:
 
 
 def _scaled(terms: Sequence[Term], share: float, seen: float = 0.0) -> list[Term]:
-    """The terms with such weights that their chance of running at the age `seen` is `share`."""
+    """The terms, weighted so that their chance of running at the age `seen` is `share`."""
     whole = max(_longer(terms, seen), TINY)
     return [term._replace(weight=share * term.weight / whole) for term in terms]

@@ -1,16 +1,16 @@
 """What to spend the key's next request on: pure, the time is an argument. `scheduler.py` carries it out.
 
-To play it with paper cards: every job under way is a card that says when it was submitted, when it was last
-known to run, and how long such jobs take. The key's requests are coins, and each comes back a minute after it
-was spent. While you hold a coin, look at the cards. For each, guess how long its clip has been lying there
-finished without anybody knowing: that waiting is what a question ends. Beside it put what a question in vain
-costs: the time until there is a coin for that job again, when all others have had theirs. Coins to spare are
-spread over the time in which the job may end, so the more there are, the cheaper a question is; and where it
-isn't known how long such jobs take, one question answers for all of them, so they share its price. Ask about
-the card whose waiting most outweighs the price times the chance that you ask in vain. If none does, submit,
-but keep a coin back for each card that is likely to end within `SHORT_SECONDS` of its submission, and ask
-about such a short job before you submit another. Where long jobs are worth a question and submissions wait,
-they take turns: of a minute's coins the submissions get half.
+To play it with paper cards: every job in progress is a card that says when it was submitted, when it was last
+known to run, and how long such jobs take. The key's requests are coins; each comes back a minute after it is
+spent. While you hold a coin, look at the cards. For each, guess how long its clip has been lying there
+finished with nobody knowing: a question ends that waiting. Set against it the price of a question in vain:
+the time until there is a coin for that job again, when all the others have had theirs. Spare coins are spread
+over the time in which the job may end, so the more there are, the cheaper a question is; and where it isn't
+known how long such jobs take, one question answers for all of them, so they share its price. Ask about the
+card whose waiting most outweighs the price times the chance that you ask in vain. If none does, submit, but
+keep a coin back for each card that is likely to end within `SHORT_SECONDS` of its submission, and ask about
+such a short job before you submit another. Where long jobs are worth a question and submissions wait, they
+take turns: the submissions get half of a minute's coins.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ def decide(
 ) -> Decision:
     """The best use of the key's next request.
 
-    `beliefs` holds every job that is watched, by its id, `waiting` counts the submissions that have yet to
-    go out, and `sent` those whose answer is on its way. Carry the decision out, tell the budget and the
-    belief, and decide again; decide also when a job or a submission comes to it.
+    `beliefs` holds every watched job by its id, `waiting` counts the submissions yet to be sent, and `sent`
+    those whose answer is on its way. Carry the decision out, tell the budget and the belief, and decide
+    again; decide again also when a job or a submission is added.
     """
     opens_at = budget.opens_at(now)
     if opens_at > now:
@@ -63,7 +63,7 @@ def decide(
     table = _Table(list(beliefs.values()), waiting, sent, budget, now)
     ripest, ripe_at = table.ripest()
     asks_at = budget.opens_at(now, table.kept_free)
-    # The places that are kept for a person's click are also there for a clip that is likely to be home.
+    # The places that are kept for a person's click may also go to a clip that is likely to be done.
     if ripest is not None and asks_at > now and ripest.chance_ended(now) < 0.5:
         ripest, ripe_at = None, min(asks_at, now + MOMENT_SECONDS)
     if waiting and table.may_submit(ripest):
@@ -81,7 +81,7 @@ def expected_at(job: str, beliefs: Mapping[str, Belief], waiting: int, budget: B
 
 
 class _Table:
-    """The cards and coins that lie there `now`: what each job is worth, and what the budget has to give."""
+    """The cards and coins `now`: what a question about each job is worth, and what the budget has to give."""
 
     def __init__(self, beliefs: list[Belief], waiting: int, sent: int, budget: Budget, now: float) -> None:
         self.beliefs, self.waiting, self.sent, self.now = beliefs, waiting, sent, now
@@ -90,14 +90,14 @@ class _Table:
         self.kept_free = budget.kept_free(Purpose.POLL, self.jobs)
         self.unheard_of = not budget.heard_of and not any(belief.under_way for belief in beliefs)
         self.free_at = sorted(budget.view(now).free_at)
-        if self.free_at[0] > now:  # one may go out all the same: a fixed window is likely to have begun anew
+        if self.free_at[0] > now:  # one may be sent all the same: a fixed window has probably begun anew
             self.free_at = [now] * budget.limit
         self.free = self._places_until(now)
-        # A question for each job that isn't being asked about, and a submission before it where that waits.
+        # A question for each job that isn't being asked about, after a submission where that waits.
         self.needed = sum(not belief.under_way for belief in beliefs) + sent + 2 * waiting
 
     def may_submit(self, ripest: Belief | None) -> bool:
-        """Whether the next place is a submission's; `ripest` is the job that is worth a question, if any."""
+        """Whether the next place goes to a submission; `ripest` is the job worth a question, if any."""
         if ripest is not None:
             if self._chance_short(ripest) > 0.5:
                 return False
@@ -106,7 +106,7 @@ class _Table:
             return 2 * submitted < self.limit
         if self.free >= self.needed:
             return True
-        if not self.beliefs:  # the first ones say what the others will be like
+        if not self.beliefs:  # the first ones tell what the others will be like
             return 2 * self.sent < self.limit
         kept = sum(self._chance_short(belief) for belief in self.beliefs)
         # Those that aren't watched yet are like them, and so is the next one.
@@ -115,11 +115,11 @@ class _Table:
     def ripest(self) -> tuple[Belief | None, float]:
         """The job most worth asking about, or None; and when one will be."""
         ripest, ripe_at = None, self.now + DOUBT_SECONDS
-        most = 0.0 if self.unheard_of else 1.0  # where nothing is known of the key, one question finds out
+        most = 0.0 if self.unheard_of else 1.0  # where nothing is known about the key, one question finds out
         candidates: dict[object, Belief] = {}
         for belief in sorted(self.beliefs, key=lambda belief: belief.submitted_at):
             if not belief.under_way:
-                # Of like jobs of which no more is known than that, the oldest is the ripest.
+                # Of like jobs about which no more is known, the oldest is the ripest.
                 candidates.setdefault(belief if belief.heard_of else belief.pace, belief)
         for belief in candidates.values():
             ripeness = self._ripeness(belief, self.now)
@@ -138,19 +138,19 @@ class _Table:
         return late
 
     def _chance_short(self, belief: Belief) -> float:
-        """The chance that the job is a short one; none where it is known to run longer."""
+        """The chance that the job is a short one; zero where it is known to run longer."""
         return 0.0 if belief.under_way else belief.chance_ended(belief.submitted_at + SHORT_SECONDS)
 
     def _ripeness(self, belief: Belief, now: float) -> float:
         """How much a question is worth its price: asked from 1 on."""
-        # One job leaves free what is kept for a person's click, however few the jobs are.
+        # A single job leaves free what is kept for a person's click, however few the jobs are.
         if now < belief.may_be_asked_at(self.limit - self.kept_free):
             return 0.0
         # Only a question in vain costs its price: one that succeeds has to be asked some time anyway.
         costs = self._price_seconds(belief, now) * (1.0 - belief.chance_ended(now))
         worth = belief.waited_seconds(now) / costs if costs else DOUBT_SECONDS
-        # Whatever is believed, nobody is forgotten; and with half of the places to spare one of a kind is
-        # asked about now and then, in case that the kind has another pace by now: more rarely with its age.
+        # Whatever is believed, nobody is forgotten. With half of the places to spare, one job of a kind is
+        # asked about now and then, more rarely with its age, in case the kind's pace has changed.
         forgotten = (now - belief.known_at) / DOUBT_SECONDS
         silence = now - max(other.known_at for other in self.beliefs if other.pace is belief.pace)
         pause = 2 * WINDOW_SECONDS / max(self.free - self.needed, 0.1)
@@ -158,20 +158,20 @@ class _Table:
         return max(worth, forgotten, silence / pause)
 
     def _price_seconds(self, belief: Belief, now: float) -> float:
-        """What it costs to ask about the job in vain, in seconds of waiting.
+        """What a question in vain about the job costs, in seconds of waiting.
 
-        With n questions to spare for each job, spread evenly over the time in which its end may lie, the clip
-        waits for about the spread/(n + 1), and each of the n in vain is worth its nth part of that. With none
-        to spare, the job can only be asked again when everybody else has had a place.
+        With n spare questions for each job, spread evenly over the time in which it may end, the clip waits
+        for about the spread/(n + 1), and each question in vain is worth an nth of that. With none to spare,
+        the job can only be asked about again when everybody else has had a place.
         """
         outlook, age = belief.outlook, now - belief.submitted_at
-        # Jobs that share their doubt are as good as one, until an answer about one of them is on its way.
+        # Jobs that share their doubt count as one, until an answer about one of them is on its way.
         alike = [other for other in self.beliefs if other.pace is belief.pace]
         shared = 0.0 if any(other.under_way for other in alike) else outlook.shared
         apart = 1 - shared * (1 - 1 / (len(alike) + self.waiting))
         laps, number = divmod(max(self.needed, self.limit), self.limit)
         price = self.free_at[number] + laps * WINDOW_SECONDS - now
-        # Its end lies within three spreads to each side, but nobody looks farther ahead than two ages.
+        # Its end lies within three spreads to each side, but nobody looks further ahead than two ages.
         span = min(6 * outlook.spread, 2.0) * age
         each = (self._places_until(now + span) - self.needed) / (self.jobs * apart)
         each = min(each, belief.asks_within(span, now, self.limit - self.kept_free))

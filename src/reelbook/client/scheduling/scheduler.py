@@ -1,7 +1,7 @@
 """Lets one key's requests out in turn: `budget.py` says when one fits, `polling.py` whom to ask about.
 
 What a person waits for goes first; submissions and questions about jobs take turns as `polling.py` weighs
-them; the rest goes out where there is room. The waiting is done here.
+them; the rest goes where there is room. The waiting is done here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .budget import WINDOW_SECONDS, Budget, Purpose
 from .estimates import Belief
 from .polling import Ask, Decision, Wait, decide, expected_at
 
-# What is out without an answer when the process is killed is uncertain, and may have been bought.
+# Requests without an answer when the process is killed are uncertain, and may have bought something.
 SUBMISSIONS_AT_A_TIME = 3
 
 
@@ -28,10 +28,10 @@ class SharedRequests(Protocol):
     """One key's requests as the programs of this machine share them. Times are the event loop's."""
 
     def enter(self, now: float, fits: Callable[[Sequence[float], int | None], bool]) -> int | None:
-        """Notes a request if `fits` says so of the moments from which the others' requests count.
+        """Notes a request and returns its place, if `fits` accepts the moments from which the others' count.
 
-        It is also given the key's limit as the service told the others, None if it didn't. No other
-        program's request comes between the two. None where it doesn't fit.
+        `fits` is also given the key's limit as the service told the others, None if it didn't. None where it
+        doesn't fit. No other program's request comes in between.
         """
 
     def answered(self, place: int, now: float, limit: int | None) -> None:
@@ -42,14 +42,14 @@ class SharedRequests(Protocol):
 
 
 class Turn:
-    """One request that waits for its place in the budget; `answered` is to be called with its reply."""
+    """One request that waits for its place in the budget; call `answered` with its reply."""
 
     def __init__(self, purpose: Purpose, job: str | None) -> None:
         loop = asyncio.get_running_loop()
         self.purpose = purpose
         self.job = job
         self.since = loop.time()
-        self.admitted: asyncio.Future[Budget] = loop.create_future()  # to the budget in which it counts
+        self.admitted: asyncio.Future[Budget] = loop.create_future()  # the budget in which it counts
         self.place: int | None = None  # among the requests that other programs see
         self.reply: Reply | None = None
 
@@ -58,19 +58,19 @@ class Turn:
 
 
 class Scheduler:
-    """One key's door. Belongs to the event loop that uses it; times are that loop's."""
+    """The queue of one key's requests. Belongs to the event loop that uses it; times are that loop's."""
 
     def __init__(self, budget: Budget | None = None, shared: SharedRequests | None = None) -> None:
         self.budget = budget or Budget()
         self._shared = shared
-        self._waiting: list[Turn] = []  # in the order in which they came
+        self._waiting: list[Turn] = []  # in the order of their arrival
         self._beliefs: dict[str, Belief] = {}
         self._submitting = 0
         self._names = itertools.count(1)
         self._timer: asyncio.Handle | None = None
 
     def change_budget(self, budget: Budget) -> None:
-        """Another key is used from now on. What is under way stays counted in the budget it went out with."""
+        """Another key is used from now on. What is in flight stays counted in the budget it was sent with."""
         self.budget = budget
         self._look()
 
@@ -83,7 +83,7 @@ class Scheduler:
 
     @contextmanager
     def watched(self, belief: Belief) -> Iterator[str]:
-        """While a job is watched: the name under which its questions wait for their `turn`."""
+        """While a job is watched: yields the name under which its questions wait for their `turn`."""
         name = f"job {next(self._names)}"
         self._beliefs[name] = belief
         try:
@@ -94,7 +94,7 @@ class Scheduler:
 
     @asynccontextmanager
     async def turn(self, purpose: Purpose, job: str | None = None) -> AsyncIterator[Turn]:
-        """Waits until a request of this purpose may go out; the body sends it.
+        """Waits until a request of this purpose may be sent; the body sends it.
 
         `job` is the name of a watched job: then this waits until a question about it is worth a request.
         """
@@ -106,16 +106,16 @@ class Scheduler:
         except asyncio.CancelledError:
             if turn.admitted.cancelled():
                 self._look()
-            else:  # let through and cancelled in the same moment
+            else:  # admitted and cancelled at the same moment
                 self._settle(turn, turn.admitted.result(), arrived=False)
             raise
-        if budget is not self.budget:  # the key was changed in the very moment
+        if budget is not self.budget:  # the key was changed at that very moment
             self._settle(turn, budget, arrived=False)
             budget, turn.place = self._let_out(turn), None
         arrived = True
         try:
             yield turn
-        except (ServiceUnreachable, SubmissionCancelled, LedgerUnavailable):  # it never went out
+        except (ServiceUnreachable, SubmissionCancelled, LedgerUnavailable):  # it was never sent
             arrived = False
             raise
         finally:
@@ -163,7 +163,7 @@ class Scheduler:
             if self._shared is not None:
                 turn.place = self._shared.enter(now, functools.partial(self._fits, now, keep))
                 if turn.place is None:
-                    continue  # the others were quicker, as the budget knows now
+                    continue  # the others were quicker, as the budget now knows
             self._waiting.remove(turn)
             if turn.job is not None:
                 self._beliefs[turn.job].asked(now)
@@ -176,10 +176,10 @@ class Scheduler:
         return self.budget.opens_at(now, keep) <= now
 
     def _next(self, now: float) -> tuple[Turn, int] | float:
-        """Who goes next, and how many places it leaves free; or when to decide again."""
+        """The next turn, and how many places it leaves free; or when to decide again."""
         budget, jobs = self.budget, len(self._beliefs) + self._count(Purpose.SUBMIT)
         unimportant = self._first(Purpose.BACKGROUND)
-        # What found no room for a whole window goes out all the same.
+        # What found no room for a whole window is sent all the same.
         overdue_at = math.inf if unimportant is None else unimportant.since + WINDOW_SECONDS
         urgent = self._first(Purpose.CLICK) or self._first(Purpose.DOWNLOAD_STATUS)
         if urgent := urgent or (unimportant if overdue_at <= now else None):
@@ -203,7 +203,7 @@ class Scheduler:
         return wake_at
 
     def _decide(self, now: float) -> Decision:
-        # One whose watch is busy with the last answer can't be asked about at this moment.
+        # A job whose watch is busy with the last answer can't be asked about at this moment.
         waiting = {turn.job for turn in self._waiting}
         there = {name: each for name, each in self._beliefs.items() if name in waiting or each.under_way}
         return decide(there, self._count(Purpose.SUBMIT), self.budget, now, sent=self._submitting)
