@@ -13,7 +13,7 @@ from reelbook.client.scheduling.budget import Budget
 from reelbook.client.scheduling.estimates import Belief, Pace, Took
 from reelbook.client.scheduling.polling import Ask, Decision, Submit, Wait, decide
 
-Decide = Callable[[dict[str, Belief], int, Budget, float], Decision]
+Decide = Callable[[list[Belief], int, Budget, float], Decision]
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ class Outcome:
 def scheduled(world: World, choose: Decide = decide, took: Sequence[Took] = ()) -> Outcome:
     """A batch watched by the scheduler, which knows of the service only what earlier jobs `took`."""
     service, budget, pace, now = SimulatedService(world), Budget(), Pace(took), 0.0
-    beliefs: dict[str, Belief] = {}
+    watched: dict[Belief, int] = {}
     known_at: dict[int, float] = {}
     seen: dict[int, Took] = {}
     waiting = len(world.took)
     while len(known_at) < len(world.took):
-        decision = choose(beliefs, waiting, budget, now)
+        decision = choose(list(watched), waiting, budget, now)
         if isinstance(decision, Wait):
             assert decision.until > now
             now = decision.until
@@ -59,50 +59,51 @@ def scheduled(world: World, choose: Decide = decide, took: Sequence[Took] = ()) 
             budget.answered(status, headers, now)
             if status == 200:
                 waiting -= 1
-                beliefs[str(len(service.submitted_at) - 1)] = Belief(pace, now)
+                watched[Belief(pace, now)] = len(service.submitted_at) - 1
             continue
-        job = decision.job
-        beliefs[job].asked(now)
-        status, headers, ended, progress = service.ask(int(job), now)
+        belief, job = decision.belief, watched[decision.belief]
+        belief.asked(now)
+        status, headers, ended, progress = service.ask(job, now)
         budget.answered(status, headers, now)
         if status != 200:
-            beliefs[job].failed(now)
+            belief.failed(now)
         elif ended:
-            seen[int(job)] = beliefs.pop(job).ended(now)
-            known_at[int(job)] = now
+            del watched[belief]
+            seen[job], known_at[job] = belief.ended(now), now
         else:
-            beliefs[job].told(progress, now)
+            belief.told(progress, now)
     return Outcome(service, known_at, [seen[job] for job in sorted(seen)])
 
 
-def ten_lines(beliefs: dict[str, Belief], waiting: int, budget: Budget, now: float) -> Decision:
+def ten_lines(beliefs: list[Belief], waiting: int, budget: Budget, now: float) -> Decision:
     """Submit first, then ask whom was asked longest ago, each at most every max(2, n·60/limit) seconds."""
     opens_at = budget.opens_at(now)
     if opens_at > now:
         return Wait(opens_at)
     if waiting:
         return Submit()
-    idle = [job for job, belief in beliefs.items() if not belief.under_way]
+    idle = [belief for belief in beliefs if not belief.under_way]
     if not idle:
         return Wait(math.inf)
-    longest_ago = min(idle, key=lambda job: beliefs[job].known_at)
-    asks_at = beliefs[longest_ago].known_at + max(2.0, len(beliefs) * WINDOW_SECONDS / budget.limit)
+    longest_ago = min(idle, key=lambda belief: belief.known_at)
+    asks_at = longest_ago.known_at + max(2.0, len(beliefs) * WINDOW_SECONDS / budget.limit)
     return Ask(longest_ago) if asks_at <= now else Wait(asks_at)
 
 
 def resumed(jobs: int, age: float, limit: int, took: Sequence[Took] = ()) -> list[float]:
     """When jobs that have ended are known done by a session that takes them up at that age (seconds)."""
     budget, pace, now, known_at = Budget(), Pace(took), 0.0, list[float]()
-    beliefs = {str(number): Belief(pace, -age) for number in range(jobs)}
+    beliefs = [Belief(pace, -age) for _ in range(jobs)]
     while beliefs:
         decision = decide(beliefs, 0, budget, now)
         if isinstance(decision, Ask):
             budget.sent()
-            beliefs[decision.job].asked(now)
+            decision.belief.asked(now)
             left = limit - len(known_at) - 1
             headers = {"x-ratelimit-limit": str(limit), "x-ratelimit-remaining": str(left)}
             budget.answered(200, {**headers, "x-ratelimit-reset": "60"}, now)
-            beliefs.pop(decision.job).ended(now)
+            beliefs.remove(decision.belief)
+            decision.belief.ended(now)
             known_at.append(now)
         elif isinstance(decision, Wait):
             now = decision.until

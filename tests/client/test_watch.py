@@ -56,8 +56,8 @@ class Client:
         assert status == 200
         return number
 
-    async def ask(self, job: int, name: str) -> models.JobStatus:
-        async with self.gate.turn(Purpose.POLL, name) as turn:
+    async def ask(self, job: int, belief: Belief) -> models.JobStatus:
+        async with self.gate.turn(Purpose.POLL, belief) as turn:
             self.asked.append(job)
             await asyncio.sleep(LATENCY_SECONDS / 2)
             status, headers, ended, progress = self.service.ask(job, now())
@@ -70,8 +70,8 @@ class Client:
 
     async def watch(self, job: int) -> None:
         belief = Belief(self.pace, now())
-        with self.gate.watched(belief) as name:
-            async for _ in watch(belief, partial(self.ask, job, name), answers):
+        with self.gate.watched(belief):
+            async for _ in watch(belief, partial(self.ask, job, belief), answers):
                 pass
 
     async def one(self) -> float:
@@ -242,8 +242,8 @@ def test_a_watch_that_is_left_asks_no_more() -> None:
         client = Client(service)
         first, second = await client.submit(), await client.submit()
         belief = Belief(client.pace, now())
-        with client.gate.watched(belief) as name:
-            watching = watch(belief, partial(client.ask, first, name), answers)
+        with client.gate.watched(belief):
+            watching = watch(belief, partial(client.ask, first, belief), answers)
             async with aclosing(watching) as observations:
                 async for _ in observations:
                     break
@@ -280,10 +280,10 @@ def test_after_faults_the_questions_become_rare_and_go_on() -> None:
         began, asked = now(), []
         belief = Belief(Pace(), began)
         gate = Scheduler()
-        with gate.watched(belief) as name:
+        with gate.watched(belief):
 
             async def ask() -> models.JobStatus:
-                async with gate.turn(Purpose.POLL, name) as turn:
+                async with gate.turn(Purpose.POLL, belief) as turn:
                     asked.append(now() - began)
                     turn.answered(Reply(200, {}, b""))
                 if asked[-1] < 600:
@@ -313,10 +313,10 @@ class Refusing:
         """Watches the job, and returns the statuses that were told."""
         began, gate = now(), Scheduler()
         belief, told = Belief(Pace(), began), []
-        with gate.watched(belief) as name:
+        with gate.watched(belief):
 
             async def ask() -> models.JobStatus:
-                async with gate.turn(Purpose.POLL, name) as turn:
+                async with gate.turn(Purpose.POLL, belief) as turn:
                     self.asked.append(now() - began)
                     turn.answered(Reply(200, {}, b""))
                 said = self._said(self.asked[-1])

@@ -336,13 +336,15 @@ class AsyncClient:
         request_id = checked_identifier(request_id, "request_id")
         if belief is None:
             belief = Belief(self._pace, asyncio.get_running_loop().time())
-        with self._scheduler.watched(belief) as job:
-            ask = functools.partial(self._status, request_id, Purpose.POLL, attempts=1, job=job)
+        with self._scheduler.watched(belief):
+            ask = functools.partial(self._status, request_id, Purpose.POLL, attempts=1, belief=belief)
             watching = watch(belief, ask, self._otherwise_answers, patience_seconds=patience_seconds)
             async with contextlib.aclosing(watching) as observations:
                 async for seen in observations:
                     over = seen.status is not None and seen.status.finished
-                    yield replace(seen, next_ask_at=None if over else self._scheduler.next_question_at(job))
+                    yield replace(
+                        seen, next_ask_at=None if over else self._scheduler.next_question_at(belief)
+                    )
 
     async def wait(self, request_id: str, *, timeout_seconds: float | None = None) -> models.Completed:
         """Watches a job to its end and returns its final status.
@@ -414,11 +416,11 @@ class AsyncClient:
         purpose: Purpose,
         *,
         attempts: int = retries.MAX_ATTEMPTS,
-        job: str | None = None,
+        belief: Belief | None = None,
     ) -> models.JobStatus:
         path = wire.status_path(request_id)
         read = functools.partial(models.job_status, asked=request_id)
-        status = await self._call("GET", path, read, purpose, attempts=attempts, job=job)
+        status = await self._call("GET", path, read, purpose, attempts=attempts, belief=belief)
         return self._job_ids.own(request_id, status)
 
     async def _call(
@@ -430,20 +432,20 @@ class AsyncClient:
         *,
         paid: Paid | None = None,
         attempts: int = retries.MAX_ATTEMPTS,
-        job: str | None = None,
+        belief: Belief | None = None,
         **content: Any,
     ) -> Model:
         """Sends a request of `purpose` when its turn comes, and returns what `into` makes of the answer.
 
         `content` is its body, see `Transport.request`. `paid` is a request that must not take effect twice:
-        it uses a fresh connection, because one kept alive may be closed at that very moment. `job` is the
-        scheduler's name for a watched job. Raises the last attempt's error.
+        it uses a fresh connection, because one kept alive may be closed at that very moment. `belief`
+        is that of a watched job. Raises the last attempt's error.
         """
         attempt = 0
         while True:
             attempt += 1
             try:
-                async with self._scheduler.turn(purpose, job) as turn:
+                async with self._scheduler.turn(purpose, belief) as turn:
                     reply = await self._transport.request(
                         method,
                         path,

@@ -30,20 +30,20 @@ def used_up(limit: int, at: float) -> Budget:
 
 def test_with_nothing_to_do_it_waits() -> None:
     """No jobs and no submissions: nothing is sent."""
-    assert isinstance(decide({}, 0, Budget(), 7.0), Wait)
+    assert isinstance(decide([], 0, Budget(), 7.0), Wait)
 
 
 def test_a_submission_goes_out_at_once_where_there_is_room() -> None:
     """Nothing is likely to have ended, so the first request is the submission's."""
     fresh = Belief(Pace(), 100.0)
-    assert decide({}, 1, Budget(), 100.0) == Submit()
-    assert decide({"job": fresh}, 1, Budget(), 100.0) == Submit()
+    assert decide([], 1, Budget(), 100.0) == Submit()
+    assert decide([fresh], 1, Budget(), 100.0) == Submit()
 
 
 def test_a_used_up_budget_is_waited_for() -> None:
     """With no place free nothing goes out before the oldest request comes back."""
     late = Belief(Pace(RECORDS), 0.0)
-    decision = decide({"job": late}, 3, used_up(10, 200.0), 210.0)
+    decision = decide([late], 3, used_up(10, 200.0), 210.0)
     assert isinstance(decision, Wait)
     assert decision.until == pytest.approx(260, abs=0.1)
 
@@ -51,40 +51,37 @@ def test_a_used_up_budget_is_waited_for() -> None:
 def test_the_job_most_likely_to_have_ended_is_asked_first() -> None:
     """Of like jobs it is the oldest, of others the one whose kind takes less time."""
     quick, slow = Pace([Took(19, 20)] * 8), Pace([Took(290, 300)] * 8)
-    like: dict[str, Belief] = {
-        name: Belief(quick, at) for name, at in (("b", 20.0), ("a", 10.0), ("c", 30.0))
-    }
-    assert decide(like, 0, Budget(), 60.0) == Ask("a")
-    others = {"slow": Belief(slow, 0.0), "quick": Belief(quick, 5.0)}
-    assert decide(others, 0, Budget(), 60.0) == Ask("quick")
+    like = [Belief(quick, at) for at in (20.0, 10.0, 30.0)]
+    assert decide(like, 0, Budget(), 60.0) == Ask(like[1])
+    others = [Belief(slow, 0.0), Belief(quick, 5.0)]
+    assert decide(others, 0, Budget(), 60.0) == Ask(others[1])
 
 
 def test_a_job_that_is_being_asked_about_isnt_asked_again() -> None:
     """While a question is under way the job is left alone."""
     belief = Belief(Pace(RECORDS), 0.0)
-    assert decide({"job": belief}, 0, Budget(), 100.0) == Ask("job")
+    assert decide([belief], 0, Budget(), 100.0) == Ask(belief)
     belief.asked(100.0)
-    assert isinstance(decide({"job": belief}, 0, Budget(), 100.0), Wait)
+    assert isinstance(decide([belief], 0, Budget(), 100.0), Wait)
 
 
 def test_ripe_jobs_and_waiting_submissions_share_a_window() -> None:
     """Half of the places go to submissions first, then it is the turn of clips that are likely there."""
     pace = Pace(RECORDS)
-    ripe = {str(number): Belief(pace, 0.0) for number in range(10)}
+    ripe = [Belief(pace, 0.0) for _ in range(10)]
     assert decide(ripe, 30, Budget(), 120.0) == Submit()
-    for number in range(5):
-        ripe[f"new {number}"] = Belief(pace, 119.0)
+    ripe += [Belief(pace, 119.0) for _ in range(5)]
     assert isinstance(decide(ripe, 25, Budget(), 120.0), Ask)
 
 
 def test_places_are_kept_for_jobs_that_are_known_to_be_short() -> None:
     """Of a large batch half a window is submitted, and the other half brings it home."""
     pace, budget, now = Pace([Took(4.8, 5.0)] * 8), Budget(), 100.0
-    beliefs: dict[str, Belief] = {}
+    beliefs: list[Belief] = []
     while isinstance(decide(beliefs, 12 - len(beliefs), budget, now), Submit):
         budget.sent()
         budget.answered(200, {}, now)
-        beliefs[str(len(beliefs))] = Belief(pace, now)
+        beliefs.append(Belief(pace, now))
     assert len(beliefs) == 5
     assert isinstance(decide(beliefs, 7, budget, now + 7.0), Ask)
 
@@ -92,25 +89,25 @@ def test_places_are_kept_for_jobs_that_are_known_to_be_short() -> None:
 def test_long_jobs_are_all_submitted_at_once() -> None:
     """No place is kept for a job whose end is a minute away."""
     pace, budget = Pace([Took(58.0, 60.0)] * 8), Budget()
-    beliefs: dict[str, Belief] = {}
+    beliefs: list[Belief] = []
     while isinstance(decide(beliefs, 12 - len(beliefs), budget, 100.0), Submit):
         budget.sent()
         budget.answered(200, {}, 100.0)
-        beliefs[str(len(beliefs))] = Belief(pace, 100.0)
+        beliefs.append(Belief(pace, 100.0))
     assert len(beliefs) == 10
 
 
 def test_with_nothing_known_one_question_finds_out_for_all() -> None:
     """The first job is asked about long before the typical time; the others once it is home."""
     pace = Pace()
-    beliefs, budget, now = {str(i): Belief(pace, 0.0) for i in range(4)}, Budget(), 0.0
+    beliefs, budget, now = [Belief(pace, 0.0) for _ in range(4)], Budget(), 0.0
     for _ in range(4):
         budget.sent()
         budget.answered(200, {}, 0.0)
     while isinstance(decision := decide(beliefs, 0, budget, now), Wait):
         now = decision.until
     assert now < 0.5 * Belief(pace, 0.0).outlook.typical_seconds
-    beliefs.pop("0").ended(now)
+    beliefs.pop(0).ended(now)
     assert isinstance(decide(beliefs, 0, budget, now), Ask)
 
 
@@ -118,7 +115,7 @@ def test_a_silent_job_is_asked_ever_more_rarely_but_never_forgotten() -> None:
     """The pauses grow with its age, by a minute for each hour, and there is no last question."""
     belief, budget, now, asks = Belief(Pace(), 0.0), Budget(), 0.0, list[float]()
     while now < 3 * 3600:
-        decision = decide({"job": belief}, 0, budget, now)
+        decision = decide([belief], 0, budget, now)
         if isinstance(decision, Wait):
             now = decision.until
             continue
@@ -140,7 +137,7 @@ def test_a_silent_job_is_asked_ever_more_rarely_but_never_forgotten() -> None:
 
 def test_a_belief_that_is_quite_wrong_doesnt_starve_a_job() -> None:
     """Records of an hour don't keep a job from being asked about within minutes."""
-    beliefs = {str(number): Belief(Pace([Took(3500, 3600)] * 12), 0.0) for number in range(5)}
+    beliefs = [Belief(Pace([Took(3500, 3600)] * 12), 0.0) for _ in range(5)]
     budget, now = used_up(10, 0.0), 0.0
     while isinstance(decision := decide(beliefs, 0, budget, now), Wait):
         now = decision.until

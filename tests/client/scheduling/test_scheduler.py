@@ -117,8 +117,8 @@ def test_cancelling_in_the_moment_of_admission_gives_the_place_back() -> None:
 def test_a_watch_that_ends_as_its_question_falls_due_takes_no_place() -> None:
     """The gate doesn't stumble over it, and the whole budget is there for the others."""
 
-    async def ask(gate: Scheduler, job: str) -> None:
-        async with gate.turn(Purpose.POLL, job):
+    async def ask(gate: Scheduler, belief: Belief) -> None:
+        async with gate.turn(Purpose.POLL, belief):
             pass
 
     async def scene() -> tuple[int, list[dict[str, object]]]:
@@ -126,8 +126,9 @@ def test_a_watch_that_ends_as_its_question_falls_due_takes_no_place() -> None:
         loop.set_exception_handler(lambda _, context: broken.append(context))
         gate = Scheduler(Budget(limit=1))
         await one(gate, Purpose.CLICK, [], "first")
-        with gate.watched(Belief(Pace(), loop.time() - 3600)) as job:
-            watch = asyncio.create_task(ask(gate, job))
+        belief = Belief(Pace(), loop.time() - 3600)
+        with gate.watched(belief):
+            watch = asyncio.create_task(ask(gate, belief))
             await asyncio.sleep(1)
             gate.change_budget(Budget(limit=10))
             watch.cancel()

@@ -63,7 +63,7 @@ class Budget:
     def __init__(self, limit: int = wire.DEFAULT_REQUESTS_PER_MINUTE) -> None:
         self.limit = self._documented = limit
         self.heard_of = False  # whether the service has answered a request yet
-        self._limit_was_said = False
+        self.told_limit: int | None = None  # by the service's headers
         self._places: list[float] = []  # when requests were answered, lost, or reported by a header alone
         self._elsewhere: list[float] = []  # requests of other programs that share this budget
         self._accepted: list[float] = []  # our own within the last window, whatever headers say
@@ -121,7 +121,7 @@ class Budget:
         if self._distrusted_until is not None:
             said = RateHeaders(retry_after=said.retry_after)
         if said.limit is not None:
-            self.limit, self._limit_was_said = said.limit, True
+            self.limit = self.told_limit = said.limit
         if said.remaining is not None and said.remaining <= self.limit:
             self._correct(self.limit - said.remaining, now)
         if status == 429:
@@ -132,18 +132,13 @@ class Budget:
         if said.remaining == 0 and said.reset is not None and self.limit > 1:
             self._probe_at = now + said.reset + MOMENT_SECONDS + MARGIN_SECONDS
 
-    @property
-    def told_limit(self) -> int | None:
-        """The limit by the service's headers; None where they say none."""
-        return self.limit if self._limit_was_said else None
-
     def elsewhere(self, at: Sequence[float], limit: int | None = None) -> None:
         """All that other programs have sent with this key lately, by the moments from which it counts.
 
         `limit` is what the service told them; what is seen here takes precedence.
         """
         self._elsewhere = sorted(at)
-        if limit is not None and not self._limit_was_said and self._distrusted_until is None:
+        if limit is not None and self.told_limit is None and self._distrusted_until is None:
             self.limit = limit
 
     def view(self, now: float) -> BudgetView:
@@ -169,11 +164,11 @@ class Budget:
         self._refusals += 1
         # So few may only mean that somebody else uses the key.
         few = len(self._accepted) <= CLICK_SHARE * self._documented
-        if not (self._limit_was_said or few) and self._distrusted_until is None:
+        if not (self.told_limit or few) and self._distrusted_until is None:
             self._distrusted_until = now + DOUBT_SECONDS
         if self._distrusted_until is not None:  # only our own count is left to go by
             self._places = [*self._accepted, now]
-            self._limit_was_said = False
+            self.told_limit = None
             self.limit = self.limit if few else min(self.limit, len(self._accepted))
         wait = said.retry_after
         if wait is None and said.reset is not None:

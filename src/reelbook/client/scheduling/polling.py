@@ -15,7 +15,6 @@ take turns: the submissions get half of a minute's coins.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .budget import DOUBT_SECONDS, MARGIN_SECONDS, MOMENT_SECONDS, WINDOW_SECONDS, Budget, Purpose
@@ -33,9 +32,9 @@ class Submit:
 
 @dataclass(frozen=True)
 class Ask:
-    """Ask about `job` now."""
+    """Ask about this job now."""
 
-    job: str
+    belief: Belief
 
 
 @dataclass(frozen=True)
@@ -48,19 +47,16 @@ class Wait:
 Decision = Submit | Ask | Wait
 
 
-def decide(
-    beliefs: Mapping[str, Belief], waiting: int, budget: Budget, now: float, *, sent: int = 0
-) -> Decision:
+def decide(beliefs: list[Belief], waiting: int, budget: Budget, now: float, *, sent: int = 0) -> Decision:
     """The best use of the key's next request.
 
-    `beliefs` holds every watched job by its id, `waiting` counts the submissions yet to be sent, and `sent`
-    those whose answer is on its way. Carry the decision out, tell the budget and the belief, and decide
-    again; decide again also when a job or a submission is added.
+    `beliefs` are those of all watched jobs; `waiting` submissions are yet to be sent, and `sent` ones not yet
+    answered. Decide again once budget and belief were told, and when a job or a submission is added.
     """
     opens_at = budget.opens_at(now)
     if opens_at > now:
         return Wait(opens_at)
-    table = _Table(list(beliefs.values()), waiting, sent, budget, now)
+    table = _Table(beliefs, waiting, sent, budget, now)
     ripest, ripe_at = table.ripest()
     asks_at = budget.opens_at(now, table.kept_free)
     # The places that are kept for a person's click may also go to a clip that is likely to be done.
@@ -69,14 +65,14 @@ def decide(
     if waiting and table.may_submit(ripest):
         return Submit()
     if ripest is not None:
-        return Ask(next(job for job, belief in beliefs.items() if belief is ripest))
+        return Ask(ripest)
     return Wait(ripe_at)
 
 
-def expected_at(job: str, beliefs: Mapping[str, Belief], waiting: int, budget: Budget, now: float) -> float:
+def expected_at(belief: Belief, beliefs: list[Belief], waiting: int, budget: Budget, now: float) -> float:
     """When the next question about a job is to be expected: for a person to see."""
-    table = _Table(list(beliefs.values()), waiting, 0, budget, now)
-    ripe_at = table.ripe_at(beliefs[job], now + DOUBT_SECONDS)
+    table = _Table(beliefs, waiting, 0, budget, now)
+    ripe_at = table.ripe_at(belief, now + DOUBT_SECONDS)
     return max(ripe_at, budget.opens_at(now, table.kept_free))
 
 

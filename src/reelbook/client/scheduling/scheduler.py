@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import itertools
 import math
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -30,8 +29,7 @@ class SharedRequests(Protocol):
     def enter(self, now: float, fits: Callable[[Sequence[float], int | None], bool]) -> int | None:
         """Notes a request and returns its place, if `fits` accepts the moments from which the others' count.
 
-        `fits` is also given the key's limit as the service told the others, None if it didn't. None where it
-        doesn't fit. No other program's request comes in between.
+        `fits` also gets the limit that the service told the others, if it did. None where it doesn't fit.
         """
 
     def answered(self, place: int, now: float, limit: int | None) -> None:
@@ -44,10 +42,10 @@ class SharedRequests(Protocol):
 class Turn:
     """One request that waits for its place in the budget; call `answered` with its reply."""
 
-    def __init__(self, purpose: Purpose, job: str | None) -> None:
+    def __init__(self, purpose: Purpose, belief: Belief | None) -> None:
         loop = asyncio.get_running_loop()
         self.purpose = purpose
-        self.job = job
+        self.belief = belief
         self.since = loop.time()
         self.admitted: asyncio.Future[Budget] = loop.create_future()  # the budget in which it counts
         self.place: int | None = None  # among the requests that other programs see
@@ -64,9 +62,8 @@ class Scheduler:
         self.budget = budget or Budget()
         self._shared = shared
         self._waiting: list[Turn] = []  # in the order of their arrival
-        self._beliefs: dict[str, Belief] = {}
+        self._beliefs: list[Belief] = []
         self._submitting = 0
-        self._names = itertools.count(1)
         self._timer: asyncio.Handle | None = None
 
     def change_budget(self, budget: Budget) -> None:
@@ -82,23 +79,19 @@ class Scheduler:
             self._shared.enter(now, lambda at, limit: self._fits(now, 0, at, limit) and False)
 
     @contextmanager
-    def watched(self, belief: Belief) -> Iterator[str]:
-        """While a job is watched: yields the name under which its questions wait for their `turn`."""
-        name = f"job {next(self._names)}"
-        self._beliefs[name] = belief
+    def watched(self, belief: Belief) -> Iterator[None]:
+        """Lets questions about a job have a `turn`, for as long as it is watched."""
+        self._beliefs.append(belief)
         try:
-            yield name
+            yield
         finally:
-            del self._beliefs[name]
+            self._beliefs.remove(belief)
             self._look()
 
     @asynccontextmanager
-    async def turn(self, purpose: Purpose, job: str | None = None) -> AsyncIterator[Turn]:
-        """Waits until a request of this purpose may be sent; the body sends it.
-
-        `job` is the name of a watched job: then this waits until a question about it is worth a request.
-        """
-        turn = Turn(purpose, job)
+    async def turn(self, purpose: Purpose, belief: Belief | None = None) -> AsyncIterator[Turn]:
+        """Waits until a request may be sent, with a `belief` until it is worth it; the body sends it."""
+        turn = Turn(purpose, belief)
         self._waiting.append(turn)
         self._look()
         try:
@@ -121,10 +114,10 @@ class Scheduler:
         finally:
             self._settle(turn, budget, arrived=arrived)
 
-    def next_question_at(self, job: str) -> float:
+    def next_question_at(self, belief: Belief) -> float:
         """When the next question about a watched job is to be expected."""
         now = asyncio.get_running_loop().time()
-        return expected_at(job, self._beliefs, self._count(Purpose.SUBMIT), self.budget, now)
+        return expected_at(belief, self._beliefs, self._count(Purpose.SUBMIT), self.budget, now)
 
     def _let_out(self, turn: Turn) -> Budget:
         self.budget.sent()
@@ -165,8 +158,8 @@ class Scheduler:
                 if turn.place is None:
                     continue  # the others were quicker, as the budget now knows
             self._waiting.remove(turn)
-            if turn.job is not None:
-                self._beliefs[turn.job].asked(now)
+            if turn.belief is not None:
+                turn.belief.asked(now)
             turn.admitted.set_result(self._let_out(turn))
         if chosen < math.inf:
             self._timer = loop.call_at(chosen, self._admit)
@@ -189,7 +182,7 @@ class Scheduler:
         if jobs:
             decision = self._decide(now)
             if isinstance(decision, Ask):
-                return next(turn for turn in self._waiting if turn.job == decision.job), 0
+                return next(turn for turn in self._waiting if turn.belief is decision.belief), 0
             if isinstance(decision, Wait):
                 wake_at = min(wake_at, decision.until)
             elif self._submitting < SUBMISSIONS_AT_A_TIME and (submission := self._first(Purpose.SUBMIT)):
@@ -204,8 +197,8 @@ class Scheduler:
 
     def _decide(self, now: float) -> Decision:
         # A job whose watch is busy with the last answer can't be asked about at this moment.
-        waiting = {turn.job for turn in self._waiting}
-        there = {name: each for name, each in self._beliefs.items() if name in waiting or each.under_way}
+        waiting = {turn.belief for turn in self._waiting}
+        there = [belief for belief in self._beliefs if belief in waiting or belief.under_way]
         return decide(there, self._count(Purpose.SUBMIT), self.budget, now, sent=self._submitting)
 
     def _count(self, purpose: Purpose) -> int:
