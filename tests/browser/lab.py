@@ -244,13 +244,6 @@ def at_rest(part: Locator, script: str, *, seconds: float = 1) -> Any:
     return last
 
 
-def under_the_mouse(part: Locator) -> Locator:
-    """The part with the mouse on it, once nothing moves it away: some buttons show only there."""
-    at_rest(part, TOP)
-    part.hover()
-    return part
-
-
 def none_left(part: Locator, script: str) -> None:
     """Waits until the list that `script`, a function of the element, gives is empty and stays so.
 
@@ -269,7 +262,6 @@ def keep_in_view(cell: Locator) -> None:
     at_rest(cell, _VIEW)
 
 
-TOP = "(node) => node.getBoundingClientRect().top"
 # A number for each view that was seen.
 _VIEW = """(cell) => {
   const views = (window.viewsSeen ??= new Map()), view = cell.querySelector('.rb');

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.lab import PLAYS, TOP, Notebook, at_rest, says, shown, until
+from browser.lab import PLAYS, Notebook, at_rest, says, shown, until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
 
 pytestmark = [pytest.mark.browser]
+
+TOP = "(node) => node.getBoundingClientRect().top"
 
 
 def row(cell: Locator, prompt: str) -> Locator:

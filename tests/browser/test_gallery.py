@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.lab import PLAYS, Notebook, keep_in_view, none_left, says, shown, tells, under_the_mouse, until
+from browser.lab import PLAYS, Notebook, keep_in_view, none_left, says, shown, tells, until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -97,7 +97,7 @@ gallery.on_compare(lambda jobs: compared.append([job.request.prompt for job in j
     assert cell.get_by_role("button", name="Compare").is_disabled()
     tiles.nth(2).click(modifiers=["Shift"])
     says(cell, "3 selected")
-    under_the_mouse(cell.locator(".rb-grid li").nth(1))
+    cell.locator(".rb-grid li").nth(1).hover()
     cell.get_by_role("checkbox", name="Select").nth(1).click()
     says(cell, "2 selected")
     cell.get_by_role("button", name="Compare").click()
