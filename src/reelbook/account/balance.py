@@ -1,4 +1,4 @@
-"""The account's money as last heard, and who asks for it when. Every answer is kept as a sample."""
+"""The account's money as last heard, and when it is asked for. Every answer is kept as a sample."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .connection import Connection
 SPARED_REQUESTS = 3
 SCARCE_PAUSE_SECONDS = 20.0
 PAUSE_SECONDS = 0.5
-# The figures follow within half a minute, and the answer to the question may take a whole one.
+# The figures follow within half a minute, and the answer may take a whole one.
 FOLLOWED_SECONDS = 100.0
 
 
@@ -30,11 +30,10 @@ class Facts:
         facts = session.facts
         print(facts.balance_usd, facts.requests_left, "of", facts.requests_limit)
 
-    `balance_usd` is what is left: the balance as last heard, less `to_come_usd`, which clips may still cost.
-    `requests_left` of `requests_limit` may go out now, and the next one comes back in
-    `requests_back_in_seconds`.
-    `max_spend_usd` is the limit that this session was given for the key's clips. `trouble` says why the
-    ledger can't be written, so that nothing can be bought; None if it can. `kept`: it is on the disk.
+    `balance_usd` is what is left: the balance as last heard, minus `to_come_usd`, which clips may still cost.
+    `requests_left` of `requests_limit` may be sent now, and the next one comes back in
+    `requests_back_in_seconds`. `max_spend_usd` is this session's limit for the key's clips. `trouble` says
+    why the ledger can't be written, so that nothing can be bought; None if it can. `kept`: it is on the disk.
     `key_trouble` says that the service refuses the key; None as far as anybody knows.
     """
 
@@ -53,7 +52,7 @@ class BalanceTracker:
     """Balance and usage, on the session's thread.
 
     `told` is called after each answer and each attempt, `heard` with each balance that the service said.
-    Nothing is asked by itself unless somebody looks at it, which `observed` says.
+    Nothing is asked without a caller unless somebody looks at it, as `observed` says.
     """
 
     def __init__(
@@ -66,7 +65,7 @@ class BalanceTracker:
         heard: Callable[[float], None],
         observed: Callable[[], bool],
     ) -> None:
-        self.outdated = True  # something happened since the ledger was read
+        self.outdated = True  # something has happened since the ledger was read
         self._funds: Funds | None = None
         self._reading = threading.Lock()
         self.asking: asyncio.Task[None] | None = None
@@ -84,11 +83,11 @@ class BalanceTracker:
 
     @property
     def funds(self) -> Funds | None:
-        """What is left of the balance, as all are told; None where nobody heard it."""
-        with self._reading:  # who comes meanwhile waits for it, or would be told what is outdated
+        """What is left of the balance, the same for everybody; None where nobody has heard it."""
+        with self._reading:  # another caller waits for it, or would get an outdated answer
             if self.outdated:
                 self.outdated = False
-                with contextlib.suppress(SessionClosed):  # then it stays
+                with contextlib.suppress(SessionClosed):  # then it stays as it was
                     self._funds = self._ledger.funds()
             return self._funds
 
@@ -107,7 +106,7 @@ class BalanceTracker:
         return usage
 
     def moved(self) -> None:
-        """Something was paid for: the balance is asked for soon, where somebody looks."""
+        """Something was paid for: asks for the balance soon, if somebody looks at it."""
         self._told()
         if not self._observed():
             return
@@ -116,7 +115,7 @@ class BalanceTracker:
             self.asking = self._thread.spawn(self._ask_until_still())
 
     async def _ask_until_still(self) -> None:
-        """Asks, and once more for what moved while a question was out: its answer may not know of it."""
+        """Asks, and once more for what moved meanwhile: the first answer may not include it."""
         while self._moved:
             # A figure beside the work: the work needs the last requests more.
             left = self._client.budget().left
@@ -125,9 +124,9 @@ class BalanceTracker:
             await self._ask_quietly(0.0)
 
     def answer_lost(self) -> None:
-        """A paid answer was lost: figures are taken at once and once more when they must have followed.
+        """A paid answer was lost: takes figures at once, and once more when they must have followed.
 
-        Whether somebody looks or not: without them nobody could find out later what became of it.
+        Whether anybody looks or not: without them nobody could find out later what became of it.
         """
         if self._looking is None or self._looking.done():
             self._looking = self._thread.spawn(self._look_twice())
@@ -137,7 +136,7 @@ class BalanceTracker:
         await self._ask_quietly(FOLLOWED_SECONDS)
 
     async def refresh(self) -> None:
-        """Asks behind everything else, if this session hasn't yet; a failure is left to the next time."""
+        """Asks with the lowest priority, if this session hasn't yet; a failure is left to the next time."""
         async with self._first:
             if (known := self.funds) is not None and known.heard_at >= self._ledger.opened_at:
                 return
@@ -146,9 +145,9 @@ class BalanceTracker:
             await self._ask_quietly(0.0)
 
     async def _ask_quietly(self, pause_seconds: float) -> None:
-        """By itself, so a sandbox that was stopped meanwhile isn't started for it.
+        """Asks without a caller, so a sandbox that was stopped meanwhile isn't started for it.
 
-        The usage holds the balance too (interface, Usage summary), and the count that `reconcile()` needs.
+        The usage includes the balance (interface, Usage summary), and the count that `reconcile()` needs.
         """
         await asyncio.sleep(pause_seconds)
         try:
@@ -167,7 +166,7 @@ class BalanceTracker:
         except (AuthenticationError, RateLimited):
             raise
         except ServiceError:
-            self._balance_only = True  # this service has no such usage to give
+            self._balance_only = True  # this service offers no usable usage
             return False
         return usage.current_balance_usd is not None
 

@@ -20,13 +20,13 @@ Service = Literal["sandbox", "live"]
 
 
 class CallService(Protocol):
-    """Asks the service on the session's thread and waits for the answer, whoever calls it."""
+    """Asks the service on the session's thread and waits for the answer, from any thread."""
 
     def __call__(self, ask: Callable[[AsyncClient], Awaitable[T]], /) -> T: ...
 
 
 class Connection:
-    """One client of one service. `sandbox` is the home's own one, None for any service by its address.
+    """One client of one service. `sandbox` is the home's own one; None for a service reached by its address.
 
     `service` says whether a sandbox answers there, whoever started it, or a live service.
     """
@@ -49,7 +49,7 @@ class Connection:
         self._home = home
 
     async def reach(self) -> None:
-        """Starts the sandbox again if it ended by itself meanwhile; a live service is left alone."""
+        """Starts the sandbox again if it has ended by itself; does nothing for a live service."""
         if self.sandbox is None:
             return
         parts = urlsplit(self.client.base_url)

@@ -1,4 +1,4 @@
-"""The account's API keys, for code that can't await, and another one in the place of the session's own."""
+"""The account's API keys, for code that can't await, and the replacement of the session's own."""
 
 from __future__ import annotations
 
@@ -44,20 +44,20 @@ class Keys(SuggestsNames):
 
     @property
     def fingerprint(self) -> str:
-        """Tells the key in use apart from others, not what it is."""
+        """Tells the key in use apart from others without revealing it."""
         return self._key.fingerprint
 
     def list(self) -> tuple[ApiKey, ...]:
-        """All keys, without the keys themselves."""
+        """All keys, without their secrets."""
         keys = self._listed()
         self._seen |= {key.key_id for key in keys}
         return keys
 
     def create(self, name: str, *, rate_limit: int = wire.DEFAULT_REQUESTS_PER_MINUTE) -> CreatedKey:
-        """Makes a key of 1 to 100 requests a minute; `result.api_key.reveal()` shows it, this once.
+        """Creates a key of 1 to 100 requests a minute; `result.api_key.reveal()` shows it, this once.
 
         Where the answer is lost, KeyUncertain says which keys it may be, as far as they can be listed:
-        `revoke(error.candidates[0].key_id)`. Nothing is asked for twice.
+        `revoke(error.candidates[0].key_id)`. Nothing is sent twice.
         """
         began = time.time()
         try:
@@ -72,10 +72,10 @@ class Keys(SuggestsNames):
         return self._call(lambda client: client.revoke_key(key_id))
 
     def rotate(self, name: str | None = None, *, rate_limit: int | None = None) -> Rotation:
-        """Makes a key, tries it with one request and uses it from then on, while the jobs go on.
+        """Creates a key, tries it with one request and uses it from then on, while the jobs go on.
 
-        Left out, `name` is the former one with a number and `rate_limit` (requests a minute) the same.
-        Requests under way finish with the former key, and no later one carries it; the ledger goes on with
+        By default, `name` is the former one with a number and `rate_limit` (requests a minute) the same.
+        Requests in flight finish with the former key, and no later one carries it; the ledger goes on with
         the same jobs, limit and spend. The former key works until `rotation.revoke_old()`; before that, keep
         the new one: `rotation.keep()` or `rotation.new.api_key.reveal()`. Raises KeyUncertain and
         RotationFailed, which say what exists; the session then goes on with the former key.
@@ -103,8 +103,8 @@ class Keys(SuggestsNames):
     def in_use(self, keys: Iterable[ApiKey]) -> ApiKey | None:
         """Which of the listed keys this session uses; None where the list doesn't tell.
 
-        A list has only a masked form of each key, so the one is looked for that this form may be of. Where
-        several or none fit, nothing is guessed.
+        A list has only a masked form of each key, so this looks for the one whose form fits. If several or
+        none do, nothing is guessed.
         """
         active = [key for key in keys if key.is_active]
         if self._own_id is not None:
@@ -113,11 +113,11 @@ class Keys(SuggestsNames):
         return fitting[0] if len(fitting) == 1 else None
 
     async def _change_to(self, new: CreatedKey, client: AsyncClient, clip: str | None) -> None:
-        # Each step leaves a state that works: until the new key is proved, only the list of keys has changed.
+        # Each step leaves a working state: until the new key is proved, only the list of keys has changed.
         trial: AsyncClient | None = None
         try:
             trial = client.with_key(new.api_key, rate_limit=int(new.rate_limit) if new.rate_limit else None)
-            # A clip under way proves more than the balance: that the new key may see what the old one made.
+            # A clip in progress proves more than the balance: that the new key may see what the old one made.
             await (trial.balance() if clip is None else trial.status(clip))
             if self._connection.sandbox is not None:
                 _keep_with_sandbox(self._connection, new.api_key)
@@ -159,15 +159,15 @@ class Keys(SuggestsNames):
 
 
 class Rotation:
-    """A key that the session uses in the place of its former one. Made by `Keys.rotate`.
+    """A key that the session uses in place of its former one. Made by `Keys.rotate`.
 
         rotation = session.keys.rotate()
         rotation.keep()        # where the next kernel looks
         rotation.revoke_old()
 
-    `new` is the key, `new.api_key.reveal()` the key itself: nobody shows it again. `old` is the former one as
-    the list has it, None where the list doesn't tell which it is. `kept` says whether the new one is kept
-    where the next kernel looks. The former one works until `revoke_old()`.
+    `new` is the key, `new.api_key.reveal()` its secret, which is never shown again. `old` is the former one
+    as listed, None where the list doesn't tell which it is. `kept` says whether the new one is kept where the
+    next kernel looks. The former one works until `revoke_old()`.
     """
 
     def __init__(
@@ -188,17 +188,18 @@ class Rotation:
 
     @property
     def old_is_set_in(self) -> settings.Source | None:
-        """Where the settings still give the former key to the next kernel; None if nowhere."""
+        """Which setting still gives the former key to the next kernel; None if none does."""
         found = settings.find(settings.API_KEY)
         return found.source if found is not None and found.value.fingerprint == self._former else None
 
     def keep(self) -> None:
         """Keeps the new key in the system's keyring, with the address. Raises ConfigurationError.
 
-        The environment and Colab's secrets come before the keyring: `old_is_set_in` says what to change.
+        The environment and Colab's secrets take precedence over the keyring: `old_is_set_in` says what to
+        change.
         """
         if self._connection.sandbox is not None:
-            return  # it is kept with the sandbox
+            return  # the sandbox keeps it
         settings.keep(settings.API_KEY, self.new.api_key)
         settings.keep(settings.BASE_URL, Secret(self._connection.client.base_url))
         self.kept = True
@@ -206,7 +207,7 @@ class Rotation:
     def revoke_old(self, key_id: str | None = None) -> Revoked:
         """Revokes the former key, once every request that carries it is answered.
 
-        `key_id` is needed where `old` is None. Whatever else uses the former key stops with it. Raises
+        `key_id` is needed where `old` is None. Everything else that uses the former key stops with it. Raises
         ConfigurationError where the key isn't known or is the new one.
         """
         key_id = key_id or (None if self.old is None else self.old.key_id)
@@ -272,7 +273,7 @@ def _revoke(new: CreatedKey) -> str:
 
 
 def _keep_with_sandbox(connection: Connection, key: Secret) -> None:
-    """The home's own sandbox gives its key to every kernel, so that has to be the new one."""
+    """The home's own sandbox gives its key to every kernel, so it has to give the new one."""
     from ..sandbox.places import Places, read_access, write_access
 
     assert connection.sandbox is not None

@@ -1,6 +1,6 @@
 """How near the money's end is, pure: what a submission leaves of the spending limit and of the balance.
 
-Only from what was heard before; nothing is asked for it. Where it is said is up to the callers.
+Only from what is already known; nothing is asked for it. Callers decide where to say it.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from ..errors import SpendingWarning
 from ..formatting import count, exact_dollars
 from ..ledger import Entry, Funds, Ledger, Spend
 
-# The last fifth of a limit is a few clips: enough to finish a thought, or to raise the limit in good time.
+# The last fifth of a limit is a few clips: enough to finish a thought, or to raise the limit in time.
 LIMIT_SHARE: Final = 0.8
-# So few more clips like it are a few minutes of trying; adding credits takes as long.
+# So few more clips like it take a few minutes, as long as adding credits.
 FEW_CLIPS: Final = 5
 _LEAST_USD: Final = 1e-9
 
@@ -32,13 +32,13 @@ Kind = Literal["limit", "balance"]
 
 @dataclass(frozen=True)
 class Spending(Spend):
-    """What was submitted by this kernel since the session began, and what `max_spend` leaves, in USD.
+    """What this kernel has submitted since the session began, and what `max_spend` leaves, in USD.
 
         spending = session.spending()
         print(spending)
         print(spending.spent_usd, spending.reserved_usd, spending.uncertain_usd, spending.left_usd)
 
-    Beside the amounts of `Spend`, `of_key` has the same for all clips of the key, those of earlier sessions
+    Besides the amounts of `Spend`, `of_key` has the same for all clips of the key, those of earlier sessions
     included: that is what the limit counts. `limit_usd` is `max_spend`, None without one.
     """
 
@@ -76,7 +76,7 @@ class Spending(Spend):
 
 @dataclass(frozen=True)
 class SpendNotice:
-    """That a submission nears the end of something: `left_usd` is what it leaves of it, `text` says so.
+    """Says that a submission nears the end of something: `left_usd` is what it leaves of it, `text` says so.
 
     `stage` 1: not much is left. 2: not enough for another clip like it. 3: perhaps not enough for this one.
     """
@@ -96,11 +96,11 @@ def spend_notices(
     to_come_usd: float = 0.0,
     each_usd: float | None = None,
 ) -> tuple[SpendNotice, ...]:
-    """What is to be said of a submission of `estimate_usd`, where `spend` is what counts before it.
+    """What to say about a submission of `estimate_usd`, where `spend` is what counts before it.
 
-    `balance_usd` is what is left of the balance, `to_come_usd` what was taken off it for clips on their way.
-    `each_usd` is the dearest clip of a batch. A submission that would pass the limit is refused elsewhere, so
-    nothing is said of it here.
+    `balance_usd` is what is left of the balance, `to_come_usd` what was subtracted for clips in progress.
+    `each_usd` is the dearest clip of a batch. A submission that would exceed the limit is refused elsewhere,
+    so nothing is said about it here.
     """
     each = estimate_usd if each_usd is None else each_usd
     near = []
@@ -133,7 +133,7 @@ def _balance(left: float, each_usd: float, balance_usd: float, to_come_usd: floa
 
 
 def _exact(amount_usd: float) -> float:
-    """To a millionth of a dollar, as the ledger counts, and without the sign of nothing."""
+    """Rounded to a millionth of a dollar, as the ledger counts, and never minus zero."""
     return round(amount_usd, 6) + 0.0
 
 
@@ -142,7 +142,7 @@ _silent: ContextVar[bool] = ContextVar("reelbook_says_it_elsewhere", default=Fal
 
 @contextlib.contextmanager
 def without_spend_warnings() -> Iterator[None]:
-    """What is submitted within isn't warned of: the caller has said it."""
+    """Submissions within it aren't warned about: the caller has said it."""
     token = _silent.set(True)
     try:
         yield
@@ -151,7 +151,7 @@ def without_spend_warnings() -> Iterator[None]:
 
 
 class Caller(NamedTuple):
-    """The line of a person's code that a warning is about, in the words of `warnings.warn_explicit`."""
+    """The line of a person's code that a warning is about, in the terms of `warnings.warn_explicit`."""
 
     filename: str
     lineno: int
@@ -171,14 +171,17 @@ def caller() -> Caller:
 
 
 class SpendWarner:
-    """Which thresholds a session has crossed. One that was left behind again may be warned of once more."""
+    """Which thresholds a session has crossed.
+
+    After falling below one again, it may be warned about once more.
+    """
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._reached: dict[Kind, int] = {}
 
     def look(self, new: Sequence[Entry], before: Funds | None, caller: Caller) -> None:
-        """Warns `caller` of what was just written down and isn't sent yet.
+        """Warns `caller` about what was just recorded and isn't sent yet.
 
         `before` is what was left of the balance until then. Raises SpendingWarning where warnings are errors.
         """

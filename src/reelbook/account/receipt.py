@@ -1,6 +1,6 @@
 """`Receipt`: what clips cost, one by one and in all, by the ledger; as text, HTML, CSV and pandas.
 
-Amounts are USD, lengths seconds. Nothing is asked of the service.
+Amounts are USD, lengths seconds. The service isn't asked.
 """
 
 from __future__ import annotations
@@ -38,11 +38,13 @@ _BEFORE_COST: Final = {cost_is: BEFORE_AMOUNT[charge] for charge, cost_is in _CO
 
 @dataclass(frozen=True, kw_only=True)
 class ReceiptRow:
-    """One clip. `cost_is` says how sure `cost_usd` is: charged; estimated, because the clip is on its way; or
-    uncertain, because the service never answered or failed at it, and `note` then says why. `seed` is None
-    where the service chose it. `others` has what else was asked for, by the names of a request's fields.
+    """One clip.
 
-    The `mode` of a clip that an agent tool bought is "agent tool", and `asked_seconds` is None.
+    `cost_is` says how sure `cost_usd` is: charged; estimated, because the clip is in progress; or uncertain,
+    because the service never answered or failed at it, and then `note` says why. `seed` is None where the
+    service chose it. `others` has what else was asked for, by the names of a request's fields.
+
+    The `mode` of a clip that an agent tool bought is "agent tool", and its `asked_seconds` is None.
     """
 
     submitted_at: datetime
@@ -63,7 +65,7 @@ class ReceiptRow:
     others: Mapping[str, object] = field(default_factory=dict)
 
     def values(self) -> list[object]:
-        """What stands in each of the `COLUMNS`."""
+        """The values of the `COLUMNS`."""
         return [getattr(self, name) if name in _OWN else self.others.get(name) for name in COLUMNS]
 
 
@@ -74,13 +76,13 @@ COLUMNS: Final = (*_OWN, *(name for name in _ASKED if name not in _OWN))
 
 @dataclass(frozen=True)
 class Receipt:
-    """What clips cost, oldest first: `session.receipt()` and `session.experiment(name).receipt()` make it.
+    """What clips cost, oldest first: made by `session.receipt()` and `session.experiment(name).receipt()`.
 
         receipt = session.receipt()
         print(receipt.total_usd, receipt.total_seconds)
         receipt.to_csv("receipt.csv")
 
-    What was refused or taken back cost nothing and isn't in it. `experiment` is its name, None for all.
+    Refused and cancelled jobs cost nothing and aren't in it. `experiment` is its name, None for all.
     """
 
     rows: tuple[ReceiptRow, ...]
@@ -93,17 +95,17 @@ class Receipt:
 
     @property
     def estimated_usd(self) -> float:
-        """What the clips on their way will cost, about."""
+        """What the clips in progress will cost, about."""
         return self._sum("estimated")
 
     @property
     def uncertain_usd(self) -> float:
-        """What may have been charged, and may not."""
+        """What may or may not have been charged."""
         return self._sum("uncertain")
 
     @property
     def total_usd(self) -> float:
-        """All three."""
+        """The sum of all three."""
         return round(sum(row.cost_usd for row in self.rows), 6)
 
     @property
@@ -125,11 +127,11 @@ class Receipt:
         return f"{clips}, {self.total_seconds:g} s: {'; '.join(sums)}."
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The receipt as CSV, written to `path` too where that is given. Sums stand in lines at its end.
+        """The receipt as CSV, also written to `path` where that is given. Its last lines are sums.
 
-        The first line names the columns. A text that a spreadsheet would calculate gets a ' in front
-        of it: anybody's prompt may be in there. The file begins with the mark by
-        which Excel knows UTF-8. Raises OSError.
+        The first line names the columns. A text that a spreadsheet would calculate gets a ' in front of it,
+        as anybody's prompt may be in there. The file begins with the mark by which Excel recognises UTF-8.
+        Raises OSError.
         """
         rows = [row.values() for row in self.rows]
         for service, cost_is, seconds, usd in self._totals():
@@ -142,12 +144,12 @@ class Receipt:
         return text
 
     def to_pandas(self) -> Any:  # pandas has no types
-        """A DataFrame with a line for each clip and no sums; units stand in the columns' names."""
+        """A DataFrame with a line for each clip and no sums; the columns' names have the units."""
         import pandas as pd  # type: ignore[import-untyped]  # and heavy: only here
 
         rows = [row.values() for row in self.rows]
         table = {name: [row[place] for row in rows] for place, name in enumerate(COLUMNS)}
-        # A seed is a whole number of any size, and a missing one would make decimals of all.
+        # A seed is a whole number of any size, and a missing one would turn them all into floats.
         return pd.DataFrame({**table, "seed": pd.Series(table["seed"], dtype=object)}, columns=list(COLUMNS))
 
     def __str__(self) -> str:
@@ -172,7 +174,7 @@ class Receipt:
         body = [_table_row(_shown(row), "td") + _note_row(row) for row in self.rows[:SHOWN]]
         if (more := len(self.rows) - SHOWN) > 0:
             body.append(f'<tr><td colspan="{len(_HEAD)}">and {more} more</td></tr>')
-        # A page with MathJax takes what stands between two dollar signs for a formula.
+        # A page with MathJax takes what is between two dollar signs for a formula.
         return (
             '<table class="mathjax_ignore tex2jax_ignore">'
             f'<caption style="text-align:left"><b>{html.escape(self._title())}</b> '
@@ -218,7 +220,7 @@ def receipt_of(
 
 def _submitted(entry: Entry, services: Mapping[int, str]) -> ReceiptRow:
     return ReceiptRow(
-        # Rounded down, so that `since` a row's own time finds the row.
+        # Rounded down, so that `since` with a row's own time finds the row.
         submitted_at=local(math.floor(entry.intended_at)),
         request_id=entry.request_id,
         state=told_state(entry.state),

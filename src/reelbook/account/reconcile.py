@@ -1,8 +1,9 @@
-"""What became of submissions whose answer was lost: asks for the figures, and keeps what is sure.
+"""What became of submissions whose answer was lost: asks for the figures, and keeps what is certain.
 
 The interface doesn't say when a clip is charged, what `total_requests` counts, or whether a failed job is
 paid for. So each job may move a figure by anything from the least to the most that it can, and an answer is
-sure only if the figures fit it and don't fit its opposite. `compare` decides that, without request or clock.
+certain only if the figures fit it and don't fit its opposite. `compare` decides that, without request or
+clock.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ FIELDS: Final[dict[Figure, str]] = {
     "total spent": "total_spent_usd",
     "requests": "total_requests",
 }
-# Figures may be rounded to cents, each of the two that are compared.
+# Either of two figures that are compared may be rounded to cents.
 ROUNDING_USD: Final = 0.0101
 SAME_SECONDS: Final = 0.05
-# "The final cost_usd follows the actual duration" (interface, Limits): this far from the estimate at most.
+# "The final cost_usd follows the actual duration" (interface, Limits): at most this far from the estimate.
 COST_SPREAD: Final = 0.2
 SAMPLES: Final = 200
 
@@ -45,10 +46,10 @@ _BOUGHT_NOTHING: Final = (*names(charge="none"), INTENDED)
 
 
 class Rules(NamedTuple):
-    """How soon after an event its figures usually follow, and when they have for sure, in seconds.
+    """How soon after an event its figures usually follow, and when they certainly have, in seconds.
 
-    A wrong "not accepted" is worse than none, so it waits for what is sure. What an agent tool's call bought
-    may be charged for `tool_seconds` after it. A `sandbox` counts what it accepts, and never pays back.
+    A wrong "not accepted" is worse than none, so it waits for certainty. What an agent tool's call bought may
+    be charged for `tool_seconds` after it. A `sandbox` counts what it accepts, and never pays back.
     """
 
     follow_seconds: float
@@ -77,9 +78,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the ledger knows of an account, and what the service says of it `now`.
+    """What the ledger knows about an account, and what the service says about it `now`.
 
-    `others` are its entries but for the `uncertain` ones, `samples` what was said earlier. `now` has the time
+    `others` are its entries except the `uncertain` ones, `samples` what was said earlier. `now` has the time
     of its question.
     """
 
@@ -94,7 +95,7 @@ class Evidence:
 async def find_out(
     connection: Connection, ledger: Ledger, balance: BalanceTracker, *, alone: bool
 ) -> list[Finding]:
-    """Asks for balance and usage once each, and settles in the ledger what is sure."""
+    """Asks for balance and usage once each, and settles in the ledger what is certain."""
     if not ledger.uncertain_entries():
         return []
     await connection.reach()
@@ -110,7 +111,7 @@ async def find_out(
 
 
 async def _looked_up(connection: Connection, ledger: Ledger) -> list[Finding]:
-    """Finds them by the keys that their attempts had among one's own jobs, as a class's room lists those."""
+    """Looks the submissions up by their attempts' keys in the list of jobs that a class's room offers."""
     listed = {job.get("idempotency_key"): job.get("request_id") for job in await connection.client.jobs()}
     findings = []
     for entry in ledger.uncertain_entries():
@@ -129,7 +130,7 @@ async def _looked_up(connection: Connection, ledger: Ledger) -> list[Finding]:
 
 
 async def _ask(ledger: Ledger, balance: BalanceTracker) -> Sample:
-    # By the time before the questions: what was posted by then is in the answers.
+    # As of the time before the questions: what was posted by then is in the answers.
     began = time.time()
     money = sample_of(await balance.balance(), began)
     try:
@@ -150,7 +151,7 @@ def _evidence(ledger: Ledger, now: Sample, rules: Rules) -> Evidence:
 
 
 def compare(evidence: Evidence, *, alone: bool) -> list[Finding]:
-    """What the figures say of each uncertain entry. With `alone` nobody else spent from the account.
+    """What the figures say about each uncertain entry. With `alone` nobody else spent from the account.
 
     Others hide a clip where a service takes their failed jobs' money back, and look like one where they buy
     one. In a sandbox nothing is ever paid back, so what isn't counted there wasn't accepted.
@@ -250,8 +251,8 @@ def _answer(
     fitting = {each.figure: each.fits(mine, others, rules) for each in changes}
     if not all(without or accepted for without, accepted in fitting.values()):
         return None
-    # A sandbox counts what it accepts. Elsewhere money decides: nothing leaves it as old requests leave a
-    # period, and the count has only to agree.
+    # A sandbox counts what it accepts. Elsewhere money decides: it doesn't leave the period as old requests
+    # do, and the count only has to agree.
     deciding = [found for figure, found in fitting.items() if rules.sandbox or figure != "requests"]
     sure: Figure = "requests" if rules.sandbox else "total spent"
     if sure in fitting and not any(accepted for _, accepted in fitting.values()):
@@ -265,8 +266,8 @@ def _answer(
 class _Course:
     """A job as far as it is known. Times are epoch seconds.
 
-    In the end it costs from `least_usd` to `most_usd`. `clip` is True where it became one, `sure` False where
-    it may never have been accepted.
+    In the end it costs between `least_usd` and `most_usd`. `clip` is True where it became one, `sure` False
+    where it may never have been accepted.
     """
 
     sent_at: float
@@ -287,7 +288,7 @@ def _course(entry: Entry) -> _Course:
     if answered:
         accepted_by = sent if entry.accepted_at is None else entry.accepted_at
     elif entry.state in (UNCERTAIN, LOST):
-        # Nobody waited longer for the answer; a kernel that was killed didn't even wait so long.
+        # Nobody waited longer for the answer; a killed kernel didn't even wait that long.
         accepted_by = max(sent, ended if entry.sent_at is None else min(ended, sent + DEADLINE_SECONDS))
     clip = answered and entry.state == wire.COMPLETED
     estimate = entry.estimated_cost_usd
@@ -308,7 +309,7 @@ def _course(entry: Entry) -> _Course:
 
 @dataclass(frozen=True)
 class _Change:
-    """A figure as it was before and is now, and by how much more was spent, or counted, in between."""
+    """A figure before and now, and by how much more was spent, or counted, in between."""
 
     figure: Figure
     before: Sample
@@ -336,14 +337,17 @@ class _Change:
             return 0.0, 0.0
         least = 0.0
         if course.sent_at < self.before.at:
-            # Charged before, it may get some of it back when it ends, or all where it fails.
+            # Charged before, it may get part of it back when it ends, or all where it fails.
             least = min(0.0, course.least_usd - course.estimate_usd)
         elif course.sure and course.ended_by + rules.settle_seconds <= self.now.at:
             least = course.least_usd
         return least, max(course.estimate_usd, course.most_usd)
 
     def _count(self, course: _Course, rules: Rules) -> tuple[float, float]:
-        """The same of the count. A sandbox counts what it accepts; elsewhere only a clip is sure to count."""
+        """The same for the count.
+
+        A sandbox counts what it accepts; elsewhere only a clip certainly counts.
+        """
         by = course.accepted_by if rules.sandbox else course.ended_by
         inside = course.sent_at >= self.before.at and by + rules.settle_seconds <= self.now.at
         counts = course.sure and (course.clip or rules.sandbox)
@@ -351,7 +355,7 @@ class _Change:
 
 
 def _changes(evidence: Evidence, sent_at: float) -> list[_Change]:
-    """Each figure now, against the newest from before that time; those that can be compared."""
+    """Each figure now, compared with the newest before that time, where that is possible."""
     now, found = evidence.now, []
     for figure in FIELDS:
         earlier = [
@@ -370,14 +374,14 @@ def _moved_by(figure: Figure, before: Sample, now: Sample) -> float | None:
         return None
     moved = first - second if figure == "balance" else second - first
     if figure == "balance" and moved < -ROUNDING_USD:
-        return None  # it was topped up, nobody knows by how much
+        return None  # it was topped up, by an unknown amount
     if figure == "requests" and not _nothing_left(before, now):
         return None
     return moved
 
 
 def _nothing_left(before: Sample, now: Sample) -> bool:
-    """Whether no old clip left the period meanwhile: it would take its cost and its length along."""
+    """Whether no old clip left the period meanwhile: it would take its cost and its length with it."""
     spent = _moved_by("total spent", before, now)
     if spent is None or before.period_days != now.period_days:
         return False

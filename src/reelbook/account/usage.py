@@ -1,9 +1,10 @@
-"""Usage over time from totals, pure: what the answers so far say of each span, and which `days` to ask next.
+"""Usage over time from totals, pure: what the answers so far say about each span, and which `days` to ask
+next.
 
-An answer for `days` says what was used since some moment. Less `total_spent_usd`, what was spent in all, it
-is what had been spent up to that moment, and that never changes: such points are kept for good, and two of
-them give what was spent between. Seconds and requests have no such total; they are differences of answers
-taken while no money moved, and unknown (None) where there are none.
+An answer for `days` says what was used since some moment. Subtracted from `total_spent_usd`, what was spent
+in all, it gives what had been spent up to that moment, which never changes: such points are kept for good,
+and two of them give what was spent in between. Seconds and requests have no such total; they are differences
+of answers given while no money moved, and unknown (None) where there are none.
 
 The interface doesn't say how `days` are counted (GET billing/usage): "rolling" days are 24 hours counted back
 from the moment of asking, "calendar" days begin at midnight UTC.
@@ -48,7 +49,7 @@ class UsageSpan:
     """What was used from one moment to another (epoch seconds): USD, seconds of video, requests.
 
     Seconds and requests are None where the service's totals don't tell them apart. `split` is False for a
-    span of several days with money in it that nobody asked about day by day.
+    span of several days with money in it that wasn't asked about day by day.
     """
 
     from_at: float
@@ -68,8 +69,8 @@ class UsageSpan:
 class Known:
     """All that is known: answers, and how `days` are counted.
 
-    `reading` None is an unknown one: days are then taken as counted back from the moment of asking. `began`
-    is when this round of questions began (epoch seconds).
+    `reading` None means unknown: days are then taken as counted back from the moment of asking. `began` is
+    when this round of questions began (epoch seconds).
     """
 
     days: int
@@ -79,7 +80,7 @@ class Known:
 
 
 class _Point(NamedTuple):
-    """Up to this moment so much had been spent, in USD."""
+    """How much had been spent up to this moment, in USD."""
 
     at: float
     spent: float
@@ -111,7 +112,7 @@ def spans(known: Known) -> tuple[UsageSpan, ...]:
 
 
 def next_days(known: Known, asked: Collection[int]) -> int | None:
-    """The `days` to ask next; None when every day with money in it stands alone.
+    """The `days` to ask next; None when every day with money in it is known by itself.
 
     The whole period first, then 30, 7 and 1 where they divide money, then the halves of what holds most.
     Nothing is asked twice in one round, and nothing where nothing was spent.
@@ -144,7 +145,7 @@ def infer_reading(answers: Sequence[Totals]) -> Reading | None:
 
 
 def _usable(known: Known) -> list[Totals]:
-    """Oldest first. Without a total spent, only this round's answers fit together."""
+    """Usable answers, oldest first. Without a total spent, only those of this round fit together."""
     answers = sorted(known.answers, key=lambda answer: answer.at)
     recent = [answer for answer in answers if answer.at >= known.began]
     if not recent:
@@ -159,9 +160,9 @@ def _point(answer: Totals, reading: Reading | None) -> _Point:
 
 
 def _points(known: Known) -> list[_Point]:
-    """The points of the period, oldest first, the last of them the present.
+    """The points of the period, oldest first; the last is the present.
 
-    A newer answer goes before an older one that contradicts it: spent never falls along the points.
+    A newer answer takes precedence over an older one that contradicts it: spent never falls along the points.
     """
     answers, whole = _usable(known), total_usd(known)
     if whole is None or not answers:
@@ -201,10 +202,10 @@ def _unsettled(known: Known, moments: dict[int, float], now: float) -> int | Non
 def _between(known: Known, points: Sequence[_Point], figure: str) -> list[float | None]:
     """How much was used from each point to the next; None where no answers tell.
 
-    Answers that were given while nothing was spent count up to the same present, so they can be compared;
-    and with later ones, through a moment that they have in common.
+    Answers that were given while nothing was spent count up to the same present, so they can be compared; and
+    with later ones, through a moment that they share.
     """
-    rounds: list[dict[float, float]] = []  # of each present: how much was used since which moments
+    rounds: list[dict[float, float]] = []  # for each present: how much was used since which moments
     before: Totals | None = None
     for answer in _usable(known):
         if before is None or not _same_present(before, answer):
@@ -243,7 +244,7 @@ def _fits(reading: Reading, answers: Sequence[Totals]) -> bool:
     settled = [
         point for point, present in zip(begun, told, strict=True) if present.at - point.at >= SETTLED_SECONDS
     ]
-    # A total holds all that was spent some time before it was told, and nothing that came after.
+    # A total includes all that was spent some time before it was told, and nothing that came after.
     least = [(point.at, False, point.spent) for point in (*settled, *told)]
     most = [(point.at, True, point.spent) for point in settled]
     most += [(present.at - SETTLED_SECONDS, True, present.spent) for present in told]

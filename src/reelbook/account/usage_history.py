@@ -1,6 +1,6 @@
-"""Usage over time: asks the service as `usage` plans it, behind everything else, and tells of what is known.
+"""Usage over time: asks the service as `usage` plans it, with the lowest priority, and reports what is known.
 
-The answers are kept in the ledger, so that another session needs few of them again.
+The ledger keeps the answers, so that another session needs few of them again.
 """
 
 from __future__ import annotations
@@ -110,12 +110,12 @@ class UsageHistory:
         return tuple(each for each in known if each.at > since)
 
     def refresh(self) -> None:
-        """Begins another round, unless one runs: few questions, as what is known is kept."""
+        """Begins another round, unless one is running. It takes few questions, as what is known is kept."""
         if self.done:
             self._round = self._thread.submit(self._refine())
 
     def wait(self, timeout: float | None = None) -> UsageHistory:
-        """Waits until nothing more is asked, and gives itself back. Raises TimeoutError."""
+        """Waits until nothing more is asked, and returns itself. Raises TimeoutError."""
         self._thread.refuse_own_thread()
         if self._round is not None:
             if not self._round.wait(timeout):
@@ -124,12 +124,15 @@ class UsageHistory:
         return self
 
     def close(self) -> None:
-        """Asks no more."""
+        """Stops asking."""
         if self._round is not None:
             self._round.cancel()
 
     def subscribe(self, callback: Callable[[], object]) -> Callable[[], None]:
-        """`callback()` is called on the session's thread after every answer. Returns what ends that."""
+        """Calls `callback()` on the session's thread after every answer.
+
+        Returns a function that ends that.
+        """
         return self._listeners.subscribe(callback)
 
     def to_pandas(self) -> Any:  # pandas has no types
@@ -167,7 +170,7 @@ class UsageHistory:
                 if (totals := _totals(time.time(), answer.period_days or days, answer)) is None:
                     continue
                 if totals.days < self.days and days == self.days:
-                    self.days = totals.days  # the service tells of no longer a period
+                    self.days = totals.days  # the service reports no longer period
                     self._asked.append(totals.days)
                 answers.append(totals)
                 learn()
@@ -175,12 +178,12 @@ class UsageHistory:
         except ReelbookError as error:
             self.trouble = str(error)
         finally:
-            # Told once more when the round is over, for which `done` waits.
+            # Reported once more when the round is over, which `done` waits for.
             asyncio.get_running_loop().call_later(0.05, self._listeners.tell)
 
 
 def _totals(at: float, days: float | None, told: Usage | Sample) -> Totals | None:
-    """What was told of the last `days` days; None if nothing of their money."""
+    """What was reported for the last `days` days; None if nothing about their money."""
     if told.total_cost_usd is None or not days:
         return None
     return Totals(

@@ -1,7 +1,8 @@
-"""What this machine knows of every clip that was asked for: intents, ids, clips, money and shared requests.
+"""What this machine knows about every clip that was asked for.
 
-One SQLite file in `REELBOOK_HOME`, shared by all kernels of the home. It never holds a key and never asks the
-service; what to submit, ask and fetch is the session's.
+That is its intent, its id, its file, its money, and the requests that programs share. One SQLite file in
+`REELBOOK_HOME`, shared by all kernels of the home. It never holds a key and never asks the service; the
+session decides what to submit, ask and fetch.
 """
 
 from ..executions import CellId, KnownBy, Place, PlaceCounter

@@ -1,4 +1,4 @@
-"""What a person puts to the entries: picks, notes and tags."""
+"""A person's marks on the entries: picks, notes and tags."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .store import Part
 
 
 class Annotations(Part):
-    """The marks of an account's entries. They are a person's own: none is ever sent to the service."""
+    """The marks on an account's entries. They are the person's own: none is ever sent to the service."""
 
     def mark(self, entry_id: int, marks: Marks) -> Marks:
-        """Keeps what a person put to an entry; returns it as it is kept.
+        """Keeps a person's marks on an entry, and returns them as they are kept.
 
-        That is without blanks around a note or a tag, each tag once, empty ones left out.
+        Blanks around a note or a tag are removed; each tag is kept once, empty ones are left out.
         """
         tags = tuple(dict.fromkeys(filter(None, (" ".join(tag.split()) for tag in marks.tags))))
         kept = replace(marks, note=marks.note.strip(), tags=tags)
@@ -27,7 +27,7 @@ class Annotations(Part):
                 "UPDATE entries SET picked_at = ?, note = ?, tags = ? WHERE id = ?",
                 (kept.picked_at, kept.note, json.dumps(tags, ensure_ascii=False), entry_id),
             )
-            # The table is there to find entries by their tags.
+            # The table exists to find entries by their tags.
             db.execute("DELETE FROM tags WHERE entry = ?", (entry_id,))
             db.executemany(
                 "INSERT INTO tags SELECT account, ?, id FROM entries WHERE id = ?",
@@ -53,6 +53,6 @@ class Annotations(Part):
         return [row["experiment"] for row in rows]
 
     def picks(self, since: float | None = None) -> list[Entry]:
-        """The picked entries in the order of picking; those picked from `since` on (epoch seconds)."""
+        """The picked entries in the order of picking; only those picked from `since` on (epoch seconds)."""
         wanted = "account = ? AND picked_at >= ? ORDER BY picked_at, id"
         return self._store.read(lambda db: matching(db, wanted, self._account, since or 0.0))

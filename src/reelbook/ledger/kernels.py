@@ -1,7 +1,7 @@
-"""Which kernels still live: each holds the lock of a small file, and the system lets go of it when it ends.
+"""Which kernels are alive: each holds a lock on a small file, which the system releases when the kernel ends.
 
 A process id would be reused, and means nothing in another container or on another machine of a shared folder.
-What /proc says of locks serves only to tell a person who holds the ledger's.
+What /proc says about locks only serves to tell a person who holds the ledger's.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Fate = Literal["lives", "gone", "vanished"]
 
 
 class Kernel:
-    """This ledger's own sign of life. `name` stands in the rows it looks after."""
+    """This ledger's own sign of life. `name` is in the rows that it looks after."""
 
     def __init__(self, home: Path) -> None:
         self.name = f"{os.getpid()}-{secrets.token_hex(4)}"
@@ -26,7 +26,7 @@ class Kernel:
         self._lock: FileLock | None = None
 
     def begin(self) -> None:
-        """Shows that this kernel lives. Raises OSError where the folder can't be written."""
+        """Shows that this kernel is alive. Raises OSError where the folder can't be written."""
         self._folder.mkdir(parents=True, exist_ok=True)
         self._lock = FileLock(self._path(self.name), thread_local=False)
         self._lock.acquire(timeout=0)
@@ -34,7 +34,7 @@ class Kernel:
     def fate(self, name: str) -> Fate:
         """Whether the kernel of that name `lives`, is `gone`, or has `vanished`.
 
-        Vanished: gone without its file, so the rows it left on the disk may not be its last word.
+        Vanished: gone without its file, so the rows that it left on the disk may not be its last word.
         """
         if name == self.name:
             return "lives"
@@ -47,7 +47,7 @@ class Kernel:
         except Timeout:
             return "lives"
         except (OSError, NotImplementedError):
-            return "lives"  # it can't be told: what may be alive is left alone
+            return "lives"  # unknown: what may be alive is left alone
 
     def forget(self, name: str) -> None:
         """Removes the file of a kernel that is gone and has left nothing to settle."""
@@ -55,7 +55,7 @@ class Kernel:
             self._path(name).unlink(missing_ok=True)
 
     def end(self, *, settled: bool = True) -> None:
-        """Takes the sign down; not `settled`, it leaves the file of a kernel that is gone, to be settled."""
+        """Ends the sign of life; unless `settled`, it leaves a dead kernel's file, to be settled later."""
         if self._lock is not None:
             with contextlib.suppress(OSError):
                 self._lock.release()
@@ -71,7 +71,7 @@ LOCKS = Path("/proc/locks")
 
 
 def lock_holder(ledger: Path) -> str:
-    """Who has locked the ledger for writing, such as "process 4711 (python3)"; on Linux alone it is known."""
+    """Who holds the ledger's write lock, such as "process 4711 (python3)"; known on Linux only."""
     inodes = set()
     for name in (ledger.name, f"{ledger.name}-shm", "ledger.lock"):
         with contextlib.suppress(OSError):

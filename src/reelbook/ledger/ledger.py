@@ -1,11 +1,11 @@
-"""The ledger: what becomes of each submission of an account, what it cost, and all that is asked about both.
+"""The ledger: what becomes of each of an account's submissions, what it cost, and all queries about both.
 
 `LedgerFile` is the file of a home, for what needs no account: tool calls, everybody's entries.
 `LedgerFile.ledger(service, key)` is the `Ledger` of one account in it.
 
 Every call may come from any thread, takes at most a flush of the disk, and is on the disk when it returns.
-Where the disk takes no writes, what is about to be paid is refused with LedgerUnavailable, what was learnt is
-kept until it does, and `store.trouble` says so.
+Where the disk takes no writes, anything about to be paid is refused with LedgerUnavailable; what was learnt
+is kept until it does, and `store.trouble` says so.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from .sweeps import NewSweep, Sweeps
 from .tool_calls import ToolCalls, ToolJob, ToolJobs
 from .votes import Votes
 
-BUSY_SECONDS: Final = 20.0  # at the opening: long enough for many kernels on a slow disk
-# Each later kernel asks again about a job that the service didn't know; not for ever.
+BUSY_SECONDS: Final = 20.0  # when opening: long enough for many kernels on a slow disk
+# Each later kernel asks again about a job that the service didn't know, but not for ever.
 GIVEN_UP_SECONDS: Final = 7 * 86_400.0
 USAGE_DAYS: Final = 30
 RECENT_SECONDS: Final = 3600.0
 TIMES_KEPT: Final = 50
 
-# What bought nothing may be asked for again. A failed one may have been billed, but gave no clip.
+# What bought nothing may be asked for again. A failed job may have been billed, but gave no clip.
 _NOT_MADE: Final = (*states.names(charge="none"), wire.FAILED)
 _ENDED: Final = (wire.COMPLETED, wire.FAILED)
 
@@ -52,9 +52,9 @@ TookSeconds = tuple[float, float, float | None]
 
 
 class LedgerFile(Entries):
-    """The ledger of one home, `REELBOOK_HOME/ledger.db`, whoever's key its rows were bought with.
+    """The ledger of one home, `REELBOOK_HOME/ledger.db`, with the rows of every key.
 
-    `LedgerFile.open(home)` makes it. Rows belong to an `Account`; a key is in none of them. `tool_calls` are
+    `LedgerFile.open(home)` makes it. Rows belong to an `Account`; none of them holds a key. `tool_calls` are
     the tools' calls.
     """
 
@@ -63,7 +63,7 @@ class LedgerFile(Entries):
         self._kernel = kernel
         self._clock = clock
         self._accounts: dict[int, Account] = {}
-        self.received: list[str] = []  # ids that the disk doesn't have yet
+        self.received: list[str] = []  # ids that aren't on the disk yet
         self.tool_calls = ToolCalls(store, clock)
         store.prepare_copy = self._restore_accounts
 
@@ -71,9 +71,9 @@ class LedgerFile(Entries):
     def open(
         cls, home: Path, *, busy_seconds: float = BUSY_SECONDS, clock: Callable[[], float] = time.time
     ) -> LedgerFile:
-        """The file of `home`, made where there is none. Raises LedgerUnavailable where it can't be used.
+        """The file of `home`, created if there is none. Raises LedgerUnavailable where it can't be used.
 
-        Other kernels are waited for `busy_seconds` at most. `clock` gives epoch seconds.
+        Waits for other kernels for at most `busy_seconds`. `clock` returns epoch seconds.
         """
         store = Store.open(home, busy_seconds)
         kernel = Kernel(home)
@@ -98,28 +98,28 @@ class LedgerFile(Entries):
     def ledger(self, service: str, key: Secret, *, max_spend_usd: float | None = None) -> Ledger:
         """The ledger of `key` at `service`: an address, of which the origin counts, or any other name.
 
-        A service whose address changes, such as the sandbox, goes by another name.
+        A service whose address changes, such as the sandbox, goes by a name.
         """
         return Ledger(self, self.account(records.origin(service), key), max_spend_usd=max_spend_usd)
 
     def account(self, origin: str, key: Secret, *, same_as: Account | None = None) -> Account:
         """The account of `key`, known by a salted fingerprint, at the service of that origin.
 
-        With `same_as` the key takes that account's place, for good: jobs, limits and spend go on.
+        With `same_as` the key takes that account's place for good: jobs, limits and spend go on.
         """
         account = self.store.write(lambda db: records.account_of(db, origin, key, same_as))
         self._accounts[account.id] = account
         return account
 
     def accounts(self) -> list[Account]:
-        """Every account that ever submitted from this home, oldest first."""
+        """Every account that has ever submitted from this home, oldest first."""
         return [Account(*row) for row in self.store.rows("SELECT * FROM accounts ORDER BY id")]
 
     def close(self) -> str | None:
-        """Settles what this kernel has not sent, or not heard of, and closes the file.
+        """Settles what this kernel has not sent or not heard of, and closes the file.
 
-        What it has not sent is left unsent: see `Ledger.intend_again`. Returns what there is to say where the
-        disk still takes no writes: the ids that it doesn't have.
+        What it has not sent stays unsent: see `Ledger.intend_again`. If the disk still takes no writes,
+        returns the text to show: the ids that it doesn't have.
         """
         trouble, now = self.store.trouble, self._clock()
         self.store.keep(lambda db: _settle(db, self._kernel.name, now))
@@ -140,9 +140,9 @@ class Ledger(Entries):
 
     `file` is the home's ledger that it is a part of. `max_spend_usd` limits what the account's clips may cost
     in all; `opened_at` is when the session began (epoch seconds). `requests` is the key's request budget,
-    shared with the kernels of the machine, `samples` what the billing endpoints said, `annotations` what a
-    person put to the entries, `votes` which of two clips people preferred, `sweeps` the sweeps and their
-    cells, `tool_calls` the tools' calls, `tool_jobs` what the clips cost that those bought.
+    shared with the machine's other kernels; `samples` is what the billing endpoints said, `annotations` a
+    person's marks, `votes` which of two clips people preferred, `sweeps` the sweeps and their cells,
+    `tool_calls` the tools' calls, `tool_jobs` the cost of the clips that those bought.
     """
 
     def __init__(self, file: LedgerFile, account: Account, *, max_spend_usd: float | None = None) -> None:
@@ -162,11 +162,11 @@ class Ledger(Entries):
         self.sweeps = Sweeps(*bound)
         self.tool_calls = file.tool_calls
         self.tool_jobs = ToolJobs(*bound)
-        # What a kernel that is gone never sent must neither use up the limit nor be waited for.
+        # What a dead kernel never sent must neither use up the limit nor be waited for.
         self.recover()
 
     def change_key(self, key: Secret) -> None:
-        """`key` takes the place of the account's key: jobs, limits and spend go on, requests count anew."""
+        """Puts `key` in the place of the account's key: jobs, limits and spend go on, requests count anew."""
         self.account = self.file.account(self.account.origin, key, same_as=self.account)
         self.requests.account = self.account
 
@@ -175,7 +175,7 @@ class Ledger(Entries):
     def submissions(
         self, requests: Sequence[JobRequest], *, experiment: str | None = None, once: str | None = None
     ) -> list[Submission]:
-        """The requests as they are written down, each at its place in the cell that runs on this thread."""
+        """The requests as submissions, each at its place in the cell that runs on this thread."""
         execution = current_execution()
         return [
             Submission.of(
@@ -187,7 +187,7 @@ class Ledger(Entries):
         ]
 
     def new_sweep(self, name: str, record: Mapping[str, object]) -> NewSweep:
-        """A sweep as it is written down, at its place in the cell that runs on this thread."""
+        """A sweep to be recorded, at its place in the cell that runs on this thread."""
         new = NewSweep(name, record)
         return replace(new, place=self._places.place(new.sameness, current_execution()))
 
@@ -198,12 +198,13 @@ class Ledger(Entries):
         again: bool = False,
         withdrawn: Callable[[], bool] = lambda: False,
     ) -> list[tuple[Entry, EarlierRun | None]]:
-        """Writes down what will be sent, all or nothing. Equals of this cell's earlier run are given back.
+        """Records what will be sent, all or nothing.
 
-        Beside each entry stands the earlier run that it is from, None for a new one; with `again` all are
-        new. Raises SpendLimitReached where spent + reserved + uncertain + the estimates of the new ones would
-        pass `max_spend_usd`, and then nothing was written down and nothing is sent. Nor is it where it had to
-        wait for the file and `withdrawn` says, by then, that nobody wants it any more (see `Store.write`).
+        Submissions equal to this cell's earlier run return its entries. Each entry comes with the earlier run
+        that it is from, None for a new one; with `again` all are new. Raises SpendLimitReached if spent +
+        reserved + uncertain + the new estimates would exceed `max_spend_usd`; then nothing is recorded or
+        sent. The same holds if it had to wait for the file and `withdrawn` says meanwhile that nobody wants
+        it any more (see `Store.write`).
         """
         others: list[CellId] = []
         cell = next((each.place.cell_id for each in batch if each.place is not None), None)
@@ -228,20 +229,20 @@ class Ledger(Entries):
         return self.store.write(work, withdrawn=withdrawn)
 
     def take_back(self, entries: Iterable[Entry], *, left_unsent: bool = False) -> None:
-        """What was written down and isn't sent is not to be sent; with `left_unsent` it may be later."""
+        """Cancels recorded entries that haven't been sent; with `left_unsent` they may be sent later."""
         for entry in entries:
             self.cancelled(entry.id, left_unsent=left_unsent)
 
     def left_unsent(self) -> list[Entry]:
-        """What was never sent because its kernel ended, oldest first, but for what was asked for again."""
+        """What was never sent because its kernel ended, oldest first, except what was asked for again."""
         self.recover()
         return self._entries(_LEFT_UNSENT, self.account.id)
 
     def intend_again(self, entries: Collection[Entry]) -> list[Entry]:
-        """Writes down that those left unsent are about to be sent: all that still are, or nothing.
+        """Records that those left unsent are about to be sent: all that still are, or nothing.
 
-        What another kernel has taken meanwhile is left out: nothing is sent twice. Raises SpendLimitReached
-        where all together would pass `max_spend_usd`.
+        Entries that another kernel has taken meanwhile are left out: nothing is sent twice. Raises
+        SpendLimitReached where all together would exceed `max_spend_usd`.
         """
         wanted = {entry.id for entry in entries}
 
@@ -257,10 +258,10 @@ class Ledger(Entries):
         return self.store.write(work)
 
     def repeat(self, entry_id: int, request: JobRequest, error: Exception) -> int:
-        """What may have been bought goes out again all the same. Returns the number of its new entry.
+        """Records that what may have been bought is sent again all the same. Returns the new entry's number.
 
-        The entry so far stays, as uncertain, so that both count. Raises SpendLimitReached where another one
-        would pass the limit; nothing is changed then.
+        The old entry stays, as uncertain, so that both count. Raises SpendLimitReached where another one
+        would exceed the limit; nothing is changed then.
         """
         entry = self.get(entry_id)
         assert entry is not None
@@ -288,7 +289,7 @@ class Ledger(Entries):
         return repeated.id
 
     def sending(self, entry_id: int) -> bool:
-        """The request goes out next. False: it was taken back meanwhile, so it must not be sent."""
+        """Marks an entry as about to be sent. False: it was taken back meanwhile, so it must not be sent."""
         changes = {"state": states.SENDING, "sent_at": self._clock()}
         return self.store.write(lambda db: _change(db, entry_id, (states.INTENDED, states.SENDING), changes))
 
@@ -304,7 +305,9 @@ class Ledger(Entries):
         estimated_cost_usd: float | None = None,
         estimated_duration_seconds: float | None = None,
     ) -> None:
-        """The service took it (interface, POST generate/...): its id, and the estimates that it gave."""
+        """The service accepted it (interface, POST generate/...): its id, and the estimates that came with
+        it.
+        """
         changes: dict[str, Any] = {
             "state": wire.PENDING,
             "request_id": request_id,
@@ -318,7 +321,7 @@ class Ledger(Entries):
         self.file.received = [*self.file.received, request_id] if self.store.trouble else []
 
     def refused(self, entry_id: int, error: str) -> None:
-        """The service said no, or the request never reached it for good: nothing was bought."""
+        """The service refused it, or the request never got through: nothing was bought."""
         self._change(entry_id, state=states.REFUSED, error=error, ended_at=self._clock())
 
     def uncertain(self, entry_id: int, error: str) -> None:
@@ -326,12 +329,12 @@ class Ledger(Entries):
         self._change(entry_id, state=states.UNCERTAIN, error=error, ended_at=self._clock())
 
     def cancelled(self, entry_id: int, *, left_unsent: bool = False) -> bool:
-        """Taken back. False if it was sent already, and nothing is changed. See `intend_again`."""
+        """Cancels it. False if it was already sent; then nothing is changed. See `intend_again`."""
         ended = {"state": states.CANCELLED, "ended_at": self._clock(), "left_unsent": left_unsent}
         return self._change(entry_id, only_from=(states.INTENDED,), **ended)
 
     def taken_back(self, entry_id: int) -> None:
-        """A class's room had it in its queue and gave it back: nothing was paid."""
+        """A class's room gave it back from its queue: nothing was paid."""
         self._change(entry_id, state=states.CANCELLED, ended_at=self._clock())
 
     def status(
@@ -347,11 +350,11 @@ class Ledger(Entries):
         took: tuple[float, float] | None = None,
         watched: bool = True,
     ) -> None:
-        """What the service says of the job (interface, GET status). A late answer never undoes its end.
+        """Records what the service says about the job (interface, GET status).
 
-        `took` are the seconds that a finished job took at least and at most, as far as it was seen; without
-        it only the notice is known. `watched` is False where the end was noticed late, so that it teaches no
-        forecast.
+        A late answer never undoes its end. `took` are the seconds that a finished job took at least and at
+        most, as far as that was seen; without it only the time of the notice is known. `watched` is False
+        where the end was noticed late, so that no forecast learns from it.
         """
         heard = {
             "state": state,
@@ -372,7 +375,7 @@ class Ledger(Entries):
             )
 
     def downloaded(self, entry_id: int, path: Path | str) -> None:
-        """The clip lies whole at `path`."""
+        """The whole clip is at `path`."""
         self._change(entry_id, clip_path=str(path), downloaded_at=self._clock(), error=None)
 
     def abandoned(self, entry_id: int, error: str) -> None:
@@ -382,16 +385,16 @@ class Ledger(Entries):
         self.store.keep(lambda db: db.execute(given_up, values))
 
     def settle(self, entry_id: int, *, accepted: bool) -> None:
-        """What became of an uncertain one."""
+        """Records what became of an uncertain one."""
         after = states.LOST if accepted else states.NOT_ACCEPTED
         self._change(entry_id, only_from=(states.UNCERTAIN,), state=after)
 
     # What a new kernel takes up.
 
     def recover(self) -> list[Entry]:
-        """Settles what kernels that are gone have left half done, and returns it.
+        """Settles what dead kernels left half done, and returns it.
 
-        What they were sending is uncertain now; what they had only written down is cancelled.
+        What they were sending is uncertain now; what they had only recorded is cancelled.
         """
         recovered: list[Entry] = []
         kernels = f"SELECT DISTINCT kernel FROM entries WHERE account = ? AND {_UNSENT}"  # noqa: S608 - our own words
@@ -409,7 +412,7 @@ class Ledger(Entries):
     def left_over(self, among: Collection[int] | None = None) -> list[Entry]:
         """The unfinished jobs that no living kernel looks after; this one does from now on.
 
-        With `among` only those of these numbers.
+        With `among` only those with these numbers.
         """
         self.recover()
         left = self.unfinished()
@@ -418,8 +421,8 @@ class Ledger(Entries):
     def unfinished(self, *, watched_elsewhere: bool = False) -> list[Entry]:
         """Jobs that were accepted and have no clip here yet, oldest first.
 
-        Left out are those that failed or were taken back and, unless `watched_elsewhere`, those that another
-        living kernel looks after; also those that were given up, once that is a week ago.
+        Excluded are those that failed or were taken back and, unless `watched_elsewhere`, those that another
+        living kernel looks after; also those given up more than a week ago.
         """
         entries = self._entries(
             "account = ? AND request_id IS NOT NULL AND clip_path IS NULL "
@@ -433,7 +436,7 @@ class Ledger(Entries):
         return [entry for entry in entries if watched_elsewhere or entry.kernel not in living]
 
     def take_up(self, entry: Entry) -> bool:
-        """This kernel looks after the job from now on. False if another one was quicker."""
+        """Has this kernel look after the job from now on. False if another one was quicker."""
         taken = "UPDATE entries SET kernel = ?, resumed = 1 WHERE id = ? AND kernel = ?"
         values = (self._kernel.name, entry.id, entry.kernel)
         return self.store.keep(lambda db: db.execute(taken, values).rowcount == 1)
@@ -443,7 +446,8 @@ class Ledger(Entries):
         return entry.kernel == self._kernel.name
 
     def took_seconds(self, request: JobRequest, *, alike: bool = False) -> list[TookSeconds]:
-        """How long the last clips of this kind took, as they were submitted; none where nobody watched any.
+        """How long the last clips of this kind took, in the order of submission; none where nobody watched
+        any.
 
         With `alike`, where there are none, those of clips of any length and shape. Not in the order of their
         ends: the long ones of a batch end last, and would look as if the service had become slower.
@@ -463,20 +467,20 @@ class Ledger(Entries):
     # Money.
 
     def spend(self, *, since: float | None = None, process: int | None = None) -> Spend:
-        """What the account's submissions cost so far, in USD, by how sure it is.
+        """What the account's submissions have cost so far, in USD, by how sure it is.
 
-        Of those from `since` on (epoch seconds) and of one process, where they are given.
+        Only those from `since` on (epoch seconds) and of one process, where those are given.
         """
         return self.store.read(lambda db: money.spend(db, self.account.id, since, process))
 
     def spend_here(self) -> Spend:
-        """The same of what this kernel submitted since this session began."""
+        """The same for what this kernel has submitted since this session began."""
         return self.spend(since=self.opened_at, process=os.getpid())
 
     def funds(self, *, since: float | None = None) -> money.Funds | None:
-        """What is left of the balance; None where nobody heard it since then (epoch seconds).
+        """What is left of the balance; None where nobody has heard it since then (epoch seconds).
 
-        Left out, that is the last hour and this session.
+        By default, that is the last hour and this session.
         """
         if since is None:
             since = min(self.opened_at, time.time() - RECENT_SECONDS)
@@ -511,7 +515,7 @@ class Ledger(Entries):
         return [tuple(row) for row in reversed(rows)]
 
     def _insert(self, db: sqlite3.Connection, new: Submission, now: float) -> Entry:
-        """A new entry, intended. It takes the place of an equal one that was left unsent."""
+        """A new entry, intended. It replaces an equal one that was left unsent."""
         db.execute(
             "UPDATE entries SET left_unsent = 0 WHERE id = (SELECT min(id) FROM entries "
             "WHERE account = ? AND sameness = ? AND left_unsent = 1)",
@@ -536,8 +540,7 @@ class Ledger(Entries):
     def _twin(self, db: sqlite3.Connection, new: Submission, others: Collection[CellId]) -> Entry | None:
         """The newest equal submission at the same place that bought something, or may have.
 
-        One of a cell with the same id comes first, then those whose text is the same. `others` are other
-        cells.
+        One of a cell with the same id comes first, then those with the same text. `others` are other cells.
         """
         own = None if new.place is None else new.place.cell_id
         found = [(each, each.place.cell_id if each.place else None) for each in self._twins(db, new)]
@@ -551,7 +554,7 @@ class Ledger(Entries):
         if place is None:
             return []
         cell_id = None if place.cell_id is None else place.cell_id.id
-        # A union, as SQLite wouldn't take the two indexes for an OR.
+        # A union, as SQLite wouldn't use the two indexes for an OR.
         one = "SELECT id FROM entries WHERE account = ? AND {} = ? AND nth = ? AND sameness = ?"
         return matching(
             db,
@@ -563,13 +566,13 @@ class Ledger(Entries):
         )
 
     def _cell_ids(self, batch: Sequence[Submission]) -> set[CellId]:
-        """The cells that asked for the same before, as far as they have ids: each may be another cell."""
+        """The cells that have asked for the same before and have ids: each may be another cell."""
 
         twins = self.store.read(lambda db: [twin for each in batch for twin in self._twins(db, each)])
         return {twin.place.cell_id for twin in twins if twin.place and twin.place.cell_id}
 
 
-# The names of two states stand in conditions whose indexes have them: those wouldn't be used otherwise.
+# The names of two states are literals where an index has them: it wouldn't be used otherwise.
 _UNSENT: Final = "state IN ('intended', 'sending')"
 _LEFT_UNSENT: Final = "account = ? AND left_unsent = 1 ORDER BY id"
 _ROW: Final = "SELECT * FROM entries WHERE id = ?"
@@ -578,7 +581,7 @@ _ROW: Final = "SELECT * FROM entries WHERE id = ?"
 def _change(
     db: sqlite3.Connection, entry_id: int, only_from: tuple[str, ...], changes: dict[str, Any]
 ) -> bool:
-    """Changes an entry, only from certain states where any are given. Whether it did."""
+    """Changes an entry, only from certain states where any are given. Returns whether it did."""
     condition = f" AND state IN ({marks(only_from)})" if only_from else ""
     columns = stored(changes)
     cursor = db.execute(
@@ -596,9 +599,10 @@ def _hear(
     watcher: str | None,
     took: tuple[float, float] | None,
 ) -> None:
-    """What the service says of a job. Once it has ended, only another word on its end changes it.
+    """Records what the service says about a job.
 
-    `took` are the seconds that it took at least and at most, where that is known better than by `now`.
+    Once it has ended, only another word about its end changes it. `took` are the seconds that it took at
+    least and at most, where that is known better than by `now`.
     """
     known = db.execute(_ROW, (entry_id,)).fetchone()
     ends = changes["state"] in _ENDED
@@ -608,7 +612,7 @@ def _hear(
         changes = {"error": None, **changes, "abandoned_at": None}
     if ends and known["ended_at"] is None:
         changes = {**changes, "ended_at": now}
-        # A job that was taken up by another kernel may have ended long before anybody asked.
+        # A job taken up from another kernel may have ended long before anybody asked.
         seen_through = (
             known["kernel"] == watcher and not known["resumed"] and known["accepted_at"] is not None
         )

@@ -1,6 +1,6 @@
 """An account's money: what was spent, the limit before each submission, and what is left of the balance.
 
-What a state counts as is said by `states`, what a second costs by `wire`; SQL is asked with both. Amounts are
+`states` says what a state counts as, `wire` what a second costs; SQL gets both as parameters. Amounts are
 whole micro-USD, so that a limit is compared exactly.
 """
 
@@ -22,21 +22,21 @@ from .records import PRICE, Entry, Sample, Spend, insert, micro, read
 from .search import marks, matching
 from .store import Part
 
-# A clip that was accepted has ended by then. Nothing in the interface bounds it, so it is much more than any
-# clip takes.
+# By then an accepted clip has ended. Nothing in the interface bounds it, so this is much more than any clip
+# takes.
 PATIENCE_SECONDS: Final = 3600.0
 
-# By what the service's own figure is short of its price, where that is more than a rounding to cents.
+# The amount by which the service's own figure is below its price, if that is more than rounding to cents.
 _SHORT: Final = f"CASE WHEN due - price >= {MICRO // 200} THEN due - price ELSE 0 END"
 _SUMS: Final = (
     "SELECT state, cost_micro IS NOT NULL AS known, abandoned_at IS NOT NULL AS abandoned, "  # noqa: S608 - our own words
     f"sum(price) AS said, sum({_SHORT}) AS short FROM ("
-    # The price is that of the delivered length where it can be meant, else of the one asked for.
+    # The price is that of the delivered length where that is known, else of the one asked for.
     f"SELECT state, cost_micro, abandoned_at, {PRICE} AS price, CAST(round(:second * CASE "
     "WHEN state = :completed AND actual_seconds BETWEEN duration_seconds / 2.0 AND 2 * duration_seconds "
     "THEN actual_seconds ELSE duration_seconds END) AS INTEGER) AS due FROM entries "
     "WHERE account = :account{and_since}) GROUP BY 1, 2, 3 "
-    # A tool's clip has no asked length.
+    # A tool's clip has no requested length.
     f"UNION ALL SELECT NULL, 1, 0, sum(price), sum({_SHORT}) FROM (SELECT cost_micro AS price, "
     "CASE WHEN seconds BETWEEN 0 AND :longest THEN CAST(round(:second * seconds) AS INTEGER) ELSE 0 END "
     "AS due FROM tool_jobs WHERE account = :account{and_called})"
@@ -49,7 +49,7 @@ def spend(db: sqlite3.Connection, account: int, since: float | None, process: in
 
 
 def check_limit(db: sqlite3.Connection, account: int, costs_usd: Sequence[float], limit_usd: float) -> None:
-    """Raises SpendLimitReached if clips of these costs together would pass the limit."""
+    """Raises SpendLimitReached if clips of these costs together would exceed the limit."""
     needed = sum(map(micro, costs_usd))
     known, understated_usd = _sums(db, account)
     if not needed or micro(known.committed_usd) + needed <= micro(limit_usd):
@@ -80,7 +80,7 @@ def check_limit(db: sqlite3.Connection, account: int, costs_usd: Sequence[float]
 def _sums(
     db: sqlite3.Connection, account: int, since: float | None = None, process: int | None = None
 ) -> tuple[Spend, float]:
-    """The sums, and what of them the service's own figures are short of its price."""
+    """The sums, and by how much the service's own figures are below its price."""
     # A kernel's name begins with its process (kernels.py).
     own = "" if process is None else " AND kernel GLOB :kernel"
     conditions = {
@@ -106,7 +106,7 @@ def _sums(
         else:
             charge = states.charge_of(state, cost_known=bool(known), abandoned=bool(abandoned))
             sums[charge] += said
-        # That a failed job cost less than a clip is no understatement.
+        # A failed job that cost less than a clip isn't understated.
         if charge != "none" and not (state == wire.FAILED and known):
             sums["understated"] += short or 0
     tools, short = sums["tools"], sums["understated"]
@@ -115,7 +115,7 @@ def _sums(
 
 
 def sample_of(told: Balance | Usage, at: float, asked_at: float | None = None) -> Sample:
-    """What a billing endpoint said at that time, to a question asked at that one (epoch seconds)."""
+    """What a billing endpoint said at that time, to a question asked at `asked_at` (epoch seconds)."""
     known = told.model_dump(include={"total_requests", "total_seconds", "total_cost_usd", "period_days"})
     balance = told.balance_usd if isinstance(told, Balance) else told.current_balance_usd
     spent = told.total_spent_usd
@@ -123,10 +123,10 @@ def sample_of(told: Balance | Usage, at: float, asked_at: float | None = None) -
 
 
 class Samples(Part):
-    """What the billing endpoints said of the account, and when (interface, Balance and Usage summary)."""
+    """What the billing endpoints said about the account, and when (interface, Balance and Usage summary)."""
 
     def add(self, sample: Sample) -> None:
-        """Notes what was said."""
+        """Records what was said."""
         values = {"account": self._account, **vars(sample)}
         self._store.keep(lambda db: insert(db, "samples", values), flush=False)
 
@@ -142,7 +142,7 @@ class Samples(Part):
         return [read(Sample, row) for row in rows]
 
     def period_days(self, before: float | None) -> int | None:
-        """The period of the last usage that was told before that moment; of the last one where none was."""
+        """The period of the last usage before that moment; of the last one of all if there was none."""
         rows = self._store.rows(
             "SELECT period_days FROM samples WHERE account = ? AND total_requests IS NOT NULL "
             "AND period_days > 0 ORDER BY at < coalesce(?, 9e99) DESC, at DESC, id DESC LIMIT 1",
@@ -153,7 +153,7 @@ class Samples(Part):
 
 @dataclass(frozen=True)
 class Funds:
-    """The balance as it was last heard, in USD, and when (epoch seconds); at most all of it may come off."""
+    """The balance as last heard, in USD, and when (epoch seconds); `at most` all of it may still be charged."""
 
     heard_usd: float
     heard_at: float
@@ -166,20 +166,19 @@ class Funds:
 
 
 def funds(db: sqlite3.Connection, account: int, since: float, lives: Callable[[str], bool]) -> Funds | None:
-    """What is left of the account's balance; None where nobody heard it since that time (epoch seconds).
+    """What is left of the account's balance; None where nobody has heard it since that time (epoch seconds).
 
     The balance is the newest that anybody of this home heard, from either billing endpoint. When a clip is
     charged isn't documented: when it is accepted, or at its end. So that never more is shown than can be
-    left, each submission's price comes off, at most once:
+    left, each submission's price is subtracted, at most once:
 
-    - while it is on its way, and a kernel that `lives` watches it: an earlier fall of the balance may be
-      somebody else's;
-    - after its end until a balance is heard that was asked for later, which holds it whenever it is charged;
-    - where it was sent and never answered, until it is found out, or an hour has passed;
-    - where it was accepted and nobody watches it any more, until the balance has fallen by it, or an hour has
-      passed. Only what nothing else in the ledger explains counts as such a fall, since the last balance
-      heard before it was sent. (Another program that spends as much just then looks the same. That is as
-      good as it can be told without asking about the clip; whoever watches it knows.)
+    - while it is in progress, and a kernel that `lives` watches it: an earlier fall of the balance may be
+    somebody else's; - after its end, until a balance is heard that was asked for later, which includes it
+    whenever it is charged; - where it was sent and never answered, until that is settled, or an hour has
+    passed; - where it was accepted and nobody watches it any more, until the balance has fallen by it, or an
+    hour has passed. Only what nothing else in the ledger explains counts as such a fall, since the last
+    balance heard before it was sent. (Another program that spends as much just then looks the same. That is
+    as good as it can be told without asking about the clip; whoever watches it knows.)
     """
     heard = _hearing(db, account, after=since)
     if heard is None:
@@ -207,7 +206,7 @@ def _price(entries: Iterable[Entry]) -> float:
 
 
 def _sent_at(entry: Entry) -> float:
-    """When it was sent. What isn't sent yet is sent last."""
+    """When it was sent. What hasn't been sent is sent last."""
     if entry.state == states.INTENDED:
         return math.inf
     return entry.intended_at if entry.sent_at is None else entry.sent_at
@@ -232,7 +231,7 @@ def _hearing(
 def _moving(db: sqlite3.Connection, account: int, since: float) -> list[Entry]:
     """What hadn't ended at that moment, and what was never answered in the hour before it."""
     free, hour = states.names(charge="none"), since - PATIENCE_SECONDS
-    # Two stretches of an index: with OR it would be read whole.
+    # Two ranges of an index: with OR the whole of it would be read.
     return matching(
         db,
         "id IN (SELECT id FROM entries WHERE account = ? AND ended_at IS NULL UNION ALL "  # noqa: S608 - bound
@@ -243,9 +242,9 @@ def _moving(db: sqlite3.Connection, account: int, since: float) -> list[Entry]:
 
 
 def _unexplained(db: sqlite3.Connection, account: int, heard: Sample, sent_at: float) -> float:
-    """How much the balance fell since it was heard before that time, less all that may have been charged.
+    """How much the balance fell since it was heard before that time, minus all that may have been charged.
 
-    Without such a balance nothing is known of a fall: it is as if it had stayed.
+    Without such a balance nothing is known about a fall: it counts as unchanged.
     """
     before = _hearing(db, account, before=sent_at)
     since = _asked_at(before or heard)

@@ -1,6 +1,6 @@
 """The ledger's values and words. Times are epoch seconds, amounts USD, lengths seconds; None: not known.
 
-In the file amounts are whole micro-USD, so that a limit is compared exactly.
+In the file, amounts are whole micro-USD, so that a limit is compared exactly.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ MOST_USD: Final = 1e9  # many of them add up to less than the file's integers ho
 
 @dataclass(frozen=True)
 class Account:
-    """Whose rows they are: one key at one service. `fingerprint` tells keys apart, not what they are.
+    """Whose rows they are: one key at one service. `fingerprint` tells keys apart without revealing them.
 
-    A key that took the place of another one has that one's `id`.
+    A key that replaced another has that one's `id`.
     """
 
     id: int
@@ -43,9 +43,9 @@ class Account:
 
 @dataclass(frozen=True)
 class SweepCell:
-    """The cell of a sweep that a submission is for, and the entry that the cell was seen with, None: none.
+    """The cell of a sweep that a submission is for, and the entry that the cell was seen with, None for none.
 
-    Where the cell has another one by now, or that one has come to something else, nothing new is bought.
+    If the cell has another entry by now, or that one's state has changed, nothing new is bought.
     """
 
     sweep: int
@@ -55,11 +55,11 @@ class SweepCell:
 
 @dataclass(frozen=True)
 class Submission:
-    """A request that is about to be sent, and what the ledger keeps beside it.
+    """A request that is about to be sent, and what the ledger keeps with it.
 
     `sameness` is that of what was asked for: a cell that left the seed random gets its clip back, whichever
     was drawn. `place` is None for what may be bought any number of times: a script, a button. `repeats` is
-    the number of an uncertain entry that is sent again by it. `template` and `slots` are a sweep's, and what
+    the number of an uncertain entry that it sends again. `template` and `slots` are a sweep's, and what
     filled them.
     """
 
@@ -89,7 +89,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class Marks:
-    """What a person put to a job; kept by the ledger, never sent to the service."""
+    """A person's marks on a job; kept by the ledger, never sent to the service."""
 
     picked_at: float | None = None
     note: str = ""
@@ -105,7 +105,7 @@ class Marks:
 class EarlierRun:
     """The run that submitted a job which a later one got back.
 
-    `known_by` is what it was recognised by: its cell's id, its cell's text alone, a pool of threads that this
+    `known_by` is how it was recognised: by its cell's id, its cell's text alone, a pool of threads that this
     cell may share with another, the label in `once`, or its place in a sweep. `notebook` is the path of its
     notebook, None where that isn't known.
     """
@@ -115,7 +115,7 @@ class EarlierRun:
     notebook: str | None = None
 
 
-# What of a request has a column of its own, as searches and statistics ask for it; the rest is JSON.
+# The parts of a request with columns of their own, for searches and statistics; the rest is JSON.
 _ASKED: Final = ("mode", "prompt", "duration_seconds", "aspect_ratio")
 
 
@@ -123,7 +123,7 @@ _ASKED: Final = ("mode", "prompt", "duration_seconds", "aspect_ratio")
 class Entry:
     """One submission and all that became of it.
 
-    `record` is what was asked for, as `JobRequest.record` has it, and a sweep's `template` and `slots`;
+    `record` is what was asked for, as in `JobRequest.record`, and a sweep's `template` and `slots`;
     `actual_seconds` is the clip's length. `kernel` looks after it. `took_seconds` is from the acceptance to
     the end as one kernel saw it, None where nobody watched.
     """
@@ -156,7 +156,7 @@ class Entry:
 
     @classmethod
     def of(cls, row: sqlite3.Row) -> Entry:
-        """The entry that a row of `entries` holds."""
+        """The entry in a row of `entries`."""
         marks = Marks(row["picked_at"], row["note"], tuple(json.loads(row["tags"])))
         return read(
             cls, row, account_id=row["account"], record=_record(row), place=place_of(row), marks=marks
@@ -169,7 +169,7 @@ class Entry:
 
     @property
     def mode(self) -> str:
-        """Which endpoint it went to."""
+        """The endpoint that it went to."""
         return str(self.record["mode"])
 
     @property
@@ -189,13 +189,13 @@ class Entry:
 
     @property
     def repeat_key(self) -> str:
-        """What tells its attempts from those of all other submissions, of other homes too."""
+        """Tells its attempts apart from all other submissions, also those of other homes."""
         mark = f"{self.id} {self.intended_at!r} {self.prompt}"
         return hashlib.sha256(mark.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
     @property
     def price_usd(self) -> float:
-        """What it cost; the estimate, until that is known."""
+        """What it cost, or the estimate until that is known."""
         return self.estimated_cost_usd if self.cost_usd is None else self.cost_usd
 
     @property
@@ -209,10 +209,10 @@ class Entry:
 class Spend:
     """What an account's submissions cost, in USD, by how sure it is.
 
-    `spent_usd` is billed, as the service says; `reserved_usd` is for clips on their way; `uncertain_usd` is
+    `spent_usd` is billed, as the service says; `reserved_usd` is for clips in progress; `uncertain_usd` is
     for those that were never answered, failed (whether those are charged isn't stated) or can't be asked
-    about any more, and for what the service's figures are short of its price. Of what was spent, `tools_usd`
-    is for clips that agent tools bought and a session took up.
+    about any more, and for the amount by which the service's figures are below its price. Of what was spent,
+    `tools_usd` is for clips that agent tools bought and a session took up.
     """
 
     spent_usd: float
@@ -222,7 +222,7 @@ class Spend:
 
     @property
     def committed_usd(self) -> float:
-        """All three: what the account may have to pay so far."""
+        """The sum of all three: what the account may have to pay so far."""
         return round(self.spent_usd + self.reserved_usd + self.uncertain_usd, 6)
 
 
@@ -256,7 +256,7 @@ def _record(row: sqlite3.Row) -> dict[str, Any]:
 
 
 def request_columns(new: Submission) -> dict[str, object]:
-    """What is asked for, as rows have it."""
+    """What is asked for, as columns."""
     record = new.request.record()
     asked = {name: record.pop(name, None) for name in _ASKED}
     if new.template is not None:
@@ -265,9 +265,9 @@ def request_columns(new: Submission) -> dict[str, object]:
 
 
 def read(kind: Callable[..., T], row: sqlite3.Row, **others: Any) -> T:
-    """The dataclass that a row holds: each field that isn't among the `others` has a column of its name.
+    """The dataclass in a row: each field that isn't among the `others` has a column of its name.
 
-    Its amounts in USD are whole micro-USD there.
+    Amounts in USD are whole micro-USD there.
     """
     for name, column in _columns(kind, frozenset(others)):
         others[name] = row[column] if name == column else usd(row[column])
@@ -293,7 +293,7 @@ def stored(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def insert(db: sqlite3.Connection, table: str, values: Mapping[str, Any]) -> sqlite3.Row:
-    """A new row, as it is then. Amounts are given in USD."""
+    """Inserts a row and returns it. Amounts are given in USD."""
     columns = stored(values)
     names, marks = ", ".join(columns), ", ".join("?" * len(columns))
     row: sqlite3.Row = db.execute(
@@ -304,7 +304,7 @@ def insert(db: sqlite3.Connection, table: str, values: Mapping[str, Any]) -> sql
 
 
 def micro(amount_usd: float) -> int:
-    """USD as whole micro-USD. What no service can mean is kept as the most that there is."""
+    """USD as whole micro-USD. What no service can mean is kept as the largest amount."""
     return round(max(-MOST_USD, min(MOST_USD, amount_usd)) * MICRO)
 
 
@@ -321,8 +321,8 @@ def told_state(state: str) -> str:
 def named_states(given: str | Collection[str], is_there: Callable[[str], bool]) -> tuple[str, ...]:
     """The entries' words for the states that a person named.
 
-    Raises InvalidInput for what is no word, and for a state that, by `is_there`, no job has either: a service
-    may have states of its own.
+    Raises InvalidInput for an unknown word, and for a state that no job has, by `is_there`: a service may
+    have states of its own.
     """
     words = [given] if isinstance(given, str) else given
     if not isinstance(words, Collection) or not all(isinstance(word, str) for word in words):
@@ -337,7 +337,7 @@ def named_states(given: str | Collection[str], is_there: Callable[[str], bool]) 
 
 
 def fingerprint(connection: sqlite3.Connection, secret: Secret) -> str:
-    """Tells secrets apart by the file's own salt, not what they are."""
+    """Tells secrets apart by the file's own salt, without revealing them."""
     salt = connection.execute("SELECT salt FROM salt").fetchone()["salt"]
     return hashlib.blake2b(secret.reveal().encode(), key=salt, digest_size=8).hexdigest()
 
@@ -345,10 +345,10 @@ def fingerprint(connection: sqlite3.Connection, secret: Secret) -> str:
 def account_of(
     connection: sqlite3.Connection, origin: str, key: Secret, same_as: Account | None = None
 ) -> Account:
-    """The account of `key` at the service of `origin`, made where there is none.
+    """The account of `key` at the service of `origin`, created if there is none.
 
-    With `same_as` the key takes the place of that account's key, from now on and for every later kernel: the
-    rows stay the account's, only the requests of the two keys are counted apart.
+    With `same_as` the key replaces that account's key, from now on and for every later kernel: the rows stay
+    the account's, only the requests of the two keys are counted separately.
     """
     named = (origin, fingerprint(connection, key))
     if same_as is not None:
@@ -373,7 +373,7 @@ def restore(connection: sqlite3.Connection, account: Account) -> None:
 
 
 def origin(service: str) -> str:
-    """Scheme, host and port of an address; any other name as it is."""
+    """Scheme, host and port of an address; any other name unchanged."""
     try:
         parts = urlsplit(service.strip())
         port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
@@ -385,7 +385,7 @@ def origin(service: str) -> str:
 
 
 def place_of(row: sqlite3.Row) -> Place | None:
-    """The place that a row has."""
+    """The place in a row."""
     if row["cell"] is None:
         return None
     name = None if row["cell_id"] is None else CellId(row["cell_id"], row["opening"], row["notebook"])
@@ -393,7 +393,7 @@ def place_of(row: sqlite3.Row) -> Place | None:
 
 
 def place_columns(place: Place | None) -> dict[str, object]:
-    """A place as rows have it."""
+    """A place as columns."""
     if place is None:
         return {}
     name = place.cell_id

@@ -1,7 +1,7 @@
 """One key's requests as all kernels of this machine send them, so that together they keep to its limit.
 
-Each kernel knows its own; here it learns of the others'. What fits, and which request matters most, is the
-client's part.
+Each kernel knows its own; here it learns about the others'. The client decides what fits, and which request
+matters most.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ KEPT_SECONDS: Final = 300.0
 LONGEST_SECONDS: Final = 60.0  # one that isn't answered by then never will be: its kernel has ended
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
-# Anybody may set the clock of the epoch, so it only serves between machines that share a folder.
+# Anybody may set the epoch clock, so it is only used between machines that share a folder.
 _AGE: Final = "CASE WHEN boot = :boot THEN :steady - steady ELSE :epoch - at END"
 
 
@@ -54,12 +54,12 @@ class RequestLog:
         self._instant = Instant.now
 
     def enter(self, now: float, fits: Callable[[Sequence[float], int | None], bool]) -> int | None:
-        """Notes a request of this kernel if `fits` says so of the others' requests; its number, or None.
+        """Notes a request of this kernel if `fits` accepts the others' requests; returns its number, or None.
 
-        `fits` gets from when those count, on the clock of which `now` is read, oldest first: from their
-        answers, or from `now` while they are under way; and the limit that the newest was told of, None if
-        none was. No other kernel notes one meanwhile, so two can't both take the last place. Follow it with
-        `answered` or `give_back`.
+        `fits` gets the moments from which those count, oldest first, on the clock of `now`: their answers, or
+        `now` while they are in flight; and the limit that the newest was told, None if none was. No other
+        kernel notes one meanwhile, so two can't both take the last place. Follow it with `answered` or
+        `give_back`.
         """
         bound = {
             **vars(self._instant()),
@@ -100,7 +100,7 @@ class RequestLog:
     def answered(self, place: int, now: float, limit: int | None) -> None:
         """It was answered, or lost, just now: the service counted it no later, so it counts from then.
 
-        `limit` is how many requests a minute the service said that the key has.
+        `limit` is the requests a minute that the service said the key has.
         """
         at = self._instant()
         self._keep(

@@ -1,7 +1,7 @@
-"""The ledger's tables, and how the rows of an earlier Reelbook's ledger or of a damaged one come into them.
+"""The ledger's tables, and how the rows of an earlier or a damaged ledger get into them.
 
-A changed schema gets the next NUMBER. What an earlier one has in today's columns is copied, within the file
-and in one transaction; a column that it lacks gets its default.
+A changed schema gets the next NUMBER. Columns that an earlier one shares with today's are copied, within the
+file and in one transaction; a column that it lacks gets its default.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TABLES: Final = {
         fingerprint TEXT NOT NULL,
         UNIQUE (origin, fingerprint)
     """,
-    # A key that took the place of another one: its rows are the account's, its requests are its own.
+    # A key that replaced another: its rows are the account's, its requests are its own.
     "later_keys": """
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         origin TEXT NOT NULL,
@@ -32,13 +32,13 @@ TABLES: Final = {
         account INTEGER NOT NULL,
         UNIQUE (origin, fingerprint)
     """,
-    # What a second costs and what a state means stand in `wire` and `states` alone: no column has them.
-    # `request` is what was asked for, as JSON, but for what has a column of its own; `seed` (a text, as it
-    # may have more than 64 bits) and `image_digest` are those of rows from before it. `cell` is a hash of the
-    # cell's text, `cell_id` the front end's name for it. `left_unsent`: cancelled because its kernel ended
-    # before it was sent, so a person may have it sent after all; not so one that `repeats` another entry,
-    # which may have been bought. `took_seconds` is when the end was noticed; the job took more than
-    # `took_at_least`, and at most `took_at_most`.
+    # What a second costs and what a state means is in `wire` and `states` alone: no column has them.
+    # `request` is what was asked for, as JSON, except what has a column of its own; `seed` (a text, as it may
+    # have more than 64 bits) and `image_digest` are those of older rows. `cell` is a hash of the cell's text,
+    # `cell_id` the front end's name for it. `left_unsent`: cancelled because its kernel ended before it was
+    # sent, so a person may have it sent after all; but not one that `repeats` another entry, which may have
+    # been bought. `took_seconds` is when the end was noticed; the job took more than `took_at_least`, and at
+    # most `took_at_most`.
     "entries": """
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         account INTEGER NOT NULL,
@@ -83,7 +83,7 @@ TABLES: Final = {
         note TEXT NOT NULL DEFAULT '',
         tags TEXT NOT NULL DEFAULT '[]'
     """,
-    # The tags of an entry stand in it as a JSON list; the table is there to find entries by them.
+    # An entry's tags are in it as a JSON list; the table exists to find entries by them.
     "tags": """
         account INTEGER NOT NULL,
         tag TEXT NOT NULL,
@@ -101,7 +101,7 @@ TABLES: Final = {
         better TEXT,
         voter TEXT NOT NULL
     """,
-    # What ended before a question was asked is in its answer.
+    # The answer to a question includes whatever ended before it was asked.
     "samples": """
         id INTEGER PRIMARY KEY,
         account INTEGER NOT NULL,
@@ -114,8 +114,8 @@ TABLES: Final = {
         total_cost_micro INTEGER,
         period_days REAL
     """,
-    # `of_key` is the key's origin and fingerprint. `steady` is when by the steady clock of the machine's
-    # start `boot`; `at` may be set.
+    # `of_key` is the key's origin and fingerprint. `steady` is the time by the steady clock of the machine's
+    # start `boot`; `at` may be set by anybody.
     "requests": """
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         of_key TEXT NOT NULL,
@@ -152,7 +152,7 @@ TABLES: Final = {
         PRIMARY KEY (account, request_id)
     """,
     # `record` is the caller's JSON. Each cell has at most one entry: the one that was bought for it, or,
-    # where it was `found`, one that was there before.
+    # where it was `found`, one that existed before.
     "sweeps": """
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         account INTEGER NOT NULL,
@@ -180,11 +180,11 @@ TABLES: Final = {
         PRIMARY KEY (sweep, number)
     """,
 }
-PASSING: Final = ("requests",)  # of use for minutes, so nothing is lost with them
+PASSING: Final = ("requests",)  # useful for minutes only, so nothing is lost with them
 INDEXES: Final = (
     "entries_by_time ON entries (account, intended_at)",
     "entries_by_price ON entries (account, coalesce(cost_micro, estimated_cost_micro))",
-    # The columns behind `intended_at` are all that the sums need.
+    # The sums need only the columns after `intended_at`.
     "entries_by_state ON entries (account, state, intended_at, abandoned_at, cost_micro, "
     "estimated_cost_micro, duration_seconds, actual_seconds)",
     "entries_by_end ON entries (account, ended_at)",
@@ -198,7 +198,7 @@ INDEXES: Final = (
     "entries_unsent ON entries (kernel, state) WHERE state IN ('intended', 'sending')",
     "entries_left_unsent ON entries (account, sameness) WHERE left_unsent = 1",
     "entries_completed ON entries (account, sameness) WHERE state = 'completed'",
-    # What a forecast learns from is read in the order of the submissions.
+    # Forecasts learn in the order of the submissions.
     "entries_taking ON entries (account, mode, id, duration_seconds, aspect_ratio) "
     "WHERE took_seconds IS NOT NULL",
     "tags_by_entry ON tags (entry)",
@@ -208,7 +208,7 @@ INDEXES: Final = (
     "sweeps_by_sameness ON sweeps (account, sameness)",
 )
 _GONE: Final = ("images", "fixed_windows", "picks")
-# What earlier ones kept in place of `picked_at`: stars, and the winners of comparisons, which say when.
+# What earlier schemas had in place of `picked_at`: stars, and the winners of comparisons, which say when.
 _FORMER_PICKS: Final = (
     "SELECT intended_at, id FROM entries WHERE starred = 1 ORDER BY id",
     "SELECT at, winner FROM picks ORDER BY id",
@@ -268,7 +268,7 @@ def _count(connection: sqlite3.Connection, table: str) -> int:
 
 
 def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str) -> int:
-    """How many rows of a table could be copied."""
+    """Copies a table's rows, and returns how many could be."""
     shared: list[str] = []
     with contextlib.suppress(sqlite3.DatabaseError):
         shared = [name for name in _columns(source, table) if name in _columns(target, table)]
@@ -276,7 +276,7 @@ def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str) ->
         return 0
     names, marks = ", ".join(shared), ", ".join("?" * len(shared))
     before = _count(target, table)
-    # From both ends: behind the first broken page there may be sound ones.
+    # From both ends: beyond the first broken page there may be sound ones.
     for order in ("ASC", "DESC"):
         rows: list[sqlite3.Row] = []
         with contextlib.suppress(sqlite3.DatabaseError):
@@ -290,7 +290,7 @@ def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str) ->
 
 
 def _former_picks(source: sqlite3.Connection) -> list[tuple[float, int]]:
-    """When which entry was picked, by what an earlier Reelbook kept of it."""
+    """When which entry was picked, by an earlier schema."""
     found: list[tuple[float, int]] = []
     for query in _FORMER_PICKS:
         with contextlib.suppress(sqlite3.DatabaseError):  # it has no such column, or is damaged

@@ -1,8 +1,8 @@
-"""Entries are found again: by number and id, and in pages with filters, text, sorting and keyset paging.
+"""Finds entries: by number and id, and in pages with filters, text, sorting and keyset paging.
 
 A word of the text must begin a word of the prompt or of the note, so that a search narrows as it is typed.
-Rows are met in order and looked through one by one, which needs no index of words: SQLite passes over most of
-those without the letters, Python looks at the rest.
+Rows are read in order and checked one by one, which needs no index of words: SQLite skips most of those
+without the letters, Python checks the rest.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ Sort = Literal["newest", "oldest", "costliest"]
 MANY_ENTRIES: Final = 5000
 PROMPTS_PAGE: Final = 200
 ALL_ENTRIES: Final = 2**31
-# A job submitted longer ago has ended, unless its state says otherwise; figures follow an end by then.
+# A job submitted longer ago has ended, unless its state says otherwise; figures include an end by then.
 LONG_SECONDS: Final = 7 * 86_400.0
 LATE_SECONDS: Final = 600.0
 _LAST_CHARACTER: Final = "\U0010ffff"
 
 _WORD = re.compile(r"\w")
-# Thai to Khmer, CJK, Hangul: written without spaces, so that a word may begin anywhere.
+# Thai to Khmer, CJK, Hangul: written without spaces, so a word may begin anywhere.
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 
 
-# SQLite folds the case of plain letters only, so it leaves every other text to Python.
+# SQLite folds the case of ASCII letters only, so it leaves every other text to Python.
 _TEXT: Final = "(prompt || char(10) || note)"
 _NOT_ASCII: Final = f"length({_TEXT}) <> length(CAST({_TEXT} AS BLOB))"
 
 
 @dataclass(frozen=True)
 class Filter:
-    """What `Ledger.find` is asked for; None asks for nothing. `state` is one word or several.
+    """What `Ledger.find` looks for; None doesn't restrict it. `state` is one word or several.
 
-    `since` and `until` (not included) are epoch seconds. The cost is the final one, the estimate until it is
-    known. `cells` are numbers of cells of the `sweep`; the rest of it isn't found then.
+    `since` and `until` (not included) are epoch seconds. The cost is the final one, or the estimate until it
+    is known. `cells` are numbers of the `sweep`'s cells; its other cells aren't found then.
     """
 
     text: str | None = None
@@ -68,7 +68,7 @@ EVERYTHING: Final = Filter()
 
 
 class Entries:
-    """The entries of an account, or those of all accounts where it is None."""
+    """The entries of an account, or of all accounts where it is None."""
 
     def __init__(self, store: Store, account_id: int | None) -> None:
         self.store = store
@@ -79,12 +79,12 @@ class Entries:
         return next(iter(self._entries("id = ?", entry_id)), None)
 
     def by_request_id(self, request_id: str) -> Entry | None:
-        """The newest entry of the service's id."""
+        """The newest entry with the service's id."""
         wanted = "request_id = ? AND account = coalesce(?, account) ORDER BY id DESC LIMIT 1"
         return next(iter(self._entries(wanted, request_id, self._account_id)), None)
 
     def beginning_with(self, beginning: str, *, limit: int = 10) -> list[Entry]:
-        """The entries in any account whose id at the service begins so, newest first."""
+        """The entries in any account whose id at the service begins with that, newest first."""
         wanted = "request_id >= ? AND request_id < ? ORDER BY id DESC LIMIT ?"
         return self._entries(wanted, beginning, beginning + _LAST_CHARACTER, limit)
 
@@ -117,7 +117,7 @@ class Entries:
         return self.store.read(read)
 
     def count(self, wanted: Filter = EVERYTHING) -> int:
-        """How many entries are like that; the text isn't looked for."""
+        """How many entries match; the text is ignored."""
         terms, values = _conditions(self._account_id, wanted)
         row = self.store.row(f"SELECT count(*) FROM entries WHERE {' AND '.join(terms)}", *values)  # noqa: S608 - bound
         return 0 if row is None else int(row[0])
@@ -141,7 +141,7 @@ class Entries:
         return self.find(Filter(state=states.UNCERTAIN), sort="oldest", limit=MANY_ENTRIES)
 
     def others_since(self, at: float) -> list[Entry]:
-        """The entries that may have moved money or counts since then; uncertain ones aside."""
+        """The entries that may have moved money or counts since then, except uncertain ones."""
         under_way = self.find(Filter(state=states.names(group="under way")), limit=MANY_ENTRIES)
         recent = self.entries_since(at - LONG_SECONDS)
         found = {entry.id: entry for entry in (*under_way, *recent) if entry.state != states.UNCERTAIN}
@@ -163,12 +163,12 @@ def matching(db: sqlite3.Connection, wanted: str, *values: object) -> list[Entry
 
 
 def marks(values: Collection[object]) -> str:
-    """A mark for each of the values: they are bound."""
+    """A placeholder for each of the values."""
     return ", ".join("?" * len(values))
 
 
 def _conditions(account: int | None, wanted: Filter) -> tuple[list[str], list[Any]]:
-    """The WHERE, term by term, with its values. Of the text it has what SQLite can tell."""
+    """The terms of the WHERE, and their values. Of the text they have what SQLite can check."""
     terms, values = ["1"], list[Any]()
 
     def add(term: str, *given: Any) -> None:

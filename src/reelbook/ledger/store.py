@@ -1,12 +1,12 @@
-"""The ledger's one connection: transactions one at a time, on a disk that may fail and come back.
+"""The ledger's one connection: one transaction at a time, on a disk that may fail and come back.
 
 It is used on a thread of its own, and the caller waits for it: an interrupt (Stop, Ctrl-C) ends the waiting
 and never lands in a transaction.
 
-Every read and write is a function of the connection, so that it can be done again. Where the disk takes no
+Every read and write is a function of the connection, so that it can be repeated. Where the disk takes no
 writes, `write` raises LedgerUnavailable: what is about to be paid must be on the disk first. What was learnt
-can't be refused: `keep` does it in a copy in memory and again on the disk as soon as that takes it. Until
-then reads see the copy, and `trouble` says what happened.
+can't be refused: `keep` does it in a copy in memory, and again on the disk as soon as that works. Until then
+reads see the copy, and `trouble` says what happened.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 FILE_NAME: Final = "ledger.db"
-# SQLite asks often only while a wait is young, and hears no Stop meanwhile: long waits are many short ones.
+# SQLite retries often only early in a wait, and hears no Stop meanwhile: a long wait is many short ones.
 _SLICE_SECONDS: Final = 0.1
 _PAUSE_SECONDS: Final = 0.01
-# The session's thread waits here too, and all its jobs with it; and within a second a person is to be told.
+# The session's thread waits here too, with all its jobs; and a person is to be told within a second.
 _IN_USE_SECONDS: Final = 0.5
 _RETURN_SECONDS: Final = 0.5
-_CLOSING_SECONDS: Final = 3.0  # Jupyter kills a kernel 5 s after it asked it to end
+_CLOSING_SECONDS: Final = 3.0  # Jupyter kills a kernel 5 s after asking it to end
 _COMPANIONS: Final = ("", "-wal", "-shm", "-journal")
 _DAMAGE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _MISSING: Final = "A job that is missing goes on at the service: take it up by its id with session.job(id)."
@@ -87,10 +87,10 @@ def patiently(
     pause_seconds: float = _PAUSE_SECONDS,
     passes: Callable[[sqlite3.Error], bool] = lambda error: primary_code(error) == sqlite3.SQLITE_BUSY,
 ) -> T:
-    """The result of `attempt`, which is done again for so long where what it met `passes`.
+    """The result of `attempt`, which is repeated for so long while its error `passes`.
 
-    By default that is a lock of another program's. SQLite itself waits for a slice within an attempt, but
-    not where two would wait for each other.
+    By default that is another program's lock. SQLite itself waits for a slice within an attempt, but not
+    where two would wait for each other.
     """
     countdown = Countdown(seconds)
     while True:
@@ -114,14 +114,14 @@ def primary_code(error: sqlite3.Error) -> int:
 
 
 def suspicion(path: Path) -> Path:
-    """The file that a kernel leaves which met damage in use: the next one looks through the whole ledger."""
+    """The file that a kernel leaves when it meets damage: the next one checks the whole ledger."""
     return path.with_name("ledger.suspect")
 
 
 def _ready(path: Path) -> sqlite3.Connection:
     if not path.exists():
         _make_new(path)
-    # Not opened and closed again: that would end the locks that SQLite holds on it in this process.
+    # Not opened and closed again: that would release the locks that SQLite holds on it in this process.
     elif path.is_file():
         with contextlib.suppress(OSError):  # some network folders have no modes
             path.chmod(0o600)
@@ -137,7 +137,7 @@ def _ready(path: Path) -> sqlite3.Connection:
 def _make_new(path: Path) -> None:
     unfinished = path.with_name("ledger.new.db")
     _remove(unfinished)  # of a kernel that was killed here
-    # SQLite gives its companions the mode of the file, so that has to be right before there are any.
+    # SQLite gives its companion files the mode of the file, so it has to be right before there are any.
     os.close(os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     _at_newest_schema(unfinished).close()
     unfinished.rename(path)
@@ -162,9 +162,9 @@ def _at_newest_schema(path: Path) -> sqlite3.Connection:
 
 
 def _begun_anew(path: Path, busy_seconds: float, damage: str) -> tuple[sqlite3.Connection, str]:
-    """A new ledger in the place of one that is damaged or empty, with all that can still be read.
+    """A new ledger in place of a damaged or empty one, with all that can still be read.
 
-    That is of the file itself, or else of the newest one that was damaged before it.
+    That is from the file itself, or else from the newest one that was damaged before it.
     """
     earlier = sorted(path.parent.glob("ledger.damaged-*.db"), reverse=True)
     kept = _moved_aside(path)
@@ -205,7 +205,7 @@ def _connect(database: str, busy_seconds: float, *, uri: bool = False) -> sqlite
 
 
 def _look_through(connection: sqlite3.Connection, path: Path) -> None:
-    # It reads the whole file, too long to do at each start: a broken head or a missing tail shows itself.
+    # It reads the whole file, too long for each start: a broken head or a missing tail shows by itself.
     if suspicion(path).exists():
         found = connection.execute("PRAGMA quick_check").fetchone()[0]
         if found != "ok":
@@ -223,7 +223,7 @@ def _moved_aside(path: Path) -> Path:
 
 Work = Callable[[sqlite3.Connection], T]
 
-# What a disk or another program can be at fault for; any other error is ours.
+# Errors that a disk or another program can cause; any other is ours.
 _DISK: Final = frozenset(
     getattr(sqlite3, f"SQLITE_{name}")
     for name in ("BUSY", "LOCKED", "PROTOCOL", "FULL", "IOERR", "READONLY", "PERM", "CANTOPEN")
@@ -231,7 +231,7 @@ _DISK: Final = frozenset(
 
 
 class Withdrawn(Exception):
-    """Nobody waits for this write any more, and it had not begun: nothing was written."""
+    """Nobody waits for this write any more, and it hadn't begun: nothing was written."""
 
 
 class Store:
@@ -258,11 +258,11 @@ class Store:
         self._connection = connection
         self._busy_seconds = busy_seconds
         self._copy: sqlite3.Connection | None = None  # of the ledger, while the disk takes no writes
-        self._owed: deque[tuple[Work[Any], bool]] = deque()  # what the disk has to be told, in its order
+        self._owed: deque[tuple[Work[Any], bool]] = deque()  # still to be written, in order
         self._locked = False
         self._damaged = False
         self._refused = ""
-        # Puts what can't be done without into a copy, of which the disk may have given nothing.
+        # Restores what can't be done without in a copy, for which the disk may have given nothing.
         self.prepare_copy: Work[None] = lambda connection: None
         self._told: list[Callable[[], None]] = []
 
@@ -285,7 +285,7 @@ class Store:
         return cls(thread, thread.call(open_memory), home / FILE_NAME, in_memory=True, notice=notice)
 
     def on_trouble(self, callback: Callable[[], None]) -> None:
-        """`callback` is called, on the store's thread, when `trouble` begins or ends."""
+        """Calls `callback` on the store's thread when `trouble` begins or ends."""
         self._told.append(callback)
 
     def read(self, work: Work[T]) -> T:
@@ -312,10 +312,10 @@ class Store:
     def write(self, work: Work[T], *, flush: bool = True, withdrawn: Callable[[], bool] = lambda: False) -> T:
         """The result of `work`, done on the disk in a transaction of its own: all of it or nothing.
 
-        With `flush` it is on the disk when this returns, also if the power fails then; without, it survives
-        the end of the process. It must be possible to do `work` twice. While it waits for the file it is
-        given up, with Withdrawn, once the caller was interrupted or `withdrawn` says so. Raises
-        LedgerUnavailable where the disk doesn't take it, and then nothing was written.
+        With `flush` it is on the disk when this returns, even if the power fails then; without, it survives
+        the end of the process. `work` may be done twice. While it waits for the file it is given up, with
+        Withdrawn, once the caller was interrupted or `withdrawn` says so. Raises LedgerUnavailable where the
+        disk doesn't take it, and then nothing was written.
         """
         interrupted = False
 
@@ -338,13 +338,13 @@ class Store:
             raise
 
     def prove_writable(self) -> None:
-        """Raises LedgerUnavailable where nothing can be written down."""
+        """Raises LedgerUnavailable where nothing can be written."""
         self.write(_touch)
 
     def keep(self, work: Work[T], *, flush: bool = True, lasting: bool = True) -> T:
-        """The result of `work`, as `write`; where the disk doesn't take it, done in memory until it does.
+        """The result of `work`, as in `write`; where the disk doesn't take it, done in memory until it does.
 
-        What isn't `lasting` is of use for the moment only, and the disk isn't told of it afterwards.
+        What isn't `lasting` only matters now, and isn't written to the disk afterwards.
         """
 
         def keep() -> T:
@@ -361,9 +361,9 @@ class Store:
         return self._thread.call(keep)
 
     def close(self) -> bool:
-        """Closes the file; what was written is in it. Whether that is all: the rest is lost.
+        """Closes the file, with what was written in it. Returns False if something had to be lost.
 
-        A disk that takes no writes is waited for a moment: what it is owed are ids of clips that are paid.
+        A disk that takes no writes is waited for briefly: what it hasn't got are ids of paid clips.
         """
 
         def close() -> bool:
@@ -384,7 +384,10 @@ class Store:
         return patiently(lambda: _transaction(self._connection, work, flush, given_up), self._busy_seconds)
 
     def _turned_to_copy(self, error: sqlite3.Error) -> sqlite3.Connection:
-        """Goes on in memory, with what the disk can still be read of. Raises what isn't the disk's fault."""
+        """Goes on in memory, with what can still be read from the disk.
+
+        Raises what isn't the disk's fault.
+        """
         if self.in_memory or primary_code(error) not in _DISK:
             raise error
         if is_damage(error):
@@ -406,7 +409,7 @@ class Store:
         return self._copy
 
     def _returned(self) -> bool:
-        """Tries the disk again: what it has to be told is written, and from then on it is used."""
+        """Tries the disk again: writes what it hasn't got, and uses it from then on."""
         try:
             self._pay()
         except sqlite3.Error as error:
@@ -420,7 +423,7 @@ class Store:
         return True
 
     def _pay(self) -> None:
-        # On a disk that is nearly full one write may fit and the next one not: it has to have some room.
+        # On a nearly full disk one write may fit and the next one not: there has to be some room.
         if not self._locked and (reason := _disk_reason(self.path.parent)):
             raise _sqlite_error(sqlite3.SQLITE_IOERR, reason)
         _transaction(self._connection, _touch)
@@ -437,7 +440,7 @@ class Store:
             raise _sqlite_error(sqlite3.SQLITE_CORRUPT, "it was damaged before")
 
     def _return_later(self) -> None:
-        """The disk is tried again soon, also where nobody has anything to write."""
+        """Has the disk tried again soon, also where nobody has anything to write."""
         myself = weakref.ref(self)
 
         def look() -> None:
@@ -458,7 +461,7 @@ class Store:
 
 
 class Part:
-    """What the ledger of an account has on one subject."""
+    """What an account's ledger has on one subject."""
 
     def __init__(self, store: Store, account: int, kernel: Kernel, clock: Callable[[], float]) -> None:
         self._store = store
@@ -468,13 +471,13 @@ class Part:
 
 
 class _Thread:
-    """Carries out calls one after the other. Calls from within a call are a part of it."""
+    """Carries out calls one after the other. A call within a call is part of it."""
 
     def __init__(self) -> None:
         self._calls: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = SimpleQueue()
-        self._door = threading.Lock()  # between a call that comes and the end
+        self._door = threading.Lock()  # between a new call and the end
         self._ended = False
-        # It holds the queue alone, so that a store that nobody closes ends it too.
+        # It holds only the queue, so that a store that nobody closes ends it too.
         self._thread = threading.Thread(
             target=_carry_out, args=(self._calls,), name="reelbook-ledger", daemon=True
         )
@@ -482,7 +485,7 @@ class _Thread:
         weakref.finalize(self, self._calls.put, None).atexit = False
 
     def call(self, call: Callable[[], T]) -> T:
-        """The result of `call`, for which it waits. An interrupt ends the waiting only."""
+        """Waits for the result of `call` and returns it. An interrupt ends only the waiting."""
         if threading.current_thread() is self._thread:
             return call()
         future: Future[T] = Future()
@@ -496,7 +499,7 @@ class _Thread:
             del future  # or an error would hold itself, by its traceback
 
     def call_later(self, seconds: float, call: Callable[[], object]) -> None:
-        """Carries `call` out after a while, and waits for nothing; not after the end."""
+        """Carries `call` out after a while, without waiting; not after the end."""
 
         def hand_over() -> None:
             with self._door:
@@ -508,7 +511,7 @@ class _Thread:
         timer.start()
 
     def end(self, last: Callable[[], bool]) -> bool:
-        """Carries out the calls so far, then `last`, whose result it gives, and ends; once.
+        """Carries out the calls so far, then `last`, whose result it returns, and ends; once.
 
         A later call raises SessionClosed.
         """
@@ -546,7 +549,7 @@ def _transaction(
         result = work(connection)
         connection.execute("COMMIT")
     except BaseException:
-        # After a full disk SQLite may have taken it back already.
+        # After a full disk, SQLite may already have rolled it back.
         with contextlib.suppress(sqlite3.Error):
             connection.rollback()
         raise
@@ -562,7 +565,7 @@ def _refuse(given_up: Callable[[], bool]) -> None:
 
 
 def unusable(error: Exception, path: Path) -> LedgerUnavailable:
-    """The error of a home whose ledger can't be opened."""
+    """The error for a home whose ledger can't be opened."""
     if isinstance(error, NewerLedger):
         return LedgerUnavailable(
             f"The ledger {path} was written by a newer Reelbook, and was left as it is. Update Reelbook, "
@@ -594,7 +597,7 @@ def _reason(error: Exception, path: Path) -> str:
 
 
 def _disk_reason(folder: Path) -> str | None:
-    """Why nothing can be written into the folder, as the system says it; None if something can."""
+    """Why nothing can be written into the folder, in the system's words; None if something can."""
     try:
         with tempfile.NamedTemporaryFile(dir=folder, prefix="ledger.probe-") as probe:
             probe.write(bytes(_PROBE_BYTES))
@@ -625,7 +628,7 @@ def _sqlite_error(code: int, said: str) -> sqlite3.DatabaseError:
 
 
 def _touch(connection: sqlite3.Connection) -> None:
-    """Writes what stands there already: a full disk shows itself by a page that it must take."""
+    """Rewrites what is already there: a full disk shows by a page that it must take."""
     connection.execute("UPDATE salt SET salt = salt")
 
 
@@ -642,7 +645,7 @@ _ELSEWHERE: Final = "choose another folder by home=… or REELBOOK_HOME"
 
 MOUNTS = Path("/proc/mounts")
 
-# Every FUSE is taken for a network (Drive, sshfs, rclone), but for those that are known to be local disks.
+# Every FUSE is taken for a network (Drive, sshfs, rclone), except those known to be local disks.
 _NETWORK = (
     *("nfs", "cifs", "smb", "ncpfs", "afs", "9p"),
     *("ceph", "gluster", "lustre", "davfs", "virtiofs", "vboxsf"),
@@ -652,10 +655,10 @@ _LOCAL_FUSE = ("fuseblk", "fuse.fuse-overlayfs", "fuse.ntfs", "fuse.exfat")
 
 
 def on_network(folder: Path, mounts: str | None = None) -> bool:
-    """Whether `folder` lies on a network or FUSE mount, such as a mounted Drive.
+    """Whether `folder` is on a network or FUSE mount, such as a mounted Drive.
 
-    `mounts` is the text of /proc/mounts, read where it isn't given. False where the system has none and the
-    folder is no Windows share.
+    `mounts` is the text of /proc/mounts, read if it isn't given. False where the system has none and the
+    folder isn't a Windows share.
     """
     if str(folder).startswith(("\\\\", "//")) and os.name == "nt":
         return True

@@ -1,7 +1,7 @@
-"""Sweeps: their plans and their cells. What a sweep's record means, only its writer (`explore`) knows.
+"""Sweeps: their plans and their cells. Only its writer (`explore`) knows what a sweep's record means.
 
-A cell has at most one entry at a time, and gets it in the transaction that writes the entry down. So each
-cell is bought once, whoever runs the sweep and however often a kernel is killed.
+A cell has at most one entry at a time, and gets it in the transaction that records the entry. So each cell is
+bought once, whoever runs the sweep and however often a kernel is killed.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from .records import Entry, SweepCell, insert, place_columns, place_of, told_sta
 from .search import matching
 from .store import Part
 
-# What is wished of a sweep.
+# What a person wants of a sweep.
 RUNNING: Final = "running"
 PAUSED: Final = "paused"
 STOPPED: Final = "stopped"
-# What else it can come to.
+# The other states that it can reach.
 COMPLETED: Final = "completed"
 
-# Nothing more becomes of these by itself; a cell that came to one of the others may still be bought.
+# These don't change by themselves any more; a cell in any other state may still be bought.
 _ENDED: Final = frozenset(names(final=True))
 _UNPAID: Final = frozenset(names(charge="none"))
 
@@ -58,13 +58,13 @@ class NewSweep:
 
 @dataclass(frozen=True)
 class SweepRecord:
-    """A sweep as it was written down. `counts` says how many of its cells are in which state.
+    """A sweep as it was recorded. `counts` says how many of its cells are in which state.
 
     A cell is `planned`, `left out`, or in its job's state (see `JobView`). The sweep is `running`, `paused`,
-    `stopped` or `completed`; one whose kernel ended is paused. `cost_usd` is what was bought for it, by what
-    is known so far, and `found` are the cells that cost nothing, as their clips were there before.
-    `planned_seconds` are how long it was to take: early, likely and late; `elapsed_seconds` how long it took
-    so far, without the time in which it was paused.
+    `stopped` or `completed`; one whose kernel ended is paused. `cost_usd` is what was bought for it, as known
+    so far, and `found` are the cells that cost nothing because their clips existed before. `planned_seconds`
+    is how long it was to take: early, likely and late; `elapsed_seconds` how long it has taken so far,
+    without the time in which it was paused.
     """
 
     id: str
@@ -89,7 +89,7 @@ class SweepRecord:
 
 
 class KeptCell(NamedTuple):
-    """A cell and its entry, if it has one. `found`: the entry was there before, and cost nothing."""
+    """A cell and its entry, if it has one. `found`: the entry existed before, and cost nothing."""
 
     number: int
     entry: Entry | None
@@ -101,7 +101,7 @@ class Sweeps(Part):
     """The account's sweeps."""
 
     def earlier(self, new: NewSweep) -> int | None:
-        """The number of the sweep that an earlier run of the same notebook cell began; None for a first."""
+        """The number of the sweep that an earlier run of this notebook cell began; None for the first run."""
         place = new.place
         if place is None:
             return None
@@ -118,7 +118,7 @@ class Sweeps(Part):
         return None
 
     def begin(self, new: NewSweep, cells: Iterable[int], *, left_out: Collection[int] = ()) -> int:
-        """Writes a sweep down with the numbers of its cells, to be run by this kernel. Returns its number."""
+        """Records a sweep with the numbers of its cells, to be run by this kernel. Returns its number."""
         values = {
             "account": self._account,
             "name": new.name,
@@ -151,7 +151,7 @@ class Sweeps(Part):
         return [tuple(row) for row in self._store.rows(newest, self._account, limit)]
 
     def interrupted(self) -> list[SweepRecord]:
-        """Those that nobody paused or stopped, whose kernel ended before all was sent."""
+        """Those that nobody paused or stopped, whose kernel ended before everything was sent."""
         paused = (each for each in self.all() if each.state == PAUSED and each.counts.get(PLANNED))
         return [each for each in paused if self.wish(int(each.id)) == RUNNING]
 
@@ -170,12 +170,12 @@ class Sweeps(Part):
         return None if row is None else SweepCell(*row)
 
     def wish(self, sweep: int) -> str:
-        """What was wished last, by whichever kernel: RUNNING, PAUSED or STOPPED."""
+        """What was last wanted, by whichever kernel: RUNNING, PAUSED or STOPPED."""
         row = self._store.row("SELECT state FROM sweeps WHERE id = ?", sweep)
         return STOPPED if row is None else str(row["state"])
 
     def change(self, sweep: int, wish: str) -> None:
-        """Keeps what is wished of it. RUNNING: by this kernel, and the time counts on from now."""
+        """Records what is wanted of it. RUNNING: by this kernel, and its time counts on from now."""
         now = self._clock()
 
         def work(db: sqlite3.Connection) -> None:
@@ -199,7 +199,7 @@ class Sweeps(Part):
         self._store.keep(lambda db: db.executemany(change, chosen))
 
     def completed(self, requests: Iterable[JobRequest]) -> dict[str, Entry]:
-        """By its sameness the newest completed entry of each request that has one, also by a drawn seed."""
+        """By sameness, the newest completed entry of each request that has one, also by a drawn seed."""
         asked = {each.sameness: each for each in requests}
         newest = (
             "account = ? AND sameness IN (?, ?) AND state = 'completed' ORDER BY clip_path IS NULL, id DESC"
@@ -218,7 +218,7 @@ class Sweeps(Part):
         return self._store.read(work)
 
     def take(self, sweep: int, found: Mapping[int, int]) -> None:
-        """Gives cells for which nothing was bought an entry that was there before: by the cells' numbers."""
+        """Gives cells for which nothing was bought an entry that existed before: by the cells' numbers."""
 
         def work(db: sqlite3.Connection) -> None:
             for number, before, _, _ in _cells(db, sweep):
@@ -264,7 +264,7 @@ def cell_state(cell: KeptCell) -> str:
 
 
 def sweep_state(wish: str, states: Iterable[str], *, alive: bool) -> str:
-    """A sweep's state by what was wished of it and what its cells are in; `alive`: somebody runs it."""
+    """A sweep's state, from what is wanted of it and the states of its cells; `alive`: somebody runs it."""
     left = {*states} - {LEFT_OUT}
     if wish == RUNNING:
         # A cell that was refused meanwhile isn't sent again by itself.
@@ -283,7 +283,7 @@ def holder(db: sqlite3.Connection, cell: SweepCell) -> Entry | None:
 
 
 def assign(db: sqlite3.Connection, cell: SweepCell, entry_id: int, *, found: bool = False) -> None:
-    """Gives a cell its entry. The one before it isn't sent any more by anybody."""
+    """Gives a cell its entry. The one before it won't be sent by anybody any more."""
     db.execute(
         "UPDATE sweep_cells SET entry = ?, found = ? WHERE sweep = ? AND number = ?",
         (entry_id, found, cell.sweep, cell.number),
@@ -303,7 +303,7 @@ def _cells(db: sqlite3.Connection, sweep: int) -> list[KeptCell]:
 
 
 def _elapsed(row: sqlite3.Row, cells: Iterable[KeptCell], now: float | None) -> float:
-    """For how long it ran: until `now`, or until the last that is known of its clips."""
+    """How long it has run: until `now`, or until the last that is known of its clips."""
     own = [each.entry for each in cells if each.entry is not None and not each.found]
     moments = [(each.sent_at, each.accepted_at, each.ended_at, each.downloaded_at) for each in own]
     known = [at for each in moments for at in each if at is not None]

@@ -1,7 +1,7 @@
-"""The calls of a tool server's tools, written down before they are sent, because they may cost money; and the
-clips that they bought, once it is known what those cost.
+"""The calls of a tool server's tools, and what the clips cost that they bought.
 
-A user id is in none of them: it is masked in the arguments, and kept as a salted fingerprint.
+A call is recorded before it is sent, because it may cost money. None of them holds a user id: it is masked in
+the arguments, and kept as a salted fingerprint.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _HIDDEN: Final = ("password", "secret", "token", "api_key", "apikey", "authoriza
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A call. `outcome` is None while it runs, and for good if the kernel ended before it did.
+    """A call. `outcome` is None while it runs, and stays so if the kernel ended before it did.
 
     `at` is epoch seconds, `origin` the server's scheme, host and port. `whole` is False where long or secret
-    arguments were left out of `arguments`. `request_ids` are those of the jobs that the result spoke of.
+    arguments were left out of `arguments`. `request_ids` are those of the jobs in the result.
     """
 
     id: int
@@ -49,14 +49,14 @@ class ToolCall:
 
 
 class ToolCalls:
-    """The tool calls of a home. The newest are kept, 2,000 of them."""
+    """The tool calls of a home. The newest 2,000 are kept."""
 
     def __init__(self, store: Store, clock: Callable[[], float]) -> None:
         self._store = store
         self._clock = clock
 
     def add(self, mcp_url: str, user_id: Secret, tool: str, arguments: Mapping[str, Any]) -> int:
-        """Writes down a call that is sent next, and returns its number."""
+        """Records a call that is about to be sent, and returns its number."""
         kept, whole = _kept_arguments(arguments, user_id)
         values = {
             "at": self._clock(),
@@ -82,28 +82,28 @@ class ToolCalls:
         request_ids: tuple[str, ...] = (),
         error: str | None = None,
     ) -> None:
-        """What became of a call."""
+        """Records what became of a call."""
         ended = "UPDATE tool_calls SET outcome = ?, took_seconds = ?, request_ids = ?, error = ? WHERE id = ?"
         values = (outcome, took_seconds, json.dumps(request_ids), error and error[:MAX_ERROR], number)
         self._store.keep(lambda db: db.execute(ended, values))
 
     def prompt_of(self, request_id: str) -> str | None:
-        """The prompt that a job was asked for with, where a call spoke of that job alone and had a prompt."""
+        """The prompt that a job was asked for with, where a call with a prompt was about that job alone."""
         call = self._store.read(lambda db: _bought_by(db, request_id))
         return None if call is None else call.arguments["prompt"]
 
     def recent(self, limit: int = 20) -> list[ToolCall]:
-        """The newest calls of all servers and users, the newest first."""
+        """The last calls of all servers and users, newest first."""
         rows = self._store.rows("SELECT * FROM tool_calls ORDER BY id DESC LIMIT ?", limit)
         return [_tool_call(row) for row in rows]
 
 
 @dataclass(frozen=True)
 class ToolJob:
-    """A finished clip that a tool's call bought: between `called_at` and `answered_at`, for `cost_usd`.
+    """A finished clip that a tool's call bought, between `called_at` and `answered_at`, for `cost_usd`.
 
-    `ended_at` is when its end was noticed; `kernel` noticed it. Times are epoch seconds. `seconds` is the
-    clip's length, None where the service didn't say.
+    `ended_at` is when its end was noticed, by `kernel`. Times are epoch seconds. `seconds` is the clip's
+    length, None where the service didn't say.
     """
 
     account_id: int
@@ -121,9 +121,9 @@ class ToolJobs(Part):
     """The account's clips that tools bought."""
 
     def ended(self, request_id: str, *, seconds: float | None, cost_usd: float | None) -> None:
-        """Keeps what a clip cost, once, if a call of this home bought it and no entry counts it.
+        """Records what a clip cost, once, if a call of this home bought it and no entry counts it.
 
-        Its price is worked out where the service doesn't say it.
+        Its price is computed where the service doesn't say it.
         """
         if cost_usd is None:
             can_be_meant = seconds is not None and 0 < seconds <= 2 * wire.MAX_SECONDS
@@ -171,7 +171,7 @@ def _tool_call(row: sqlite3.Row) -> ToolCall:
 
 
 def _bought_by(db: sqlite3.Connection, request_id: str) -> ToolCall | None:
-    """The first call that spoke of that job alone and had a prompt; None where there is none."""
+    """The first call that was about that job alone and had a prompt; None if there is none."""
     of_it = "SELECT * FROM tool_calls WHERE request_ids = ? ORDER BY id"
     calls = map(_tool_call, db.execute(of_it, (json.dumps([request_id]),)))
     prompts = ((call, call.arguments.get("prompt")) for call in calls)
@@ -179,7 +179,7 @@ def _bought_by(db: sqlite3.Connection, request_id: str) -> ToolCall | None:
 
 
 def _kept_arguments(arguments: Mapping[str, Any], user_id: Secret) -> tuple[str, bool]:
-    """Arguments as they are written down, as JSON, and whether they are whole."""
+    """Arguments as they are recorded, as JSON, and whether they are whole."""
     kept = {name: _kept(name, value, user_id) for name, value in arguments.items()}
     text = json.dumps(kept, ensure_ascii=False)
     if len(text) > MAX_ARGUMENTS:

@@ -1,4 +1,4 @@
-"""Votes on pairs of clips: which of two a person preferred. What they come to together is told by a study."""
+"""Votes on pairs of clips: which of two a person preferred. A study tells what they amount to."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final
 from .records import insert, read
 from .store import Part
 
-QUESTION: Final = "Which is better?"  # what is asked where nobody says otherwise
+QUESTION: Final = "Which is better?"  # asked where nobody says otherwise
 _AMONG: Final = (
     "account = ? AND question = ? AND shown_left IN (SELECT value FROM json_each(?)) "
     "AND shown_right IN (SELECT value FROM json_each(?))"
@@ -48,7 +48,7 @@ class Votes(Part):
         return [read(KeptVote, row) for row in self._store.rows(query, *self._values(clips, question))]
 
     def take_back(self, clips: Collection[str], question: str, voter: str) -> KeptVote | None:
-        """Removes the last vote of a voter on a pair of these clips, and returns it; None without one."""
+        """Removes a voter's last vote on a pair of these clips, and returns it; None if there is none."""
         last = f"SELECT max(id) FROM votes WHERE {_AMONG} AND voter = ?"  # noqa: S608 - our own words
         values = (*self._values(clips, question), voter)
 
@@ -59,7 +59,7 @@ class Votes(Part):
         return self._store.keep(work, flush=False)
 
     def won(self, clip: str) -> tuple[int, int]:
-        """How many votes a clip won, of how many that it took part in, whatever was asked."""
+        """How many votes a clip has won, and how many it took part in, whatever was asked."""
         shown = "SELECT count(*) FILTER (WHERE better = ?), count(*) FROM votes"
         row = self._store.row(
             f"{shown} WHERE account = ? AND ? IN (shown_left, shown_right)", clip, self._account, clip

@@ -1,4 +1,4 @@
-"""`join()`: into a class that a teacher serves, by its address and its code. The key is kept in the home."""
+"""`join()`: joins a class that a teacher serves, by its address and its code. The key is kept in the home."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ def join(
     home: str | os.PathLike[str] | None = None,
     verify: str | os.PathLike[str] | None = None,
 ) -> Session:
-    """Joins the class at `address` and returns a Session on it; the same call gives the same one again.
+    """Joins the class at `address` and returns a Session on it; the same call returns the same one.
 
         session = rb.join(address, "KFX-204", name="Ada")
 
-    `address` and `code` are those on the teacher's screen; a `code` for another device, from your own page of
-    the class, works too. Without a code, the key of an earlier call is taken, or the code is asked for. The
-    key is kept in `home` (`REELBOOK_HOME`), readable by you only. `verify` is a file with the class's
-    certificate (PEM), where its address begins with https and this computer doesn't know who signed it.
+    `address` and `code` are on the teacher's screen; a `code` for another device, from your own page of the
+    class, works too. Without a code, the key of an earlier call is used, or the code is asked for. The key is
+    kept in `home` (`REELBOOK_HOME`), readable only by you. `verify` is a file with the class's certificate
+    (PEM), for an https address whose signer this computer doesn't know.
 
-    Raises ClassroomError with the class's own words for a wrong code (after five of them you have to wait),
-    a name that is taken, and a class that has ended, and for a certificate that isn't trusted;
-    ConfigurationError for what is no address or no certificate, InvalidInput without a name, and
-    ServiceUnreachable where nobody answers.
+    Raises ClassroomError with the class's own words for a wrong code (after five of them you have to wait), a
+    name that is taken, a class that has ended, and a certificate that isn't trusted; ConfigurationError for
+    an invalid address or certificate, InvalidInput without a name, and ServiceUnreachable where nobody
+    answers.
     """
     url = settings.checked_base_url(address)
     if verify is not None:
@@ -59,21 +59,24 @@ def join(
 
 
 class _Kept:
-    """Where a home keeps the key of one name at one address."""
+    """The file in which a home keeps the key of one name at one address."""
 
     def __init__(self, home: Path, url: str, name: str) -> None:
         digest = hashlib.sha256(f"{url}\n{' '.join(name.split()).casefold()}".encode()).hexdigest()
         self._path = home / "joined" / f"{digest[:16]}.json"
 
     def key(self, code: str | None) -> Secret | None:
-        """The key that was kept for this code, or without one the last that was."""
+        """The key that was kept for this code; without a code, the last one."""
         known = self._known()
         if known.get("api_key") and (code is None or _digest(code) == known.get("code")):
             return Secret(known["api_key"])
         return None
 
     def token(self) -> Secret:
-        """What proves that the same one asks again: an answer may be lost. Kept first; raises OSError."""
+        """Proves that the same person asks again, as an answer may be lost.
+
+        Written before it is used; raises OSError.
+        """
         known = self._known()
         if "token" not in known:
             known["token"] = secrets.token_urlsafe(24)
@@ -92,7 +95,7 @@ class _Kept:
         return known if isinstance(known, dict) else {}
 
     def _write(self, known: dict[str, Any]) -> None:
-        """Readable by its owner only."""
+        """Writes the file, readable only by its owner."""
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_whole(self._path, json.dumps(known).encode())
 
@@ -112,7 +115,7 @@ def _joined(url: str, code: str, name: str, token: Secret) -> Secret:
 
 
 def _is_good(url: str, key: Secret) -> bool:
-    """Whether the class still takes the key: the teacher may have released the name."""
+    """Whether the class still accepts the key: the teacher may have released the name."""
     return _ask(url, key, "GET", wire.BALANCE)[0] != 401
 
 

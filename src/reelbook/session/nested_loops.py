@@ -6,7 +6,7 @@ import sys
 
 
 def allow_nested_loops() -> None:
-    """Lets `asyncio.run(…)` work in a notebook cell, where a loop runs already.
+    """Lets `asyncio.run(…)` work in a notebook cell, where a loop is already running.
 
         rb.allow_nested_loops()
         asyncio.run(asyncio.sleep(0))

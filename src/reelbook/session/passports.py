@@ -1,8 +1,8 @@
-"""A clip's passport: what made it, written into its file and beside it, and read from there again.
+"""A clip's passport: what made it, written into its file and beside it, and read back from there.
 
-It stands in an exported MP4 twice: as tags, which players and other tools show, and as a packet of XMP at
-the file's end, which survives where a chat program empties the tags. A JSON file beside the clip says the
-same. None of it tells who made the clip, with which key, or in which folder.
+An exported MP4 holds it twice: as tags, which players and other tools show, and as a packet of XMP at the
+file's end, which survives where a chat program empties the tags. A JSON file beside the clip says the same.
+None of it tells who made the clip, with which key, or in which folder.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .request_code import request_code
 _FORM: Final = "reelbook_passport"
 _NAMESPACE: Final = "urn:reelbook:passport"
 _SOURCE_TYPES: Final = "http://cv.iptc.org/newscodes/digitalsourcetype/"
-# What stands in the record as it is.
+# Fields that the record holds unchanged.
 _PLAIN: Final[dict[str, type]] = {
     **dict.fromkeys(("request_id", "service", "template"), str),
     **dict.fromkeys(("cost_usd", "seconds"), float),
@@ -40,9 +40,9 @@ _LARGEST_TEXT: Final = 2 << 20
 _LARGEST_CLIP: Final = 256 << 20
 _MOST_FILES: Final = 1_000
 _MOST_UNPACKED: Final = 1 << 30
-# Characters that no XML may hold, whatever they are written as.
+# Characters that XML can't hold in any form.
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# One of the settings in A1111's last line: a name, and a value that is quoted where it has a comma.
+# One setting in A1111's last line: a name, and a value that is quoted where it has a comma.
 _SETTING: Final = re.compile(r'\s*(\w[\w /-]*):\s*("(?:\\.|[^\\"])*"|[^,]*)(?:,|$)')
 
 
@@ -51,10 +51,10 @@ class Passport:
     """What made a clip.
 
         clip.passport().request      # the JobRequest of a clip
-        print(clip.passport())       # the prompt, and a line of the rest
+        print(clip.passport())       # the prompt, and a line with the rest
 
-    `service` is "sandbox" or "live", `made_at` when the clip was asked for, `seconds` (of the file), `width`
-    and `height` (pixels) its real size. A clip of a sweep has the `template` and what filled its `slots`.
+    `service` is "sandbox" or "live", `made_at` when the clip was asked for; `seconds` (of the file), `width`
+    and `height` (pixels) are its real size. A clip of a sweep has the `template` and what filled its `slots`.
     `source_type` is IPTC's word for where the pictures come from. What a file doesn't say is None.
     """
 
@@ -71,7 +71,7 @@ class Passport:
 
     @property
     def _utc(self) -> str | None:
-        """When it was made, without a word on where."""
+        """When it was made, in UTC: a time zone would tell where."""
         return None if self.made_at is None else self.made_at.astimezone(UTC).isoformat(timespec="seconds")
 
     @property
@@ -85,7 +85,7 @@ class Passport:
         return "compositeWithTrainedAlgorithmicMedia" if composite else "trainedAlgorithmicMedia"
 
     def record(self) -> dict[str, Any]:
-        """It as JSON's values, without what isn't known."""
+        """The passport as JSON values, without what isn't known."""
         known = {name: getattr(self, name) for name in _PLAIN} | {
             "made_at": self._utc,
             "slots": dict(self.slots) or None,
@@ -95,7 +95,7 @@ class Passport:
         return {_FORM: 1, "request": self.request.record(), **said, "software": "Reelbook"}
 
     def parameters(self) -> str:
-        """It in the form of A1111's `parameters`: the prompt, and below it a line of settings."""
+        """The passport in the form of A1111's `parameters`: the prompt, and below it a line of settings."""
         settings = {
             FIELDS[name].label: str(value)
             for name, value in self.request.arguments().items()
@@ -114,7 +114,7 @@ class Passport:
         return request_code(self.request, "cell")
 
     def __str__(self) -> str:
-        """For people: the prompt, and a line of the rest."""
+        """For people: the prompt, and a line with the rest."""
         request = self.request
         told = [
             ("seed " if about.control == "seed" else "") + about.words(getattr(request, name))
@@ -135,14 +135,14 @@ class Passport:
 
 
 def passport(file: str | os.PathLike[str], clip: str | None = None) -> Passport:
-    """What made a clip, by its MP4, by the JSON beside it, or by a zip of them.
+    """Reads what made a clip, from its MP4, from the JSON beside it, or from a zip of them.
 
         file = clip.save("a-fox.mp4", overwrite=True)
         session.submit(rb.passport(file).request)    # the same again
 
-    `clip` is the name of one in a zip, with its folder where two have the same. MP4s of other tools that
-    carry A1111's `parameters` are read, too. Raises NoPassport where it doesn't say, NotAVideo for a damaged
-    MP4, InvalidInput where several clips are in a zip, and ReelbookError where it can't be read.
+    `clip` is the name of one in a zip, with its folder where two have the same name. MP4s of other tools that
+    carry A1111's `parameters` are read too. Raises NoPassport where the file doesn't say, NotAVideo for a
+    damaged MP4, InvalidInput where a zip holds several clips, and ReelbookError where it can't be read.
     """
     path = Path(file)
     try:
@@ -161,9 +161,9 @@ def passport(file: str | os.PathLike[str], clip: str | None = None) -> Passport:
 
 
 def passports(file: BinaryIO, name: str) -> Iterator[tuple[str, Passport]]:
-    """The passports in a file that is open: of an MP4 or a JSON one or none, of a zip those inside.
+    """Yields the passports in an open file: one or none for an MP4 or a JSON, those inside for a zip.
 
-    Each with the name of its clip or JSON. Raises NotAVideo for a damaged MP4, NoPassport for a damaged
+    Each comes with the name of its clip or JSON. Raises NotAVideo for a damaged MP4, NoPassport for a damaged
     JSON or zip.
     """
     start = file.read(4)
@@ -178,7 +178,7 @@ def passports(file: BinaryIO, name: str) -> Iterator[tuple[str, Passport]]:
 
 
 def of_notes(said: boxes.Notes) -> Passport | None:
-    """The passport among what an MP4 says of itself: in its XMP, else in its tags."""
+    """The passport in an MP4's notes: from its XMP, or else from its tags."""
     for text in (_in_xmp(said.xmp), said.tags.get(boxes.SYNOPSIS)):
         found = None if text is None else _of_text(text)
         if found is not None:
@@ -187,9 +187,9 @@ def of_notes(said: boxes.Notes) -> Passport | None:
 
 
 def write(source: Path, target: Path, said: Passport) -> bool:
-    """Copies a clip with its passport in it. False where the file is sealed (C2PA), which that would break.
+    """Copies a clip with its passport in it.
 
-    Raises NotAVideo and OSError.
+    False where the file is sealed (C2PA) and that would break the seal. Raises NotAVideo and OSError.
     """
     text = json.dumps(said.record())
     tags = {boxes.TITLE: said.request.prompt[:80], boxes.COMMENT: said.parameters(), boxes.SYNOPSIS: text}
@@ -204,10 +204,10 @@ def _of_zip(file: BinaryIO, name: str) -> Iterator[tuple[str, Passport]]:
         with zipfile.ZipFile(file) as archive:
             inside = [each for each in archive.infolist() if not each.is_dir()][:_MOST_FILES]
             told, left = set[tuple[str, ...]](), _MOST_UNPACKED
-            # The small files first: a clip whose JSON says it all isn't unpacked.
+            # Small files first: a clip whose JSON says it all isn't unpacked.
             for each in sorted(inside, key=lambda each: not each.filename.endswith(".json")):
                 clip = PurePosixPath(each.filename)
-                # What macOS adds for itself has the clip's name behind a "._".
+                # What macOS adds for itself has the clip's name after "._".
                 if _stem(clip) in told or clip.suffix not in (".json", ".mp4") or clip.name.startswith("."):
                     continue
                 if each.file_size > min(left, _LARGEST_TEXT if clip.suffix == ".json" else _LARGEST_CLIP):
@@ -221,13 +221,13 @@ def _of_zip(file: BinaryIO, name: str) -> Iterator[tuple[str, Passport]]:
 
 
 def _stem(name: str | PurePosixPath) -> tuple[str, ...]:
-    """Its folders, and its name without the ending: the same for a clip and for the JSON beside it."""
+    """A file's folders and its name without the ending: the same for a clip and for the JSON beside it."""
     path = PurePosixPath(name)
     return *path.parent.parts, path.stem
 
 
 def _of_text(text: str | bytes) -> Passport | None:
-    """The passport that a JSON text is; None where it is something else, or was changed beyond use."""
+    """The passport in a JSON text; None where it is something else, or was changed beyond use."""
     try:
         record = json.loads(text)
         if record[_FORM] != 1:
@@ -244,19 +244,22 @@ def _of_text(text: str | bytes) -> Passport | None:
 
 
 def _request(record: Mapping[str, Any]) -> JobRequest:
-    """The request of a record that anybody may have changed, checked as a typed one. Raises InvalidInput."""
+    """The request of a record that anybody may have changed, checked like a typed one.
+
+    Raises InvalidInput.
+    """
     named = {name: record[name] for name in ("prompt", *options(record["mode"])) if name in record}
     return JobRequest(record["mode"], **named)
 
 
 def _moment(text: str | None) -> datetime | None:
-    """A time that every zone has; None for none, and for one at the ends of the calendar."""
+    """A time that exists in every zone; None for none, and for one at the ends of the calendar."""
     found = None if text is None else datetime.fromisoformat(text)
     return found if found is not None and 1970 <= found.year <= 9000 else None
 
 
 def _kind(kind: type[Any], value: Any) -> Any:
-    """The value, where it is of that kind; None otherwise."""
+    """The value if it is of that kind; None otherwise."""
     if kind is float and type(value) is int:
         return float(value)
     return value if type(value) is kind else None
@@ -268,7 +271,7 @@ def _setting(value: str) -> str:
 
 
 def _of_parameters(text: str) -> Passport | None:
-    """What A1111's form says: the prompt, perhaps a negative one, and last the line of settings."""
+    """Parses A1111's form: the prompt, perhaps a negative one, and last the line of settings."""
     prompt, _, line = text.replace("\r\n", "\n").rpartition("\n")
     settings = {name.lower(): value.strip('"') for name, value in _SETTING.findall(line)}
     if len(settings) < 3:
@@ -287,8 +290,8 @@ def _of_parameters(text: str) -> Passport | None:
 
 
 def _xmp(said: Passport, text: str, earlier: str) -> str:
-    """The packet of XMP. What `earlier` packets say stays in it, but for another passport."""
-    # JSON without the three letters that XML gives a meaning: the same text, whoever writes it anew.
+    """The packet of XMP. What `earlier` packets say stays in it, except another passport."""
+    # JSON without the three letters that have a meaning in XML: the same text, whoever rewrites it.
     safe = text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
     prompt = escape(_NOT_XML.sub("\ufffd", said.request.prompt))
     facts = {
@@ -316,7 +319,7 @@ def _xmp(said: Passport, text: str, earlier: str) -> str:
 
 
 def _in_xmp(packet: bytes) -> str | None:
-    """The JSON in a packet of XMP, whether another tool wrote it anew as an element or as an attribute."""
+    """The JSON in a packet of XMP, also where another tool rewrote it as an element or an attribute."""
     if b"<!" in packet:
         return None  # a document type, whose entities can grow without end
     try:

@@ -19,7 +19,7 @@ _STATE: Final[dict[Answer, str]] = {"accepted": LOST, "not accepted": NOT_ACCEPT
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of one submission that was never answered, why that is known, and what to do.
+    """What became of one submission that was never answered, how that is known, and what to do.
 
         for verdict in session.reconcile().verdicts:
             print(verdict.job, verdict.answer, verdict.advice)
@@ -66,7 +66,7 @@ class Reconciliation:
 
 
 def tell_jobs(findings: Sequence[Finding], job_of: Callable[[Entry], Job]) -> Reconciliation:
-    """The findings as verdicts on jobs. Each job, and whoever waits for it, hears of its own."""
+    """Turns the findings into verdicts, and tells each job and whoever waits for it its own."""
     return Reconciliation(tuple(_verdict(each, job_of(each.entry)) for each in findings))
 
 

@@ -1,4 +1,4 @@
-"""A request as code that sends the same: for a cell of a notebook, as a script, and for a shell.
+"""A request as code that sends the same: for a notebook cell, as a script, and for a shell.
 
 None of it holds a key: `rb.connect()` and `AsyncClient` find theirs, a shell has it in `$REELBOOK_API_KEY`.
 """
@@ -32,7 +32,7 @@ _IMAGE_NOTE: Final = "# image: the picture that it starts from, as a path or a P
 
 
 def request_code(request: JobRequest, kind: CodeKind = "cell") -> str:
-    """The code that submits `request`. Run, it buys a clip, and says so. Raises InvalidInput."""
+    """The code that submits `request`. Running it buys a clip, and the code says so. Raises InvalidInput."""
     if kind == "cell":
         return _cell(request)
     if kind == "script":
@@ -43,7 +43,7 @@ def request_code(request: JobRequest, kind: CodeKind = "cell") -> str:
 
 
 def script(clips: int, cost_usd: float, body: list[str], before: str = "") -> str:
-    """A script that makes so many clips: `body` are the lines within its client, `before` those above."""
+    """A script that makes `clips` clips: `body` are the lines within its client, `before` those above."""
     return _SCRIPT.format(
         what="a clip" if clips == 1 else count(clips, "clip"),
         cost=dollars(cost_usd),
@@ -93,7 +93,7 @@ def _chosen(request: JobRequest) -> dict[str, Any]:
 
 
 def _curl(request: JobRequest) -> str:
-    """For any shell. The key goes in by a pipe: arguments of a process can be read by others."""
+    """For any shell. The key is passed through a pipe: other users can read a process's arguments."""
     arguments = request.arguments()
     if request.mode == "image-to-video":
         path = wire.IMAGE_TO_VIDEO

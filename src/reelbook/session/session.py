@@ -1,4 +1,4 @@
-"""`Session`: what a person at a notebook talks to. The work is done on a thread of its own."""
+"""`Session`: what a person at a notebook works with. The work is done on a thread of its own."""
 
 from __future__ import annotations
 
@@ -67,22 +67,22 @@ LOCKED_SECONDS: Final = 0.1
 
 
 class Session(Tooling, SuggestsNames):
-    """A connection to the service, made by `reelbook.connect()`. Here is what it does, in the order of work.
+    """A connection to the service, made by `reelbook.connect()`. What it does, in the order of work:
 
     Connect. `service` says whether it is the local "sandbox" or a "live" service, `base_url` where it is, and
-    `facts` are the balance and the requests left, as far as known without asking:
+    `facts` has the balance and the requests left, as far as they are known without asking:
 
         session = rb.connect("sandbox")
         print(session.service, session.balance().balance_usd, session.facts.requests_left)
 
-    Ask for a clip. You get a `Job` at once, no cell is blocked, and a cell that is run again doesn't pay
-    again. `submit` takes the same as a `JobRequest`:
+    Ask for a clip. You get a `Job` at once, no cell is blocked, and a cell that runs again doesn't pay again.
+    `submit` takes the same as a `JobRequest`:
 
         job = session.text_to_video("a red fox runs through snow", duration_seconds=3, seed=7)
         clip = await job  # job.result() in code that can't await
         job = session.image_to_video(clip.frame(1), "slow zoom in", duration_seconds=3)
 
-    Ask for many, as one `Batch`, in an experiment that gives them a name. `map` gives clips in order:
+    Ask for many, as one `Batch`, in an experiment that gives them a name. `map` returns clips in order:
 
         with session.experiment("fog") as fog:
             batch = session.submit_many(["a lantern in fog", "a ship in fog"], duration_seconds=2)
@@ -91,15 +91,15 @@ class Session(Tooling, SuggestsNames):
         for clip in session.map(["a kite", "a balloon"], duration_seconds=1):
             print(clip.path)
 
-    Count the money, by this machine's ledger (`spending`, `receipt`) and by the service (`usage`, or day by
+    Track the money, by this machine's ledger (`spending`, `receipt`) and by the service (`usage`, or day by
     day `usage_history`):
 
         print(session.spending())
         session.receipt("fog").to_csv("fog.csv")
         print(session.usage(days=7).total_cost_usd)
 
-    Find clips again, those of earlier kernels too. `running` are the jobs under way, `job` takes one up, and
-    `pick` keeps which clips you chose:
+    Find clips again, also those of earlier kernels. `running` are the jobs in progress, `job` takes one up,
+    and `pick` records which clips you chose:
 
         foxes = session.jobs(text="fox", state="completed")
         job = session.job(foxes[0].request_id)
@@ -111,7 +111,7 @@ class Session(Tooling, SuggestsNames):
         session.resume()
         print(session.reconcile())
 
-    Look after the keys. A secret is shown once, by `reveal()`. `keys.rotate` replaces the key in use:
+    Manage the keys. A secret is shown once, by `reveal()`. `keys.rotate` replaces the key in use:
 
         key = session.keys.create("colab", rate_limit=20)
         session.keys.revoke(key.key_id)
@@ -121,10 +121,10 @@ class Session(Tooling, SuggestsNames):
         print([tool.name for tool in session.tools()])
         result = await session.call_tool("get_balance")
 
-    `subscribe` tells of every change, and `Session.of(job)` is the session of a job. On the sandbox,
-    `sandbox` has its controls. `close()` ends the session, jobs go on at the service; `closed` says so, and
-    methods then raise `SessionClosed`. What else they raise stands with each of them.
-    `with rb.connect() as session:` waits at its end until all that was submitted has been sent.
+    `subscribe` reports every change, and `Session.of(job)` is the session of a job. On the sandbox, `sandbox`
+    has its controls. `close()` ends the session, jobs go on at the service; after that `closed` is True and
+    methods raise `SessionClosed`. Each method says what else it raises. `with rb.connect() as session:` waits
+    at its end until everything submitted has been sent.
     """
 
     _ledger: Ledger
@@ -200,7 +200,7 @@ class Session(Tooling, SuggestsNames):
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Waits until all that was submitted is answered, then closes. After an error it closes at once."""
+        """Waits until everything submitted is answered, then closes. After an error it closes at once."""
         try:
             if kind is None and not self.closed:
                 self._thread.call(self._jobs.submitted())
@@ -209,7 +209,7 @@ class Session(Tooling, SuggestsNames):
 
     @property
     def sandbox(self) -> Sandbox | None:
-        """The sandbox with its controls, None on a live service and on a sandbox reached by its address."""
+        """The sandbox with its controls; None on a live service and on a sandbox reached by its address."""
         return self._connection.sandbox
 
     @property
@@ -231,11 +231,11 @@ class Session(Tooling, SuggestsNames):
         once: str | None = None,
         retry_uncertain: bool = False,
     ) -> Job:
-        """Submits a request as it is and returns its Job at once; see `text_to_video` for the options.
+        """Submits a request unchanged and returns its Job at once; see `text_to_video` for the options.
 
             job = session.submit(rb.JobRequest.from_text("a red fox in snow", seed=7))
 
-        Raises InvalidInput for one whose picture isn't kept, and SpendLimitReached, before anything is sent.
+        Raises InvalidInput for one whose picture wasn't kept, and SpendLimitReached, before anything is sent.
         """
         if not request.complete:
             raise InvalidInput("Its picture isn't kept. Give the image again. Nothing was sent.")
@@ -259,14 +259,14 @@ class Session(Tooling, SuggestsNames):
             clip = await job
 
         Costs 0.05 USD a second. `duration_seconds` is 1 to 10, `aspect_ratio` 16:9, 9:16 or 1:1; a fixed
-        `seed` gives reproducible results, and for -1 one is drawn, which `job.request.seed` says. The
+        `seed` gives reproducible results; for -1 one is drawn, and `job.request.seed` says which. The
         service's answer is in the job.
 
-        A cell that is run again and asks for the same gets the job of its earlier run back and pays nothing;
-        `again=True` buys a new clip. Tasks and threads that a cell starts are a part of it; what it hands to
-        a pool that is still busy with an earlier cell's work counts as that cell's, unless `once` labels it.
-        A cell is known by its notebook and its id; where a front end gives no lasting id, by its text. Within
-        one run, and in scripts, nothing is merged, unless an equal submission carried the same label in
+        A cell that runs again and asks for the same gets the job of its earlier run back and pays nothing;
+        `again=True` buys a new clip. Tasks and threads that a cell starts belong to it; work that it hands to
+        a pool which is still busy with an earlier cell's counts as that cell's, unless `once` labels it. A
+        cell is recognised by its notebook and its id; where a front end gives no lasting id, by its text.
+        Within one run, and in scripts, nothing is merged, unless an equal submission had the same label in
         `once`.
 
         `retry_uncertain=True` sends the request again after a 5xx, a lost answer, a reset or a timeout, as
@@ -291,7 +291,7 @@ class Session(Tooling, SuggestsNames):
         retry_uncertain: bool = False,
         **options: Unpack[ImageOptions],
     ) -> Job:
-        """Submits a clip that moves a still image, returns its Job (POST generate/image-to-video).
+        """Submits a clip that moves a still image and returns its Job (POST generate/image-to-video).
 
             job = session.image_to_video("cat.png", "the cat turns its head")
             clip = await job
@@ -316,7 +316,7 @@ class Session(Tooling, SuggestsNames):
         retry_uncertain: bool = False,
         **options: Unpack[TextOptions],
     ) -> Batch:
-        """Submits many clips as one batch and returns it at once: all are written down, or none is.
+        """Submits many clips as one batch and returns it at once: all are recorded, or none is.
 
             batch = session.submit_many(["a fox in fog", "a fox in rain"], seed=7)
             clips = await batch
@@ -326,9 +326,9 @@ class Session(Tooling, SuggestsNames):
         takes no ratio and no seed. `again`, `once` and `retry_uncertain` are as in `text_to_video`: with
         `once`, equal requests are one job. `experiment` groups them under a name.
 
-        Raises InvalidInput, saying which request it is, and SpendLimitReached where all together would pass
-        the limit: then nothing was written down or sent. (Of single calls within `asyncio.gather`, those in
-        front of a wrong one are bought already.)
+        Raises InvalidInput, saying which request it is, and SpendLimitReached where all together would exceed
+        the limit: then nothing was recorded or sent. (Of single calls within `asyncio.gather`, those before a
+        wrong one are already bought.)
         """
         self._thread.refuse_closed()
         wanted = checked(requests, options)
@@ -345,10 +345,11 @@ class Session(Tooling, SuggestsNames):
     def map(
         self, requests: Iterable[BatchItem], *, timeout: float | None = None, **options: Unpack[BatchOptions]
     ) -> Clips:
-        """Submits a batch at once, and gives its clips in the order of the requests, as `Executor.map` does.
+        """Submits a batch at once, and returns its clips in the order of the requests, as `Executor.map`
+        does.
 
-        For `for` and `async for`; `options` are those of `submit_many`. In `for`, `timeout` in seconds from
-        this call on raises WaitTimeout, and the jobs go on.
+        For `for` and `async for`; `options` are those of `submit_many`. In `for`, `timeout`, in seconds from
+        this call on, raises WaitTimeout, and the jobs go on.
         """
         return Clips(self.submit_many(requests, **options), timeout)
 
@@ -370,11 +371,10 @@ class Session(Tooling, SuggestsNames):
         """Takes up every unfinished job that a kernel left behind, and returns them.
 
         Jobs that another living kernel watches are left to it. One that the service said it doesn't know is
-        asked about a few times more, for a week. What was sent and never answered is not among them: it is
-        kept as uncertain. Nothing is bought, unless `unsent`: then what a kernel or a script had submitted
-        and not sent when it ended is sent now, once, and paid. What was asked for again since is left out,
-        and so are images that `REELBOOK_HOME/images` has no longer. Raises SpendLimitReached, and then none
-        of it is sent.
+        asked about a few more times, for a week. A submission that was never answered isn't among them: it
+        stays uncertain. Nothing is bought, unless `unsent`: then whatever a kernel or a script had submitted
+        but not sent when it ended is sent now, once, and paid, except requests that were repeated since, and
+        images that `REELBOOK_HOME/images` no longer has. Raises SpendLimitReached, and then nothing is sent.
         """
         jobs = self._thread.run(self._jobs.resume)
         if unsent:
@@ -399,18 +399,18 @@ class Session(Tooling, SuggestsNames):
         )
 
     def subscribe(self, callback: Callable[[Job | None], None]) -> Callable[[], None]:
-        """`callback` is called on the session's thread with a job that changed, or None when `facts` did.
+        """Calls `callback` on the session's thread with a job that changed, or with None when `facts` did.
 
-        Returns what ends that. The callback must not wait for the session.
+        Returns a function that ends that. The callback must not wait for the session.
         """
         return self._listeners.subscribe(callback)
 
     def close(self) -> None:
         """Ends the session's thread and connections. Jobs go on at the service; the sandbox stays.
 
-        A submission that is out is given 5 s for its answer, so that its id is known to the next session.
-        What isn't sent yet is left unsent: `resume(unsent=True)` of the next session sends it. The end of
-        `with reelbook.connect() as session:` waits for all that was submitted in it to be sent and answered.
+        A submission in flight gets 5 s for its answer, so that its id is known to the next session. Jobs that
+        haven't been sent stay unsent: `resume(unsent=True)` of the next session sends them. The end of `with
+        reelbook.connect() as session:` waits until everything submitted in it was sent and answered.
         """
         self._thread.close()
 
@@ -440,7 +440,7 @@ class Session(Tooling, SuggestsNames):
                         raise
                     time.sleep(LOCKED_SECONDS)
         except BaseException:
-            withdrawn = True  # Stop: what isn't written down by now isn't bought any more
+            withdrawn = True  # Stop: what isn't recorded by now won't be bought
             raise
         self._jobs.keep_images(each.request for each in batch)
         return jobs
@@ -455,7 +455,7 @@ class Session(Tooling, SuggestsNames):
         self._listeners.tell(job)
 
     def _ledger_changed(self) -> None:
-        """Says at once that the ledger can't be written, or can again. Called on the ledger's thread."""
+        """Reports at once that the ledger can't be written, or can again. Called on the ledger's thread."""
         said = self._ledger.store.trouble or "The ledger can be written again."
         print(said, file=sys.stderr)  # noqa: T201 - scripts have no panel that could say it
         with contextlib.suppress(RuntimeError):  # the loop has ended
@@ -492,10 +492,10 @@ class Session(Tooling, SuggestsNames):
 
         Every word of `text` must begin a word of the prompt or of the note. `since` and `until` (not
         included) are times of the submission: datetimes, or epoch seconds. `state` is one word of `JobView`,
-        or several; the cost is the final one in USD, the estimate until it is known. `sweep` is the id of a
-        sweep, and `where` the values that its axes are to have: {"place": "snow"}. `after` is the last job
-        of the page before. To find a job isn't to watch it: `job.watch()`, or waiting for it, takes it up.
-        Raises InvalidInput for a state, a sweep or a value that there isn't.
+        or several; the cost is the final one in USD, or the estimate until it is known. `sweep` is the id of
+        a sweep, and `where` the required values of its axes: {"place": "snow"}. `after` is the last job of
+        the page before. Finding a job doesn't watch it: `job.watch()`, or waiting for it, does. Raises
+        InvalidInput for an unknown state, sweep or value.
         """
         if state is not None:
             state = named_states(state, lambda each: bool(self._ledger.find(Filter(state=each), limit=1)))
@@ -518,12 +518,12 @@ class Session(Tooling, SuggestsNames):
         return tuple(self._jobs.find(wanted, sort=sort, limit=limit, after=after))
 
     def prompts(self, text: str = "", *, limit: int = 20) -> tuple[str, ...]:
-        """The prompts of the account's clips, `limit` at most: the one used last first, and each once.
+        """The prompts of the account's clips, at most `limit`, the one used last first, each once.
 
             session.prompts("fox")
 
-        Every word of `text` must begin a word of the prompt, or of a note on its clip. It asks the ledger
-        alone. Raises SessionClosed.
+        Every word of `text` must begin a word of the prompt, or of a note on its clip. Only the ledger is
+        asked. Raises SessionClosed.
         """
         return tuple(self._ledger.prompts(text, limit))
 
@@ -567,14 +567,15 @@ class Session(Tooling, SuggestsNames):
             for each in session.sweeps():
                 print(each.id, each.name, each.state, each.counts)
 
-        `rb.Sweep.open(session, each.id).resume()` goes on with the clips that are missing.
+        `rb.Sweep.open(session, each.id).resume()` goes on with the missing clips.
         """
         return tuple(self._ledger.sweeps.all())
 
     def spending(self) -> Spending:
-        """What this session's clips cost so far, what those of the key do, and what `max_spend` leaves.
+        """What this session's clips have cost so far, what those of the key have, and what `max_spend`
+        leaves.
 
-        `print(session.spending())` says it in a sentence. A clip that an agent tool bought is among them once
+        `print(session.spending())` says it in a sentence. A clip that an agent tool bought is included once
         it was taken up and has ended.
         """
         own, of_key = self._ledger.spend_here(), self._ledger.spend()
@@ -587,7 +588,7 @@ class Session(Tooling, SuggestsNames):
         since: datetime | float | None = None,
         until: datetime | float | None = None,
     ) -> Receipt:
-        """What the key's clips cost by the ledger, one by one and in all; one experiment's where it is named.
+        """What the key's clips cost by the ledger, one by one and in all; or those of one experiment.
 
         `since` and `until` (not included) are times of the submission: datetimes, or epoch seconds.
         `receipt().to_csv("receipt.csv")` writes a file for a spreadsheet.
@@ -600,30 +601,33 @@ class Session(Tooling, SuggestsNames):
         return receipt_of(entries, dict.fromkeys(accounts, name), experiment, tools)
 
     def balance(self) -> Balance:
-        """Asks for the balance in USD and waits (GET billing/balance)."""
+        """Asks for the balance in USD and waits for it (GET billing/balance)."""
         return self._call(lambda _: self._balance.balance())
 
     def usage(self, days: int = 30) -> Usage:
-        """Asks what was used in the last `days` days and waits (GET billing/usage)."""
+        """Asks what was used in the last `days` days and waits for it (GET billing/usage)."""
         return self._call(lambda _: self._balance.usage(days))
 
     def usage_history(self, days: int = 30, *, most_requests: int | None = None) -> UsageHistory:
-        """What was used day by day in the last `days` days, in `most_requests` at most. Doesn't wait."""
+        """What was used day by day in the last `days` days, found with at most `most_requests`.
+
+        Doesn't wait.
+        """
         checked_days(days)
         return UsageHistory(self._connection, self._ledger, self._balance, self._thread, days, most_requests)
 
     def reconcile(self, *, alone: bool = False) -> Reconciliation:
         """Finds out what became of submissions whose answer was lost, and waits for it.
 
-        Compares balance and usage, asked for now, with what was known before; what is sure is kept, the rest
-        says what to do. Others may use the account: `alone=True` says that only this key, from this home, has
-        used it since then. On a live service nothing is sure without that, and "not accepted" takes hours. A
-        class's room knows for sure which jobs are yours, and those that it has go on.
+        Compares balance and usage, asked for now, with what was known before; what is certain is kept, the
+        rest says what to do. Others may use the account: `alone=True` says that only this key, from this
+        home, has used it since then. On a live service nothing is certain without that, and "not accepted"
+        takes hours. A class's room knows for certain which jobs are yours, and those that it has go on.
         """
         return self._thread.call(self._reconciled(alone=alone))
 
     def _fetch_link(self, url: str) -> Path:
-        """The file of a video that a tool's result points at: from https or the server's own address."""
+        """Downloads a video that a tool's result links to: over https or from the server's own address."""
 
         async def fetch(server: ToolServer) -> Path:
             if not url.lower().startswith("https:") and origin(url) != origin(server.url):
@@ -638,12 +642,12 @@ class Session(Tooling, SuggestsNames):
     # For panels and the terminal.
 
     def _known(self, request_id: str) -> Job | None:
-        """The job of that clip in the ledger; it isn't watched because of that."""
+        """The job of that clip in the ledger, without watching it."""
         entry = self._ledger.by_request_id(request_id) if request_id else None
         return None if entry is None else self._jobs.of(entry, watch=False)
 
     def _spending_notes(self, cost_usd: float) -> tuple[str, ...]:
-        """What there is to say before a submission of that cost, by the balance as last heard."""
+        """What to say before a submission of that cost, by the last known balance."""
         facts = self.facts
         near = spend_notices(
             cost_usd,
@@ -655,7 +659,7 @@ class Session(Tooling, SuggestsNames):
         return tuple(each.text for each in near)
 
     def _refresh_balance(self) -> Future[None]:
-        """Asks for the balance, if nobody here has, and doesn't wait; `facts` change when it is there."""
+        """Asks for the balance, unless that is under way, without waiting; `facts` change when it arrives."""
         return self._thread.submit(self._balance.refresh())
 
     def _reconciling(self, *, alone: bool = False) -> Future[Reconciliation]:
@@ -699,7 +703,7 @@ _at_once: ContextVar[bool] = ContextVar("reelbook_at_once", default=False)
 
 @contextlib.contextmanager
 def without_waiting() -> Iterator[None]:
-    """What is submitted within doesn't wait for a locked ledger: a press must not keep the kernel busy."""
+    """Within it, submissions don't wait for a locked ledger: a press must not keep the kernel busy."""
     token = _at_once.set(True)
     try:
         yield
@@ -707,20 +711,20 @@ def without_waiting() -> Iterator[None]:
         _at_once.reset(token)
 
 
-# The innermost one last. Names, no tokens: one Experiment may be entered by several tasks at a time.
+# The innermost one last. Names, no tokens: several tasks may enter one Experiment at a time.
 _entered: ContextVar[tuple[str, ...]] = ContextVar("reelbook_experiment", default=())
 
 
 def current_experiment() -> str | None:
-    """The name of the experiment that this code runs in, None outside of one."""
+    """The name of the experiment that this code runs in; None outside of one."""
     return next(reversed(_entered.get()), None)
 
 
 class Experiment:
     """Groups submissions under a name: `with session.experiment("fog"):`.
 
-    It holds for the code inside the block, also across an `await`; a button pressed meanwhile is not a part
-    of it. The same name may be used again, in another cell or on another day.
+    It applies to the code inside the block, also across an `await`; a button pressed meanwhile isn't part of
+    it. The same name may be used again, in another cell or on another day.
     """
 
     def __init__(self, session: Session, name: str) -> None:
@@ -754,6 +758,6 @@ def epoch(moment: datetime | float | None) -> float | None:
 
 
 def job_of(clip: Clip) -> Job | None:
-    """The job of a clip, in the ledger of whichever open session knows it; it isn't watched."""
+    """The job of a clip, from whichever open session's ledger has it; it isn't watched."""
     asked = (each._known(clip.request_id) for each in Session._made if not each.closed)
     return next((job for job in asked if job is not None), None)

@@ -1,4 +1,4 @@
-"""What a sweep's run asks of its session: the ledger's rows of it, its jobs, and what a plan stands on."""
+"""What a sweep's run needs from its session: its rows in the ledger, its jobs, and what a plan rests on."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class AxisValue(NamedTuple):
 
 
 class SweepControl:
-    """One session's sweeps. What gives jobs or buys is called on the session's own thread."""
+    """One session's sweeps. Whatever returns jobs or buys is called on the session's own thread."""
 
     def __init__(self, submit: Submit, jobs: JobRegistry) -> None:
         self.thread = jobs.thread
@@ -53,7 +53,7 @@ class SweepControl:
         raise InvalidInput(f"This key has no sweep {sweep}. session.sweeps() lists what there is.")
 
     def axes(self, sweep: int | str) -> dict[str, list[AxisValue]]:
-        """The values of each axis, in its own order."""
+        """The values of each axis, in their order."""
         record: Mapping[str, Any] = self.record(sweep).record
         places = [cell["place"] for cell in record["cells"]]
         return {
@@ -65,7 +65,7 @@ class SweepControl:
         }
 
     def cells_at(self, sweep: int | str, where: Mapping[str, object]) -> frozenset[int] | None:
-        """The cells with these values of these axes; None: all. Raises InvalidInput for what there isn't."""
+        """The cells with these values of these axes; None for all. Raises InvalidInput for unknown ones."""
         cells: frozenset[int] | None = None
         axes = self.axes(sweep) if where else {}
         for axis, value in where.items():
@@ -77,7 +77,7 @@ class SweepControl:
         return cells
 
     def cells(self, sweep: int) -> list[HeldCell]:
-        """Its cells. What a kernel that is gone left on its way is taken up."""
+        """Its cells. Jobs that a dead kernel left in progress are taken up."""
         entries = {each.entry.id for each in self._ledger.sweeps.cells(sweep) if each.entry is not None}
         taken_up = {entry.id for entry in self._ledger.left_over(entries)}
         held = []
@@ -87,7 +87,7 @@ class SweepControl:
         return held
 
     def buy(self, request: JobRequest, sweep: int, number: int, *, seen: Job | None, **kept: Any) -> Job:
-        """Submits a cell that was `seen` with that job, or gives the one it has by now.
+        """Submits a cell that was `seen` with that job, or returns the job that it has by now.
 
         `kept` is what else a `Submission` keeps.
         """
@@ -103,7 +103,10 @@ class SweepControl:
         return job
 
     def refresh(self, job: Job) -> bool:
-        """Takes over what another kernel has learnt of a job. Whether that one still looks after it."""
+        """Takes over what another kernel has learnt of a job.
+
+        Returns whether that one still looks after it.
+        """
         over = job.running or job.clip is not None or states.state(job.state).missing
         entry = None if over or job.entry_id is None else self._ledger.get(job.entry_id)
         if entry is None or self._ledger.is_own(entry):
@@ -111,10 +114,10 @@ class SweepControl:
         self._jobs.of(entry, watch=False)
         return entry.clip_path is None and not states.state(entry.state).missing
 
-    # What a plan stands on.
+    # What a plan is based on.
 
     def found(self, requests: Iterable[JobRequest]) -> dict[str, Entry]:
-        """By sameness the entries whose clips are what the requests would make: those with a fixed seed."""
+        """By sameness, the entries whose clips are what the requests would make: those with a fixed seed."""
         fixed = [each for each in requests if each.seed not in (None, wire.RANDOM_SEED)]
         completed = self._ledger.sweeps.completed(fixed).items()
         return {
@@ -128,7 +131,7 @@ class SweepControl:
         return None if limit is None else round(limit - self._ledger.spend().committed_usd, 6)
 
     def balance_left_usd(self) -> float | None:
-        """What is left of the balance; asked for where nobody heard it, None where that fails."""
+        """What is left of the balance, asked for if it isn't known; None where that fails."""
         balance = self._jobs.balance
         if balance.funds is None:
             with contextlib.suppress(ReelbookError):
@@ -136,7 +139,7 @@ class SweepControl:
         return None if (funds := balance.funds) is None else funds.left_usd
 
     def forecast(self, requests: Sequence[JobRequest]) -> tuple[float, float, float]:
-        """When all of these would be here, in seconds from now: early, likely and late."""
+        """When all of these would be done, in seconds from now: early, likely and late."""
         paces: dict[tuple[object, ...], Pace] = {}
         kinds = [(each.mode, each.duration_seconds, each.aspect_ratio) for each in requests]
         for kind, request in zip(kinds, requests, strict=True):

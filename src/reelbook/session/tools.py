@@ -1,7 +1,7 @@
-"""The agent tool server from a notebook: listed, called, and every call kept in the ledger.
+"""The agent tool server from a notebook: its tools are listed and called, and the ledger keeps every call.
 
-A tool server needs no key of the service, so `connect_tools()` does without a session; a `Session` does the
-same for the server that belongs to it.
+A tool server needs no key of the service, so `connect_tools()` needs no session; a `Session` does the same
+for the server that belongs to it.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ ToolAddress = tuple[str, Secret]  # the server's address and the user id
 
 
 class ToolRun:
-    """A call of a tool that is under way. `await run`, or `run.result()`, gives its ToolResult.
+    """A call of a tool in progress. `await run` or `run.result()` returns its ToolResult.
 
-    To end the waiting of `await` (Stop) ends the call too, and the server is told. `progress` is the last
-    ToolProgress that the server told.
+    Stopping an `await` ends the call too, and the server is told. `progress` is the last ToolProgress that
+    the server reported.
     """
 
     def __init__(self, thread: EventThread, tool: str, arguments: Mapping[str, Any]) -> None:
@@ -53,18 +53,21 @@ class ToolRun:
         return self._future.done()
 
     def result(self, timeout: float | None = None) -> ToolResult:
-        """Waits for the result, for code that can't await. Raises WaitTimeout, and as `ToolServer.call`."""
+        """Waits for the result and returns it, for code that can't await.
+
+        Raises WaitTimeout, and as `ToolServer.call`.
+        """
         self._thread.refuse_own_thread()
         if not self._future.wait(timeout):
             raise errors.WaitTimeout(f"{self.tool} gave no result within {timeout:g} s. It goes on.")
         return self._ended()
 
     def cancel(self) -> None:
-        """Ends the call and tells the server. It may have been carried out already."""
+        """Ends the call and tells the server. It may already have been carried out."""
         self._future.cancel()
 
     def on_end(self, callback: Callable[[ToolRun], object]) -> None:
-        """`callback` is called with this when it ends, on a thread of Reelbook's, which it must not stop."""
+        """Calls `callback` with this run when it ends, on a Reelbook thread, which it must not block."""
         self._future.add_done_callback(lambda _: callback(self))
 
     async def _wait(self) -> ToolResult:
@@ -93,7 +96,7 @@ class Tooling(ABC):
     __place: tuple[str, str] | None = None
 
     def tools(self) -> list[Tool]:
-        """The tools that the server offers, asked for now. Their words are the server's own.
+        """The tools that the server offers, asked for now, in the server's own words.
 
         Raises ConfigurationError where no tool server is configured or the extra `agents` isn't installed.
         """
@@ -119,10 +122,10 @@ class Tooling(ABC):
             result = session.call_tool("wait_for_video", {"request_id": "…"}).result()  # can't await
 
         Returns at once; arguments are given by name, or as a mapping. `on_progress` is called with each
-        ToolProgress on a thread of Reelbook's. After `deadline_seconds` (ten minutes, if left out) the server
-        is told to stop, as it is by Stop while it is awaited.
+        ToolProgress on a Reelbook thread. After `deadline_seconds` (default: ten minutes) the server is told
+        to stop, as it is when Stop is pressed during an await.
 
-        Each call is kept in the ledger. What a clip cost that it bought counts once `session.job(id)` took
+        The ledger keeps each call. The cost of a clip that it bought counts once `session.job(id)` has taken
         that up and it has ended. Raises InvalidInput and ConfigurationError before anything is sent; for what
         waiting raises see `ToolServer.call`.
         """
@@ -144,7 +147,7 @@ class Tooling(ABC):
         return run
 
     def tool_calls(self, limit: int = 20) -> list[ToolCall]:
-        """The last calls of this home by the ledger, the newest first."""
+        """The last calls of this home by the ledger, newest first."""
         return self._ledger.tool_calls.recent(limit)
 
     def _list_tools(self) -> Future[tuple[Tool, ...]]:
@@ -152,7 +155,7 @@ class Tooling(ABC):
         return self._thread.submit(self._asked(ToolServer.tools))
 
     def _asked(self, question: Callable[[ToolServer], Awaitable[T]]) -> Coroutine[Any, Any, T]:
-        """The question to this address's server, which stays the same one as long as its place does."""
+        """Asks this address's server, which stays the same one as long as its address does."""
         self._thread.refuse_closed()
         place = self._tool_place()
 
@@ -176,7 +179,7 @@ class Tooling(ABC):
         on_progress: OnProgress,
         deadline_seconds: float | None,
     ) -> ToolResult:
-        """Calls a tool, written down before and after."""
+        """Calls a tool, and records it before and after."""
         calls, user_id = self._ledger.tool_calls, server.user_id
         number = calls.add(server.url, user_id, tool, arguments)
         began = time.monotonic()
@@ -188,7 +191,7 @@ class Tooling(ABC):
                 tool, arguments, on_progress=on_progress, deadline_seconds=deadline_seconds
             )
             outcome = "tool error" if result.is_error else "done"
-            # A server that echoes what it was sent must not put the user id into the ledger.
+            # A server that echoes what it was sent must not get the user id into the ledger.
             error = user_id.masked(str(result)) if result.is_error else None
             request_ids = tuple(dict.fromkeys(job.request_id for job in found_jobs(result) if job.request_id))
             return result
@@ -201,7 +204,7 @@ class Tooling(ABC):
 
     @abstractmethod
     def _tool_place(self) -> ToolAddress | None:
-        """Where the server is and who asks; None where only the session's thread can find out."""
+        """The server's address and the user id; None where only the session's thread can find out."""
 
     async def _moved_place(self) -> ToolAddress:
         return configured()
@@ -219,13 +222,13 @@ class Tools(Tooling):
         result = tools.call_tool("get_balance").result()
         tools.close()
 
-    `close()` ends the connection, and `closed` says so. The calls stay in the ledger.
+    `close()` ends the connection, after which `closed` is True. The calls stay in the ledger.
     """
 
     _ledger: LedgerFile
 
     def __init__(self, mcp_url: str, user_id: Secret, home: Path) -> None:
-        ToolServer(mcp_url, user_id)  # raises for what can't be used, before a thread is started
+        ToolServer(mcp_url, user_id)  # raises for invalid ones, before a thread is started
         self.mcp_url = mcp_url
         self._place = (mcp_url, user_id)
         self._ledger = LedgerFile.open(home)
@@ -282,7 +285,7 @@ def connect_tools(
 def configured(
     mcp_url: str | None = None, user_id: Secret | None = None, *, ask: bool = False
 ) -> tuple[str, Secret]:
-    """The configured tool server and user id. Raises ConfigurationError that says what is missing."""
+    """The configured tool server and user id. Raises ConfigurationError, saying what is missing."""
     address = settings.find(settings.MCP_URL, mcp_url, ask=ask)
     user = settings.find(settings.USER_ID, user_id, ask=ask)
     if address is None or user is None:
