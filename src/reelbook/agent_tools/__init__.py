@@ -1,6 +1,6 @@
-"""The agent tool server over MCP: the protocol only, for those who have the extra `agents`.
+"""The agent tool server over MCP: only the protocol, for those who have the extra `agents`.
 
-What records calls in the ledger and takes up jobs lies in `session/tools.py`.
+`session/tools.py` records calls in the ledger and takes up jobs.
 """
 
 from __future__ import annotations

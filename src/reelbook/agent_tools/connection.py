@@ -1,8 +1,8 @@
-"""One session with a tool server, on the official `mcp` package: all that needs it.
+"""One session with a tool server, on the official `mcp` package: the only module that needs it.
 
-No object and no error of that package, or of its HTTP library, leaves this module: a request holds the user
-id. It goes to the server's own origin only. What a request met on its way is noted beside it, since the
-package's own errors don't tell whether a call that may be paid for can have arrived.
+No object or error of that package, or of its HTTP library, leaves this module: a request holds the user id.
+It is sent to the server's own origin only. What happens to a request is noted beside it, since the package's
+own errors don't tell whether a call that may cost money can have arrived.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _NEVER_SENT = (
     httpx2.UnsupportedProtocol,
     httpx2.ProxyError,
 )
-# What servers say that answer 400 where the protocol wants 404.
+# The words of servers that answer 400 where the protocol wants 404.
 _NO_SESSION = re.compile(
     r"\b(no|not|invalid|unknown|missing|expired)\b.{0,20}\bsession"
     r"|\bsession\b.{0,20}\b(not found|invalid|unknown|expired)",
@@ -56,7 +56,7 @@ current_note: ContextVar[Note | None] = ContextVar("reelbook_tool_note", default
 
 
 class _Unlogged(logging.Filter):
-    """Keeps what the package would log about our requests to ourselves: an answer may quote the user id."""
+    """Drops what the package would log about our requests: an answer may quote the user id."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         return current_note.get() is None
@@ -69,7 +69,7 @@ Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
 
 
 class ToolConnection:
-    """A session that is being joined, or was, by a task of its own.
+    """A session that a task of its own joins and holds.
 
     `ready` is done when it can be used, or with ExchangeFailed.
     """
@@ -82,7 +82,7 @@ class ToolConnection:
         self.task = spawn(self._live(url, user_id))
 
     def leave(self) -> None:
-        """Lets the task leave the server."""
+        """Has the task leave the server."""
         self._over.set()
 
     async def info(self) -> ToolServerInfo:
@@ -96,10 +96,10 @@ class ToolConnection:
         )
 
     async def tools(self) -> list[Any]:
-        """All tools that the server lists, as they came, page by page. Raises ExchangeFailed."""
+        """All tools that the server lists, unparsed, page by page. Raises ExchangeFailed."""
         tools: list[Any] = []
         asked: set[str | None] = set()
-        cursor: str | None = None  # of the first page, and of none after the last
+        cursor: str | None = None  # of the first page, and again after the last
         while cursor not in asked and len(asked) < MAX_PAGES and len(tools) < MAX_LISTED:
             asked.add(cursor)
             page, cursor = await self._page(cursor)
@@ -109,7 +109,7 @@ class ToolConnection:
     async def call(
         self, name: str, arguments: Mapping[str, Any], on_progress: OnProgress | None, note: Note
     ) -> Mapping[str, Any]:
-        """The result of a call as it came. Cancelling this tells the server so. Raises ExchangeFailed."""
+        """The unparsed result of a call. Cancelling this tells the server so. Raises ExchangeFailed."""
         request = mcp_types.CallToolRequest(
             params=mcp_types.CallToolRequestParams(name=name, arguments=dict(arguments))
         )
@@ -119,20 +119,20 @@ class ToolConnection:
                 on_progress(ToolProgress(progress, total, message))
 
         with _reading(note):
-            # Whether the result fits its schema is no reason to lose it: the package doesn't check.
+            # A result that doesn't fit its schema mustn't be lost: the package doesn't check.
             await self._session.send_request(
                 request, mcp_types.EmptyResult, progress_callback=None if on_progress is None else tell
             )
         return _result(note)
 
     async def _page(self, cursor: str | None) -> tuple[list[Any], str | None]:
-        """One page of the list of tools, and the cursor of the next one."""
+        """One page of the list of tools, and the cursor of the next."""
         params = mcp_types.PaginatedRequestParams(cursor=cursor) if cursor else None
         note = Note()
         allowed = None
         with _reading(note):
             listed = await self._session.list_tools(params=params)
-            # The package leaves out those that the protocol forbids to use.
+            # The package leaves out those that the protocol forbids using.
             allowed = {tool.name for tool in listed.tools}
         page = _result(note)
         tools = page.get("tools")
@@ -163,10 +163,10 @@ class ToolConnection:
         finally:
             if not self.ready.done():
                 self.ready.set_exception(ExchangeFailed(note))
-                self.ready.exception()  # looked at, also where nobody waits any more
+                self.ready.exception()  # retrieved, even if nobody waits any more
 
     async def _agree(self, note: Note) -> None:
-        """Agrees on the protocol's version: first by the newer generation's question, then by handshake."""
+        """Negotiates the protocol's version: first by the newer generation's question, then by handshake."""
         try:
             await self._session.discover()
         except (MCPError, RuntimeError, ValidationError):
@@ -177,7 +177,7 @@ class ToolConnection:
 
 @contextmanager
 def noted(note: Note) -> Iterator[None]:
-    """What the package sends within is noted here."""
+    """What the package sends within it is noted here."""
     token = current_note.set(note)
     try:
         yield
@@ -187,7 +187,7 @@ def noted(note: Note) -> Iterator[None]:
 
 @contextmanager
 def _reading(note: Note) -> Iterator[None]:
-    """A request whose result is taken from its note, as it came, whatever the package finds in it."""
+    """A request whose result is taken from its note, unparsed, whatever the package thinks of it."""
     with noted(note):
         try:
             yield
@@ -204,20 +204,20 @@ def _result(note: Note) -> Mapping[str, Any]:
 
 
 def _refused(note: Note, error: BaseException) -> None:
-    """Notes what the package made of it: the server's own error, or its own words where none came."""
+    """Notes what the package made of it: the server's own error, or the package's words where none came."""
     status = note.status or 0
-    if status < 400:  # beyond, these are the package's words for a status
+    if status < 400:  # above, these are the package's words for a status
         note.said = note.said or str(error) or type(error).__name__
     if not isinstance(error, MCPError):
         return
-    # With a good status these tell of a stream that ended, or of a body that can't be read.
+    # With a good status these mean a stream that ended, or an unreadable body.
     unread = 200 <= status < 300 and error.code == mcp_types.PARSE_ERROR
     if note.failure is None and (status == 202 or unread or error.code == mcp_types.CONNECTION_CLOSED):
         note.failure = "lost" if note.began else "unsent"
 
 
 class _Keeping(JSONRPCDispatcher):
-    """Notes each result as it came, before the package finds something in it that it doesn't know."""
+    """Notes each result as it came, before the package meets something in it that it doesn't know."""
 
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: Any = None, **others: Any
@@ -229,27 +229,27 @@ class _Keeping(JSONRPCDispatcher):
 
 
 def _version() -> str:
-    # Not imported: the package's own module stands on a floor above.
+    # Not imported: the package's own module is on a floor above.
     return str(vars(sys.modules[__name__.partition(".")[0]])["__version__"])
 
 
 def _first(error: BaseException) -> BaseException:
-    """What really happened, out of the groups that a group of tasks makes of it."""
+    """The real error, out of the groups that a task group makes of it."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
 
 
 class Carrier(httpx2.AsyncClient):
-    """Sends the package's requests: with the user id to the server's own origin, bounded, failures noted.
+    """Sends the package's requests: the user id to the server's own origin only, bounded, failures noted.
 
-    A failure of one request is answered as one of it alone: raised, it would end every other call too.
+    A failed request is answered as that request alone: raised, it would end every other call too.
     """
 
     def __init__(self, url: str, user_id: Secret) -> None:
         super().__init__(
-            timeout=None,  # the library would count the time asleep
-            # A connection kept alive may be closed in the very moment, and leave a paid call uncertain.
+            timeout=None,  # the library would count time spent asleep
+            # A connection kept alive may be closed at that very moment, and leave a paid call uncertain.
             limits=httpx2.Limits(max_keepalive_connections=0),
             trust_env=not settings.is_loopback(url),
         )
@@ -302,14 +302,14 @@ class Carrier(httpx2.AsyncClient):
             note.failure, note.said = "unsent", str(error)
         except _TooLarge:
             note.failure = "too large"
-        except Exception as error:  # not all is the library's own: an answer may hold no address, no text
+        except Exception as error:  # an answer may hold an invalid address or text
             note.failure, note.said = "lost", str(error) or type(error).__name__
         if response is not None:
             await response.aclose()
         return httpx2.Response(502, request=request)
 
     async def _tell(self, request: httpx2.Request, seconds: float, **options: Any) -> httpx2.Response:
-        """Sends what no answer is waited for; whether it arrives is not worth the connection."""
+        """Sends a message that needs no answer; if it fails, the connection isn't given up for it."""
         with suppress(httpx2.HTTPError, httpx2.StreamError, TimeoutError):
             async with Deadline(seconds):
                 response = await self._sent(request, **options)
@@ -317,7 +317,7 @@ class Carrier(httpx2.AsyncClient):
         return httpx2.Response(202, request=request)
 
     async def _sent(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        """Sends it. Here the connecting alone has a deadline: how long an answer may take, who asks knows."""
+        """Sends it. Only the connecting has a deadline here: the caller knows how long an answer may take."""
         connecting = Deadline(CONNECT_SECONDS)
 
         async def listen(event: str, info: Mapping[str, Any]) -> None:
@@ -337,7 +337,7 @@ class _TooLarge(httpx2.SSEError):
 
 
 class _WatchedAnswer(httpx2.AsyncByteStream):
-    """A stream of events: bounded, and with its failure noted."""
+    """A stream of events: bounded, its failure noted."""
 
     def __init__(self, stream: httpx2.AsyncByteStream, note: Note) -> None:
         self._stream = stream
@@ -391,7 +391,7 @@ def _answer(response: httpx2.Response, body: bytes) -> httpx2.Response:
 
 
 def _said(body: bytes) -> str:
-    """A refusal's own words, where it has any."""
+    """A refusal's own words, if it has any."""
     try:
         said = json.loads(body)
     except (ValueError, RecursionError):
@@ -407,9 +407,9 @@ def _said(body: bytes) -> str:
 
 
 def _is_gone(response: httpx2.Response, said: str) -> bool:
-    """Whether the server doesn't know the session any more, and so can't have done what was asked in it."""
+    """Whether the server doesn't know the session any more, so it can't have done what was asked in it."""
     return response.status_code == 404 or (response.status_code == 400 and bool(_NO_SESSION.search(said)))
 
 
 def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
-    return url.scheme, url.host, url.port  # the library leaves a scheme's own port out
+    return url.scheme, url.host, url.port  # the library leaves out a scheme's default port

@@ -30,12 +30,12 @@ _LOST: Mapping[str, str] = {
 
 @dataclass
 class Note:
-    """What a request met on its way.
+    """What happened to a request on its way.
 
-    `began` is True from when a byte of it may have gone out. `said` are the server's words, or another
-    library's; `raw` is the result as it came; `session_gone`: the server refused it unread; "foreign" is what
-    no tool server answers, such as a page. What may quote the user id isn't in the repr, which verbose
-    tracebacks print.
+    `began` is True once a byte of it may have been sent. `said` are the server's words, or another library's;
+    `raw` is the unparsed result; `session_gone`: the server refused it unread; "foreign" is what no tool
+    server answers, such as a page. What may quote the user id isn't in the repr, which verbose tracebacks
+    print.
     """
 
     began: bool = False
@@ -47,7 +47,7 @@ class Note:
 
 
 class ExchangeFailed(Exception):
-    """A request got no result; `note` says what is known. This never leaves the package."""
+    """A request got no result; `note` has what is known. This never leaves the package."""
 
     def __init__(self, note: Note) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class ExchangeFailed(Exception):
 
 
 def error_of(note: Note, user_id: Secret, *, paid: bool = False) -> errors.ReelbookError:
-    """Why there is no answer. `paid`: it was a call, which may have cost money all the same."""
+    """The error for a missing answer. `paid`: it was a call, which may have cost money all the same."""
     status, words = note.status or 0, _words(note, user_id)
     answer = errors.Answer(status, {}, _quoted(note, user_id))
     if note.failure == "unsent":
@@ -96,5 +96,5 @@ def _words(note: Note, user_id: Secret) -> str:
 
 
 def _quoted(note: Note, user_id: Secret) -> str:
-    # A server that echoes what it was sent must not put the user id into an error.
+    # A server that echoes what it was sent must not get the user id into an error.
     return terminal_line(user_id.masked(note.said)[: 10 * MAX_SAID], MAX_SAID)

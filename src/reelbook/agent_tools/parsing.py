@@ -1,6 +1,6 @@
-"""From a tool server's JSON to values: pure, and lenient, because what it says may have been paid for.
+"""Turns a tool server's JSON into values: pure, and lenient, because it may have been paid for.
 
-What can't be read as its kind says is kept as it came; nothing here raises for anything that JSON can hold.
+What can't be read as its kind is kept as it came; nothing here raises for anything that JSON can hold.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ JOB_DEPTH, JOB_VALUES, MAX_JOBS = 12, 20_000, 100
 
 @dataclass(frozen=True)
 class FoundJob:
-    """A job of the service that a result speaks of: its id, its clip's address, or both."""
+    """A job of the service in a result: its id, its clip's address, or both."""
 
     request_id: str | None = None
     video_url: str | None = None
@@ -63,10 +63,10 @@ def result(raw: Any) -> ToolResult:
 
 
 def found_jobs(answer: ToolResult) -> tuple[FoundJob, ...]:
-    """The service's jobs that a result speaks of: its `request_id` and `video_url` fields, each job once.
+    """The service's jobs in a result: its `request_id` and `video_url` fields, each job once.
 
-    They are looked for in the structured content, and in texts that are JSON. Addresses are taken from
-    https, and from http, only. Bounded in depth, in values and in number.
+    They are looked for in the structured content, and in texts that are JSON. Only https and http addresses
+    count. Bounded in depth, in values and in number.
     """
     values = islice(
         (each for value in (answer.structured, *_json_texts(answer)) for each in _objects(value, JOB_DEPTH)),
@@ -90,7 +90,7 @@ def _json_texts(answer: ToolResult) -> Iterator[Any]:
 
 
 def _objects(value: Any, depth: int) -> Iterator[Mapping[str, Any]]:
-    """The JSON objects in `value`, so deep at most."""
+    """The JSON objects in `value`, down to that depth."""
     if isinstance(value, dict):
         yield value
     if depth and isinstance(value, dict | list):

@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 def is_installed() -> bool:
-    """Whether the extra `agents` is there, without importing anything of it."""
+    """Whether the extra `agents` is installed, without importing any of it."""
     try:
         return all(importlib.util.find_spec(name) is not None for name in ("mcp", "httpx2"))
     except ImportError:
@@ -42,7 +42,7 @@ def is_installed() -> bool:
 
 
 def checked_user_id(user_id: str | Secret) -> Secret:
-    """`user_id`, if it can stand in a header. Raises ConfigurationError without quoting it."""
+    """`user_id`, if a header can hold it. Raises ConfigurationError without quoting it."""
     secret = Secret.of(user_id)
     text = secret.reveal()
     if not 0 < len(text) <= MAX_USER_ID or not all("!" <= character <= "~" for character in text):
@@ -60,9 +60,9 @@ class ToolServer:
             tools = await server.tools()
             result = await server.call(tools[0].name, {"prompt": "a fox"})
 
-    It is joined by the first question, and again when the server has dropped the session. `spawn` starts a
-    task on the loop, which holds the connection. Raises ConfigurationError for an address or a user id that
-    can't be used, and where the extra isn't installed.
+    The first question joins it, and again when the server has dropped the session. `spawn` starts a task on
+    the loop, which holds the connection. Raises ConfigurationError for an invalid address or user id, and
+    where the extra isn't installed.
     """
 
     def __init__(self, mcp_url: str, user_id: str | Secret, *, spawn: Spawn | None = None) -> None:
@@ -88,7 +88,7 @@ class ToolServer:
         await self.aclose()
 
     async def info(self) -> ToolServerInfo:
-        """Who the server says it is. Joins it where that isn't done yet."""
+        """Who the server says it is. Joins it if that hasn't happened yet."""
         return await self._asked(lambda connection: connection.info())
 
     async def tools(self) -> tuple[Tool, ...]:
@@ -106,10 +106,9 @@ class ToolServer:
     ) -> ToolResult:
         """Calls a tool, once, and returns what it answered. A call may cost money.
 
-        `on_progress` is called on the loop with what the server tells meanwhile. Cancelling the task that
-        waits here tells the server that nobody is waiting; so does `deadline_seconds` (ten minutes by
-        default) when it passes, with ToolTimeout. What a tool reports as its own failure is a result with
-        `is_error`.
+        `on_progress` is called on the loop with the server's progress. Cancelling the task that waits here
+        tells the server that nobody is waiting; so does `deadline_seconds` (default: ten minutes) when it
+        passes, with ToolTimeout. What a tool reports as its own failure is a result with `is_error`.
 
         It is sent a second time only where the server has refused it unread, because it had dropped the
         session. Raises ToolCallFailed where the server answers with an error, ToolCallUncertain where the
@@ -156,7 +155,7 @@ class ToolServer:
         await asyncio.wait({connection.task}, timeout=LEAVE_SECONDS)
 
     async def _asked(self, ask: Callable[[ToolConnection], Awaitable[T]]) -> T:
-        """The answer to a request that costs nothing. Raises ReelbookError."""
+        """Sends a request that costs nothing, and returns its answer. Raises ReelbookError."""
         try:
             return await self._sent(ask, LIST_SECONDS)
         except ExchangeFailed as failed:
@@ -165,8 +164,10 @@ class ToolServer:
             raise errors.DeadlineExceeded("The tool server didn't answer in time.") from None
 
     async def _sent(self, send: Callable[[ToolConnection], Awaitable[T]], seconds: float) -> T:
-        """What `send` brings; sent a second time where the server had dropped the session, and so refused it
-        unread. Raises ExchangeFailed, TimeoutError, and ReelbookError where the server can't be joined.
+        """Returns what `send` does; sends again where the server had dropped the session and refused it
+        unread.
+
+        Raises ExchangeFailed, TimeoutError, and ReelbookError where the server can't be joined.
         """
         async with Deadline(seconds):
             connection = await self._join()
@@ -182,7 +183,7 @@ class ToolServer:
             return await send(await self._join())
 
     async def _join(self) -> ToolConnection:
-        """The session with the server, joined where there is none. Raises ReelbookError and TimeoutError."""
+        """The session with the server, joined if there is none. Raises ReelbookError and TimeoutError."""
         if self._closed:
             raise errors.SessionClosed("The connection to the tool server is closed.")
         async with self._lock:
@@ -192,7 +193,7 @@ class ToolServer:
 
     async def _joined(self) -> ToolConnection:
         try:
-            # It takes half a second, in which the loop would stand still.
+            # It takes half a second, which would block the loop.
             await asyncio.to_thread(importlib.import_module, ".connection", __package__)
         except ImportError as absent:
             raise errors.ConfigurationError(
@@ -213,7 +214,7 @@ class ToolServer:
 
 
 def checked_arguments(name: str, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
-    """A call's arguments as JSON holds them. Raises InvalidInput before anything is sent."""
+    """A call's arguments as JSON. Raises InvalidInput before anything is sent."""
     if not isinstance(name, str) or not name.strip():
         raise errors.InvalidInput("A tool has a name. session.tools() lists them.")
     try:

@@ -1,6 +1,6 @@
 """What an agent tool server offers and answers, as values that know nothing of the protocol's package.
 
-All of it is what a server says of itself, so it is shown as text and trusted in nothing.
+All of it is what a server says about itself, so it is shown as text and never trusted.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Resource:
 
 @dataclass(frozen=True)
 class TextContent:
-    """Text in a result. `uri` says whose text it is, where it is a resource's."""
+    """Text in a result. `uri` says which resource it belongs to, if any."""
 
     text: str
     uri: str = ""
@@ -43,7 +43,7 @@ class TextContent:
 
 @dataclass(frozen=True)
 class BinaryContent:
-    """A picture, sound or any other file in a result. `uri` says which resource it is, if it is one."""
+    """A picture, sound or any other file in a result. `uri` says which resource it is, if any."""
 
     data: bytes = field(repr=False)
     mime_type: str = ""
@@ -65,7 +65,7 @@ Content = TextContent | BinaryContent | Resource | UnknownContent
 class ToolResult:
     """What a tool answered. `is_error` says that the tool itself reports a failure, in its content.
 
-    `structured` is a JSON value where the tool gives one, None else. `str()` gives the text.
+    `structured` is a JSON value where the tool gives one, otherwise None. `str()` returns the text.
     """
 
     content: tuple[Content, ...] = ()
@@ -78,7 +78,7 @@ class ToolResult:
 
 @dataclass(frozen=True)
 class ToolProgress:
-    """How far a call is: `progress` of `total`, in units of the server's own. None where it didn't say."""
+    """How far a call is: `progress` of `total`, in the server's own units. None where it didn't say."""
 
     progress: float
     total: float | None = None
@@ -97,7 +97,7 @@ OnProgress = Callable[[ToolProgress], object]
 
 @dataclass(frozen=True)
 class ToolServerInfo:
-    """Who the server says it is, and the protocol's version that was agreed on."""
+    """Who the server says it is, and the negotiated version of the protocol."""
 
     name: str
     version: str

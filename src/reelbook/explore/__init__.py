@@ -1,4 +1,4 @@
-"""Prompts explored: templates, and sweeps that vary one or several things and keep the rest."""
+"""Exploring prompts: templates, and sweeps that vary one or several things and keep the rest."""
 
 from __future__ import annotations
 

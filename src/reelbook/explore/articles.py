@@ -1,4 +1,4 @@
-"""English articles: "a" or "an" before the word that fills a slot, by how that word is said."""
+"""English articles: "a" or "an" before the word that fills a slot, by its sound."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _BEFORE_A_SLOT: Final = re.compile(r"\b[Aa]n?\s+(?:\{(\w+)\}|\$?\{|__)")
 
 
 def article(words: str) -> str:
-    """ "a" or "an", as it stands before these words."""
+    """ "a" or "an", whichever these words take."""
     plain = unicodedata.normalize("NFD", words).casefold()
     return "an" if _AN.match(re.sub(r"^\W+", "", plain)) else "a"
 
 
 def article_notes(template: str, prompts: Iterable[str]) -> tuple[str, ...]:
-    """What there is to say where a template's article doesn't fit what fills its slot.
+    """Notes where a template's article doesn't fit what fills its slot.
 
     “a owl” in 6 prompts: write {a animal}.
     """
@@ -36,7 +36,8 @@ def article_notes(template: str, prompts: Iterable[str]) -> tuple[str, ...]:
         wrong = [
             f"{said[1]} {said[2]}"
             for said in _ARTICLE.finditer(prompt)
-            if said[1].lower() != article(said[2]) and not said[2].isupper()  # letters are said one by one
+            if said[1].lower() != article(said[2])
+            and not said[2].isupper()  # letters are pronounced one by one
         ]
         wrong = [each for each in wrong if each not in template]
         found.update(dict.fromkeys(wrong))

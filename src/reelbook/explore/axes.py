@@ -1,4 +1,4 @@
-"""An axis of a sweep, a cell at a place on each of them, and the notation in which axes are typed."""
+"""An axis of a sweep, a cell's place on each of them, and the notation in which axes are typed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Axis:
     """One thing that a sweep varies: a slot of its template, "seed", "duration_seconds" and so on.
 
     `labels` are the values as a person reads them. The values of the axis "image" are digests; its labels are
-    the names of the files, and the pictures themselves are in the requests of the cells.
+    the names of the files, and the pictures themselves are in the cells' requests.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Cell:
     request: JobRequest
 
     def made_of(self, template: str) -> dict[str, Any]:
-        """The template that its prompt is from, a variant of it, and what filled its slots; else nothing."""
+        """The template that its prompt is from, if it is a variant, and what filled its slots."""
         template = str(self.values.get("prompt", template))
         slots = {name: str(value) for name, value in self.values.items() if name not in FIELDS}
         return {"template": template, "slots": slots} if template != self.request.prompt else {}
@@ -79,13 +79,13 @@ def parsed(text: str) -> tuple[str | int | float, ...]:
 
 
 def typed(values: Iterable[str]) -> str:
-    """Texts as they are typed for an axis: `parsed` reads them back, those that look like ranges aside."""
+    """Texts as they are typed for an axis: `parsed` reads them back, except those that look like ranges."""
     quoted = ('"' + each.replace('"', '""') + '"' if re.search('[,"\n]', each) else each for each in values)
     return ", ".join(quoted)
 
 
 def numbered(labels: Iterable[str]) -> Iterator[str]:
-    """Labels that can be told apart: a second "random" is "random (2)"."""
+    """Makes labels distinct: a second "random" is "random (2)"."""
     times: Counter[str] = Counter()
     for label in labels:
         times[label] += 1

@@ -1,6 +1,6 @@
 """Which cells of the full grid are made, as places: one index on each axis. And in which order.
 
-Whole numbers in and out. What the axes are is for `sweep`.
+Whole numbers in and out. `sweep` knows what the axes are.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def one_at_a_time(sizes: Sequence[int], base: Place) -> list[Place]:
 
 
 def pairs(sizes: Sequence[int]) -> list[Place]:
-    """Few cells in which each two values of different axes meet, as allpairspy finds them."""
+    """A few cells in which any two values of different axes meet, as allpairspy finds them."""
     varied = [axis for axis, size in enumerate(sizes) if size > 1]
     if len(varied) < 2:
         return grid(sizes)
@@ -61,7 +61,7 @@ def pairs(sizes: Sequence[int]) -> list[Place]:
 
 
 def latin_hypercube(sizes: Sequence[int], size: int, seed: int) -> list[Place]:
-    """`size` points, spread evenly over each axis by scipy; those that fall into one cell are one."""
+    """`size` points, spread evenly over each axis by scipy; those that fall into one cell become one."""
     _refuse_many(size, "The Latin hypercube has")
     qmc = library("scipy.stats", "A Latin hypercube").qmc
     rng = random.Random(seed).getrandbits(64)  # noqa: S311 - scipy's seeds can't be negative
@@ -107,7 +107,7 @@ def sample(
 def distinct(
     size: int, count: int, draw: Callable[[], int], rng: random.Random, *, key: Callable[[int], Key]
 ) -> dict[Key, int]:
-    """`size` numbers below `count` from `draw` by their keys, which differ; or as many as there are.
+    """`size` numbers below `count` from `draw`, by their keys, which differ; or as many as there are.
 
     Where nearly all the weight is on what has been drawn, the rest is drawn evenly.
     """
@@ -127,8 +127,8 @@ def distinct(
 def most_different_first(places: Sequence[Place]) -> list[Place]:
     """The first place, and then always the one that has least in common with all before it.
 
-    Each earlier place counts with the square of the number of values they share, so that sharing two values
-    with one place is worse than sharing one with each of two. Equal ones stay in their order.
+    Each earlier place counts with the square of the number of values that they share, so that sharing two
+    values with one place is worse than sharing one with each of two. Equal ones stay in their order.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""A plan: what a sweep would buy, what that costs and how long it takes, said before anything is bought."""
+"""A plan: what a sweep would buy, what that costs and how long it takes, before anything is bought."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ CONFIRM_ABOVE_USD: Final = 1.00
 
 @dataclass(frozen=True)
 class Plan:
-    """What is bought, and what is known before it is.
+    """What would be bought, and what is known about it beforehand.
 
         plan = sweep.plan(session)
         print(plan)
 
     `clips` are wanted in all; `found` of them are in the ledger already and cost nothing. `balance_left_usd`
     and `limit_left_usd` are what the rest leaves, None where that isn't known or there is no limit. `seconds`
-    is when all will be here: early, likely and late. `problems` say why it can't be bought; empty: it can.
-    `notes` are about its prompts: what somebody would rather know before paying.
+    is when all will be done: early, likely and late. `problems` say why it can't be bought; if empty, it can.
+    `notes` are things about its prompts that one would rather know before paying.
     """
 
     clips: int
@@ -40,7 +40,7 @@ class Plan:
 
     @property
     def bought(self) -> int:
-        """How many clips are to be made and paid."""
+        """How many clips have to be made and paid."""
         return self.clips - self.found
 
     def __str__(self) -> str:

@@ -1,7 +1,7 @@
-"""Which clips are better, by votes on pairs of them, and how sure that is.
+"""Which clips are better, by votes on pairs of them, and how certain that is.
 
-Bradley–Terry's model: each clip has a strength, and the odds that it wins over another are the exponential
-of the difference. How sure that is follows from the joint distribution of the strengths, which choix finds by
+The Bradley–Terry model: each clip has a strength, and the odds that it wins over another are the exponential
+of the difference. The certainty follows from the joint distribution of the strengths, which choix finds by
 expectation propagation; its 90 % intervals hold the truth nine times out of ten, even after few votes.
 """
 
@@ -28,8 +28,8 @@ else:
 # How much clips of one sweep differ before anybody has voted: of two, the better one wins about 5 votes of 7.
 _PRECISION: Final = 0.5
 _LEVEL: Final = 0.90
-_SMALLEST: Final = 0.2  # to tell apart strengths that are nearer takes more votes than anybody gives
-_MEDIAN: Final = 0.67  # half of what is normally distributed is further off than so many spreads
+_SMALLEST: Final = 0.2  # telling closer strengths apart takes more votes than anybody gives
+_MEDIAN: Final = 0.67  # half of a normal distribution is further off than so many standard deviations
 MANY: Final = 100
 _STEPS: Final = 8
 _EQUAL: Final = 1e-9
@@ -47,8 +47,8 @@ class Vote(NamedTuple):
 class Odds:
     """How likely one is to win over another: `chance`, with a 90 % interval from `low` to `high`.
 
-    So many `votes` compared them directly. `more` is about how many are missing until they can be told
-    apart, `MANY` at most, and 0 once they can.
+    So many `votes` compared them directly. `more` is about how many are missing until they can be told apart,
+    at most `MANY`, and 0 once they can.
     """
 
     chance: float
@@ -75,19 +75,19 @@ class Ranking:
         return [int(item) for item in (-self._mean).argsort(kind="stable")]
 
     def won(self, item: int) -> tuple[int, int]:
-        """How many votes it won, of how many that it took part in."""
+        """How many votes it has won, and how many it took part in."""
         shown = [vote for vote in self.votes if item in (vote.better, vote.worse)]
         return sum(vote.better == item and not vote.tied for vote in shown), len(shown)
 
     def against_the_others(self, item: int) -> Odds:
-        """The odds that a clip wins over the others as they are on average."""
+        """The odds that a clip wins over the average of the others."""
         return self.between([item], [other for other in range(len(self._mean)) if other != item])
 
     def between(self, ones: Collection[int], others: Collection[int], *, comparisons: int = 1) -> Odds:
-        """The odds that `ones` win over `others`, both as they are on average.
+        """The odds that the average of `ones` wins over that of `others`.
 
-        Where this is one of several `comparisons`, it takes more certainty to call them different: the more
-        pairs are looked at, the more of them seem to differ by chance.
+        As one of several `comparisons`, it takes more certainty to call them different: the more pairs are
+        compared, the more of them seem to differ by chance.
         """
         weights = np.zeros(len(self._mean))
         weights[[*ones]] += 1 / len(ones)
@@ -108,7 +108,7 @@ class Ranking:
         )
 
     def _missing(self, compared: int, distance: float, spread: float, spreads: float) -> int:
-        """About how many votes are missing, on any pairs, until it is so many spreads from nothing.
+        """About how many votes are missing, on any pairs, until it is so many spreads from zero.
 
         The spread shrinks with the root of the number of votes. While it is large, the distance may be, too.
         """
@@ -119,9 +119,9 @@ class Ranking:
 
 
 def next_pair(items: int, votes: Iterable[Vote], draw: random.Random) -> tuple[int, int]:
-    """The pair whose vote teaches most: how far they differ is in doubt, and so is the answer.
+    """The pair whose vote teaches most: how far they differ is uncertain, and so is the answer.
 
-    Among equal pairs one is drawn by lot, and so is which clip stands first. Earlier votes are weighed only
+    Among equal pairs one is drawn by lot, and so is which clip is shown first. Earlier votes are weighed only
     roughly, as this runs between one vote and the next.
     """
     wins = np.zeros((items, items))
@@ -129,7 +129,7 @@ def next_pair(items: int, votes: Iterable[Vote], draw: random.Random) -> tuple[i
         wins[vote.better, vote.worse] += 0.5 if vote.tied else 1
         wins[vote.worse, vote.better] += 0.5 if vote.tied else 0
     shown, strengths = wins + wins.T, np.zeros(items)
-    for _ in range(_STEPS):  # Newton's, to the likeliest strengths
+    for _ in range(_STEPS):  # Newton's steps, to the likeliest strengths
         chances = 1 / (1 + np.exp(strengths - strengths[:, None]))
         told = shown * chances * (1 - chances)
         curvature = np.diag(told.sum(axis=1) + _PRECISION) - told

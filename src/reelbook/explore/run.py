@@ -1,7 +1,7 @@
-"""A sweep's run: it buys cells one by one, can be stopped and resumed, and says how each of them stands.
+"""A sweep's run: buys cells one by one, can be stopped and resumed, and says how each of them is doing.
 
-Which cell has which clip is in the ledger, so that a run goes on wherever it ended. What is here is a view of
-that, kept on the session's thread.
+The ledger knows which cell has which clip, so a run goes on wherever it ended. This is a view of that, kept
+on the session's thread.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ if TYPE_CHECKING:
 
 TICK_SECONDS: Final = 0.2
 LOOK_SECONDS: Final = 2.0
-AT_A_TIME: Final = 10  # each is a flush of the disk, and the session's thread has other things to do
+AT_A_TIME: Final = 10  # each is a flush of the disk, and the session's thread has other work too
 NOT_BEGUN: Final = "The sweep isn't begun yet: start() does that."
 TAKEN_BACK: Final = "Taken back before it was sent: the sweep was stopped. Nothing was paid."
 
 
 class Swept(Protocol):
-    """What is run: `Sweep`, of which this knows no more."""
+    """What is run: `Sweep`, of which this module knows no more."""
 
     template: str
     name: str | None
@@ -61,10 +61,10 @@ class Swept(Protocol):
 
 @dataclass(frozen=True)
 class RunCell:
-    """A cell of a run, as it is at one moment.
+    """A cell of a run at one moment.
 
-    `state` is `planned`, `left out` or the job's (see `JobView`). `found`: its clip was there before, and
-    cost nothing.
+    `state` is `planned`, `left out` or the job's (see `JobView`). `found`: its clip existed before, and cost
+    nothing.
     """
 
     cell: Cell
@@ -85,14 +85,14 @@ class RunCell:
 
     @property
     def state(self) -> str:
-        """How it is, in one word."""
+        """Its state, in one word."""
         if self.left_out:
             return LEFT_OUT
         return PLANNED if self.job is None or self.job.state == states.CANCELLED else self.job.state
 
     @property
     def missing(self) -> bool:
-        """Whether nothing was bought for it yet. One that is uncertain may have been."""
+        """Whether nothing was bought for it yet. An uncertain one may have been."""
         return not self.left_out and (self.job is None or states.state(self.job.state).charge == "none")
 
 
@@ -120,9 +120,9 @@ class SweepRun:
         self._cells = {cell.number: RunCell(cell) for cell in sweep.cells}
         self._listeners: Listeners[[RunCell | None]] = Listeners()
         self._unsubscribe: Callable[[], None] | None = None
-        self._buys = False  # whether this one buys, or only looks at what another kernel does
+        self._buys = False  # whether this one buys, or only shows what another kernel does
         self._runs_elsewhere = False
-        self._halted = False  # paused or stopped, and what wasn't sent is taken back
+        self._halted = False  # paused or stopped, and what wasn't sent has been taken back
         self._tried: set[int] = set()  # since it was begun or resumed
         self._task: asyncio.Task[None] | None = None
         self._over: Future[None] = Future()
@@ -157,9 +157,9 @@ class SweepRun:
 
     @property
     def remaining_seconds(self) -> float | None:
-        """About how many seconds until all its clips are here, and at least until the key may ask for them.
+        """About how many seconds until all its clips are here, at least until the key may ask for them.
 
-        It is the longest of its jobs'; where some of them say none, the plan counts too. None where the
+        It is the longest of its jobs'; where some of them have none, the plan counts too. None where the
         planned time has passed, or where all that is missing is being fetched.
         """
         jobs = [each.job for each in self.cells if each.job is not None and each.job.running]
@@ -183,9 +183,9 @@ class SweepRun:
     ) -> None:
         """Begins to buy, and returns at once.
 
-        A notebook cell that is run again goes on with the sweep that it began before, unless `again`. Raises
+        A notebook cell that runs again goes on with the sweep that it began before, unless `again`. Raises
         ConfirmationNeeded for more than `confirm_above_usd` without `confirm`, and InvalidInput where limit
-        or balance don't allow it: then nothing is written down or sent.
+        or balance don't allow it: then nothing is recorded or sent.
         """
         if self.id is not None:
             self.resume()
@@ -219,7 +219,7 @@ class SweepRun:
         self._wish(PAUSED)
 
     def stop(self) -> None:
-        """Buys nothing more. What was sent goes on and is paid; `resume()` goes on all the same."""
+        """Buys nothing more. What was sent goes on and is paid; `resume()` can still go on."""
         self._wish(STOPPED)
 
     def resume(self) -> None:
@@ -227,17 +227,17 @@ class SweepRun:
         self._wish(RUNNING)
 
     def leave_out(self, numbers: Iterable[int]) -> None:
-        """Doesn't buy these cells. What was bought stays."""
+        """Leaves these cells out. What was bought stays."""
         self._choose(numbers, left_out=True)
 
     def take_in(self, numbers: Iterable[int]) -> None:
-        """Buys cells after all that were left out."""
+        """Takes cells in again that were left out."""
         self._choose(numbers, left_out=False)
 
     def send_again(self, number: int) -> Job:
         """Buys one cell again that failed, was refused or is uncertain; it is paid again.
 
-        Raises InvalidInput for another one, and SpendLimitReached.
+        Raises InvalidInput for any other, and SpendLimitReached.
         """
 
         def send() -> Job:
@@ -251,14 +251,14 @@ class SweepRun:
         return self._thread.run(send)
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Waits until nothing more comes, `timeout` seconds at most. Whether that is so."""
+        """Waits until nothing more is coming, at most `timeout` seconds. Returns whether that is so."""
         self._thread.refuse_own_thread()
         return self._over.wait(timeout)
 
     def results(self, timeout: float | None = None) -> list[Clip]:
-        """Waits until nothing more comes, and gives the clips in the order of the cells.
+        """Waits until nothing more is coming, and returns the clips in the order of the cells.
 
-        Where a clip is missing that wasn't left out, raises why: but only when all have ended. `timeout` in
+        Where a clip is missing that wasn't left out, raises why; but only when all have ended. `timeout` in
         seconds raises WaitTimeout, and the run goes on. Raises WouldDeadlock on the session's own thread.
         """
         if not self.wait(timeout):
@@ -275,7 +275,7 @@ class SweepRun:
         return pd.DataFrame([_row(each) for each in self.cells], dtype=object).infer_objects()
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The same as CSV, written to `path` too where that is given.
+        """The same as CSV, also written to `path` where that is given.
 
         A text that a spreadsheet would calculate gets a ' in front of it. Raises OSError.
         """
@@ -286,9 +286,9 @@ class SweepRun:
         return text
 
     def subscribe(self, callback: Callable[[RunCell | None], None]) -> Callable[[], None]:
-        """`callback` is called on the session's thread with a cell that changed, or None for the run itself.
+        """Calls `callback` on the session's thread with a cell that changed, or with None for the run itself.
 
-        Returns what ends that.
+        Returns a function that ends that.
         """
         if self._unsubscribe is None:
             self._unsubscribe = self.session.subscribe(self._job_changed)
@@ -303,7 +303,7 @@ class SweepRun:
         return end
 
     def on_done(self, callback: Callable[[SweepRun], object]) -> None:
-        """Calls `callback(run)` once, when nothing more comes of what was bought; at once if that is so.
+        """Calls `callback(run)` once, when nothing more is coming of what was bought; at once if that is so.
 
             run.on_done(lambda run: print(run.state, run.counts))
 
@@ -326,12 +326,12 @@ class SweepRun:
     # On the session's thread.
 
     def _look(self) -> None:
-        """Takes over what the ledger has, and follows what goes on."""
+        """Reads the ledger, and follows what goes on."""
         self._load()
         self._go()
 
     def _load(self) -> None:
-        """Takes over what the ledger has."""
+        """Reads the ledger."""
         assert self.id is not None
         self._runs_elsewhere = not self._buys and self._control.record(self.id).state == RUNNING
         seen = {each.number: _shown(each) for each in self.cells}
@@ -384,7 +384,7 @@ class SweepRun:
         return [self._cells[each] for each in chosen]
 
     def _take_found(self, number: int) -> None:
-        """Cells whose clips are in the ledger already take them from there."""
+        """Gives cells whose clips are in the ledger already their entries from there."""
         missing = [each for each in self.cells if each.missing]
         found = self._control.found([each.cell.request for each in missing])
         taken = {
@@ -415,7 +415,10 @@ class SweepRun:
             self._listeners.tell(None)
 
     def _feed(self) -> bool:
-        """Buys what fits now, or takes back what may not be sent. Whether there is anything to wait for."""
+        """Buys what fits now, or takes back what may not be sent.
+
+        Returns whether there is anything to wait for.
+        """
         assert self.id is not None
         tried = [each.job for each in self.cells if each.number in self._tried and each.job is not None]
         if (wish := self._rows.wish(int(self.id))) != RUNNING:
@@ -441,12 +444,12 @@ class SweepRun:
         return running or self._elsewhere() or (wish == RUNNING and bool(self._waiting()))
 
     def _waiting(self) -> list[RunCell]:
-        """What this run has yet to buy."""
+        """The cells that this run has yet to buy."""
         untried = [each for each in self.cells if each.missing and each.number not in self._tried]
         return untried if self._buys and not self._halted else []
 
     def _halt(self, *, queued: bool = False) -> None:
-        """Takes back what this run didn't send yet: once, as a person may send single cells after that.
+        """Takes back what this run hasn't sent yet: once, as a person may send single cells after that.
 
         With `queued` also what a class's room has in its queue.
         """
@@ -459,7 +462,7 @@ class SweepRun:
                         self._thread.spawn(_taken_out(cell.job))
 
     def _elsewhere(self) -> bool:
-        """Whether another kernel runs it or looks after one of its jobs: what it learnt is taken over."""
+        """Whether another kernel runs it or looks after one of its jobs, whose news are taken over."""
         busy = self._runs_elsewhere
         for cell in self.cells:
             if cell.job is not None:
@@ -512,7 +515,7 @@ class SweepRun:
 
 
 async def _taken_out(job: Job) -> None:
-    """What can't be taken out of the queue now, as the room is away, stays in it and is made."""
+    """Takes a job out of the queue. If the room is away, it stays there and is made."""
     with contextlib.suppress(ReelbookError):
         await job._life.take_back()
 
@@ -540,6 +543,6 @@ def _row(cell: RunCell) -> dict[str, object]:
 
 
 def _shown(cell: RunCell) -> tuple[object, ...]:
-    """What is seen of a cell."""
+    """What is displayed of a cell."""
     known = None if cell.job is None else cell.job._life.known
     return cell.state, cell.found, known and (known.progress, known.clip is None)

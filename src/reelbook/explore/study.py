@@ -1,7 +1,7 @@
-"""A study: which of several clips people prefer, asked about two at a time, and how sure that is.
+"""A study: which of several clips people prefer, asked about two at a time, and how certain that is.
 
-The votes are kept in the ledger and belong to pairs of clips, so a study of the same clips goes on where an
-earlier kernel left it. `ranking` says what they come to.
+The ledger keeps the votes, which belong to pairs of clips, so a study of the same clips goes on where an
+earlier kernel left it. `ranking` computes what they amount to.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from .axes import Axis
 
 Answer = Literal["left", "right", "neither"]
-_PAIRWISE: Final = 4  # an axis of more values has each compared with all its others
+_PAIRWISE: Final = 4  # on an axis of more values, each is compared with all the others
 _OTHERS: Final = "the others"
 
 
 class Pair(NamedTuple):
-    """Two clips to choose from, as they stand side by side."""
+    """Two clips to choose from, in the order in which they are shown."""
 
     left: Clip
     right: Clip
@@ -45,7 +45,7 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class Standing:
-    """How a clip stands: its odds against the others on average, and what it `won` of the votes `shown`."""
+    """A clip's standing: its odds against the others' average, and what it `won` of the votes `shown`."""
 
     clip: Clip
     label: str
@@ -56,7 +56,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What the votes say of the clips with one value of an axis against those with another."""
+    """What the votes say about the clips with one value of an axis against those with another."""
 
     better: str
     worse: str
@@ -64,12 +64,12 @@ class Comparison:
 
     @property
     def verb(self) -> str:
-        """What stands between the two values."""
+        """The words between the two values."""
         return "and" if self.odds.more else "beats"
 
     @property
     def said(self) -> str:
-        """What is known of them, or how many votes are missing."""
+        """What is known about them, or how many votes are missing."""
         if self.odds.more:
             return not_enough(self.odds.more)
         votes = count(self.odds.votes, "vote")
@@ -81,10 +81,10 @@ class Comparison:
 
 @dataclass(frozen=True)
 class StudyResult:
-    """What a study's votes come to.
+    """What a study's votes amount to.
 
-    `standing` has the clips, the strongest first. `lead` says what is known of the first two, and `findings`
-    of each two values of a sweep's axes. `more` is about how many votes are missing until the first can be
+    `standing` has the clips, strongest first. `lead` says what is known about the first two, and `findings`
+    about each two values of a sweep's axes. `more` is about how many votes are missing until the first can be
     told from the second; at 0 it is the `winner`.
     """
 
@@ -101,7 +101,7 @@ class StudyResult:
 
     @property
     def winner(self) -> Clip | None:
-        """The clip that stands first, None while that may be chance."""
+        """The first clip; None while that may be chance."""
         return None if self.more else self.standing[0].clip
 
     def __str__(self) -> str:
@@ -124,10 +124,10 @@ class Study:
         study.vote(pair, "left")                  # "right"; "neither": can't say
         print(study.result())
 
-    Of a run it takes the clips that are there. The `session`'s ledger keeps the votes; without one it is the
+    Of a run it takes the clips that exist. The `session`'s ledger keeps the votes; by default it is the
     session of the run or the jobs, else `reelbook.connect()`. `voter` is who votes, where several do. Earlier
-    votes on the same `question` count wherever both clips are in this study. Raises InvalidInput for
-    fewer than two clips, NotAVideo for a file that isn't a video, ConfigurationError without choix installed.
+    votes on the same `question` count if both clips are in this study. Raises InvalidInput for fewer than two
+    clips, NotAVideo for a file that isn't a video, ConfigurationError without choix installed.
     """
 
     def __init__(
@@ -159,7 +159,7 @@ class Study:
         self._draw = random.Random()  # noqa: S311 - it keeps nothing secret
 
     def pair(self, pending: Iterable[Pair] = ()) -> Pair:
-        """The pair to ask about next: the one that teaches most. Which clip stands left is drawn by lot.
+        """The pair to ask about next: the one that teaches most. Which clip is on the left is drawn by lot.
 
         `pending` pairs are being shown to somebody already and count as if they were answered.
         """
@@ -168,7 +168,7 @@ class Study:
         return Pair(self.clips[one], self.clips[other])
 
     def vote(self, pair: Pair, answer: Answer, *, voter: str | None = None) -> None:
-        """Keeps which of the pair is better: "left", "right", or "neither" for "can't say".
+        """Records which of the pair is better: "left", "right", or "neither" for "can't say".
 
         Raises InvalidInput for another answer and for clips that aren't in this study.
         """
@@ -180,7 +180,7 @@ class Study:
         self._kept.add(KeptVote(time.time(), self.question, left, right, better, who.strip()))
 
     def take_back(self) -> Pair | None:
-        """Takes back the last vote of this `voter`, and returns its pair as it stood; None without a vote."""
+        """Takes back this `voter`'s last vote, and returns its pair as it was shown; None without a vote."""
         gone = self._kept.take_back(self._names, self.question, self.voter.strip())
         if gone is None:
             return None
@@ -193,7 +193,7 @@ class Study:
         return Counter(each.voter for each in self._kept.among(self._names, self.question))
 
     def result(self, voter: str | None = None) -> StudyResult:
-        """What the votes come to: all of them, or those of one `voter`."""
+        """What the votes amount to: all of them, or those of one `voter`."""
         ranking = self.ranking(voter)
         order = ranking.order()
         compared = [each for axis in self._axes for each in _comparisons(axis)]
@@ -222,9 +222,10 @@ class Study:
         return Ranking(len(self.clips), self._votes(voter))
 
     def table(self, voter: str | None = None) -> list[dict[str, Any]]:
-        """A row for each clip, the first first: `pandas.DataFrame(study.table())`.
+        """A row for each clip, best first: `pandas.DataFrame(study.table())`.
 
-        Beside the votes stand facts that were measured in the file (see `Clip.checks`); no votes are in them.
+        Besides the votes it has facts that were measured in the file (see `Clip.checks`), which don't affect
+        them.
         """
         return [
             {
@@ -283,7 +284,7 @@ class Study:
 
 
 def won_votes(ledger: Ledger, clip: Clip) -> str:
-    """What a clip's votes came to, as it is said where the clip is handed over: "won 18 of 24 votes".
+    """A clip's votes in the words used where the clip is handed over: "won 18 of 24 votes".
 
     Empty without votes.
     """
@@ -292,7 +293,7 @@ def won_votes(ledger: Ledger, clip: Clip) -> str:
 
 
 def not_enough(more: int) -> str:
-    """What stands in place of a winner while there are too few votes."""
+    """What is said in place of a winner while there are too few votes."""
     if more < MANY:
         return f"Not enough votes yet: about {more} more"
     return f"Too close to tell yet: it may take over {MANY} more"
@@ -340,7 +341,7 @@ def _labels(clips: Sequence[Clip]) -> tuple[str, ...]:
 
 
 def value_words(axis: str, label: str) -> str:
-    """A value of an axis as it is said: that of a slot by itself, "seed 7" with its name."""
+    """A value of an axis in words: a slot's by itself, "seed 7" with its name."""
     about = FIELDS.get(axis)
     return label if about is None or axis == "prompt" else f"{about.label.lower()} {label}"
 
@@ -367,7 +368,7 @@ def _axes(run: SweepRun, names: Sequence[str]) -> list[list[Group]]:
 
 
 def _comparisons(axis: list[Group]) -> Iterable[tuple[Group, Group]]:
-    """Each pair of its values; of many values each with all its others."""
+    """Each pair of its values; with many values, each against all the others."""
     if len(axis) <= _PAIRWISE:
         return itertools.combinations(axis, 2)
     every = frozenset[int]().union(*(places for _, places in axis))
@@ -375,7 +376,7 @@ def _comparisons(axis: list[Group]) -> Iterable[tuple[Group, Group]]:
 
 
 def _finding(ranking: Ranking, one: Group, other: Group, comparisons: int) -> Comparison:
-    """What is known of two values, the one that is liked better first."""
+    """What is known about two values, the preferred one first."""
     odds = ranking.between(one[1], other[1], comparisons=comparisons)
     if odds.chance < 0.5:
         return _finding(ranking, other, one, comparisons)

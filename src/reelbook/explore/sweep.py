@@ -1,4 +1,4 @@
-"""A sweep: a template, what varies, the cells that come of it, and its code. What buys them is `run`."""
+"""A sweep: a template, what varies, the resulting cells, and its code. `run` buys them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _LISTED: Final = 4  # in code, more numbers in a row are written as their first 
 
 
 class Sweep:
-    """The same prompt with one thing or several varied: each combination is a cell, and each cell a clip.
+    """The same prompt with one or several things varied: each combination is a cell, and each cell a clip.
 
         sweep = rb.Sweep("a {animal} in {snow|fog}", animal=["fox", "heron"], seed=[1, 2], duration_seconds=2)
         [cell.request.prompt for cell in sweep.cells]
@@ -48,16 +48,16 @@ class Sweep:
     `template` is a prompt in the syntax of sd-dynamic-prompts. The keyword `animal` fills the slot `{animal}`
     and gives `__animal__` its values, which can also come from `wildcards`: a mapping, or a folder of text
     files. Other keywords are `seed`, `duration_seconds`, `aspect_ratio` and `image`. Each takes a list, one
-    value, or text as A1111's axes are typed: seed="1-4", animal="fox, heron". Choices in the template, such
-    as {snow|fog}, make the axis "prompt".
+    value, or text in the notation of A1111's axes: seed="1-4", animal="fox, heron". Choices in the template,
+    such as {snow|fog}, make the axis "prompt".
 
     `replace` is A1111's Prompt S/R: replace="fox, heron, bear" puts each of the others in the place of the
     first, which the template contains; {"fox": ["heron", "bear"]} can name several.
 
     `design` says which cells of the full "grid" are made: "one-at-a-time" around `base`, a mapping (default:
     the first value of each axis); a random "sample" of so many (`sample=50` alone is enough); "pairs", where
-    every two values meet at least once; or a "latin-hypercube" of `sample` points. For a `design_seed` it is
-    always the same cells. They are in the order in which they are bought: the first ones differ most.
+    every two values meet at least once; or a "latin-hypercube" of `sample` points. The same `design_seed`
+    always makes the same cells. They are bought in an order in which the first ones differ most.
 
     Raises InvalidInput for whatever is wrong, before anything can be bought: InvalidTemplate with the place
     in the text, and InvalidSeed, InvalidDuration, InvalidAspectRatio, InvalidImage, InvalidPrompt.
@@ -128,7 +128,7 @@ class Sweep:
     def as_code(self, kind: Literal["cell", "script"] = "cell") -> str:
         """The code of this sweep: a "cell" plans it, a "script" with `AsyncClient` buys all its clips.
 
-        The key isn't in it, nor are pictures. The values of wildcards are written out.
+        It contains neither the key nor pictures. The values of wildcards are written out.
         """
         cost = sum(cell.request.estimated_cost_usd for cell in self.cells)
         return sweep_code(self._record, cost, kind)
@@ -149,7 +149,7 @@ class Sweep:
 
     @classmethod
     def of(cls, session: Session, job: Job) -> SweptCell | None:
-        """The sweep that a job was bought for, and its cell; None for a job that is of no sweep."""
+        """The sweep that a job was bought for, and its cell; None for a job outside any sweep."""
         place = None if job.entry_id is None else session._ledger.sweeps.place(job.entry_id)
         if place is None:
             return None
@@ -157,7 +157,7 @@ class Sweep:
         return SweptCell(run.sweep, run.cells[place.number - 1].cell)
 
     def to_record(self) -> dict[str, object]:
-        """What the ledger keeps of it, as JSON: all but the pictures, of which it has the digests."""
+        """What the ledger keeps of it, as JSON: everything but the pictures, of which it has the digests."""
         return dict(self._record)
 
     @classmethod
@@ -192,7 +192,7 @@ class SweptCell(NamedTuple):
 
 
 class _Grid:
-    """All combinations of a template with its axes, whose first dimension is the template's own variants."""
+    """All combinations of a template with its axes; the first dimension is the template's own variants."""
 
     def __init__(self, template: Template, axes: Sequence[Axis]) -> None:
         self.template = template
@@ -251,7 +251,7 @@ class _Grid:
         return self.template.expand(place[0], {name: str(values[name]) for name in self.template.slots})
 
     def _sameness(self, place: Place) -> object:
-        """Equal for two places whose clips would be the same, though a variant leaves out a slot."""
+        """Equal for two places whose clips would be the same, as when a variant leaves out a slot."""
         fields = [index for axis, index in zip(self.axes, place[1:], strict=True) if axis.name in VARIED]
         return self._prompt(place), *fields
 
@@ -284,7 +284,7 @@ def _at(axes: Sequence[Axis], place: Place) -> dict[str, object]:
 
 
 def _axis(name: str, given: Any, images: dict[str, PreparedImage]) -> Axis:
-    """An axis of a list of values, of a single one, or of text as axes are typed. Equal values are one."""
+    """An axis from a list of values, a single one, or text as axes are typed. Equal values are merged."""
     if name == "image":
         pictures = [_picture(each) for each in (given if isinstance(given, list | tuple) else [given])]
         images.update((picture.digest, picture) for picture, _ in pictures)
@@ -340,7 +340,7 @@ def _shared(words: Sequence[Sequence[str]]) -> int:
 
 
 def slot_name(words: str, taken: Container[str] = ()) -> str:
-    """What a slot for these words is called: `red_fox`, and `red_fox_2` where that is taken."""
+    """The name of a slot for these words: `red_fox`, and `red_fox_2` where that is taken."""
     name = re.sub(r"\W+", "_", words).strip("_") or "text"
     name = name if name.isidentifier() else f"text_{name}"
     names = itertools.chain([name], (f"{name}_{number}" for number in itertools.count(2)))
@@ -348,7 +348,7 @@ def slot_name(words: str, taken: Container[str] = ()) -> str:
 
 
 def _replaced(template: str, replace: str | Mapping[str, Any] | None) -> tuple[str, dict[str, Any]]:
-    """Prompt S/R: the template with slots for the texts that are sought, and the values of each."""
+    """Prompt S/R: the template with slots for the texts sought, and the values of each."""
     if isinstance(replace, str):
         words = [str(each) for each in parsed(replace)]
         replace = {words[0]: words[1:]} if words else {}
@@ -363,7 +363,7 @@ def _replaced(template: str, replace: str | Mapping[str, Any] | None) -> tuple[s
 
 
 def _check(template: Template, given: Mapping[str, Axis]) -> None:
-    """Raises InvalidInput where slots and what was given don't fit together."""
+    """Raises InvalidInput where slots and keywords don't fit together."""
     for slot, position in template.slots.items():
         if slot in RESERVED:
             said = f"{{{slot}}} can't be a slot, as {slot} is an option of sweeps. Take another name."

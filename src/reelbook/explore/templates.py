@@ -51,14 +51,15 @@ _ONE_OF: Final = (1, 1, ", ")
 
 
 class Template:
-    """A prompt with variants, slots and wildcards, read and ready to be expanded.
+    """A prompt with variants, slots and wildcards, parsed and ready to be expanded.
 
         template = Template("a {red|grey} fox in __place__", {"place": ["snow", "fog"]})
         template.count                          # 4
         template.expand(3)                      # "a grey fox in fog"
 
-    Raises InvalidTemplate, with the place in the text, where the text can't be read or a wildcard is unknown.
-    `slots` has the names that must be filled, with the place of each; `wildcards` the values that are used.
+    Raises InvalidTemplate, with the place in the text, where the text can't be parsed or a wildcard is
+    unknown. `slots` has the names that must be filled, with the place of each; `wildcards` the values that
+    are used.
     """
 
     def __init__(self, text: str, wildcards: Wildcards | None = None) -> None:
@@ -70,13 +71,13 @@ class Template:
 
     @property
     def count(self) -> int:
-        """The number of combinations, exactly. What the slots are filled with doesn't count."""
+        """The number of combinations, exactly, whatever fills the slots."""
         return self._root.count
 
     def expand(self, number: int, slots: Mapping[str, str] | None = None) -> str:
         """The combination with this number, from 0.
 
-        Raises InvalidTemplate for a slot that isn't filled, and for a text that grows immense.
+        Raises InvalidTemplate for a slot that isn't filled, and for a text that grows too long.
         """
         if not 0 <= number < self.count:
             raise InvalidInput(f"There is no combination {number}. They are numbered 0 to {self.count - 1}.")
@@ -96,17 +97,17 @@ class Template:
                 raise invalid(self.text, position, said)
 
     def draw(self, rng: random.Random) -> int:
-        """The number of a random combination: by weight where there are weights, else each as likely."""
+        """The number of a random combination: by weight where there are weights, else all equally likely."""
         return self._root.draw(rng)
 
 
 def escaped(text: str) -> str:
-    """`text` as it is written in a template where it stands for itself."""
+    """`text` as it is written in a template to stand for itself."""
     return _AMBIGUOUS.sub(lambda found: f"\\{found[0]}", text)
 
 
 def is_plain(text: str) -> bool:
-    """Whether a template of this text is just the text itself. What can't be read isn't plain."""
+    """Whether a template of this text is just the text itself. One that can't be parsed isn't plain."""
     try:
         return Template(text)._root == _Sequence((_Text(text),) if text else ())
     except InvalidTemplate:
@@ -114,14 +115,15 @@ def is_plain(text: str) -> bool:
 
 
 def invalid(text: str, position: int, said: str) -> InvalidTemplate:
-    """The error for what stands at a position of a template: what is wrong, and where."""
+    """The error at a position of a template: what is wrong, and where."""
     line, column = text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
     place = f"line {line}, character {column}" if "\n" in text else f"character {column}"
     shown = text[position : position + _SHOWN_CHARACTERS].partition("\n")[0]
     return InvalidTemplate(f"{said} (At {place}: {quotable(shown)})", position=position)
 
 
-# What a template is made of. Each part has `count` combinations, and makes the text of any one by its number.
+# What a template is made of. Each part has `count` combinations, and makes the text of any one from its
+# number.
 
 
 class _Part(ABC):
@@ -135,7 +137,7 @@ class _Part(ABC):
 
     @abstractmethod
     def expand(self, number: int, chosen: dict[str, str]) -> str:
-        """The combination of a number. `chosen` has the texts of slots and, with a $, of variables.
+        """The combination with that number. `chosen` has the texts of slots and, with a $, of variables.
 
         Raises OverflowError for more than MAX_CHARACTERS.
         """
@@ -159,7 +161,7 @@ class _Text(_Part):
 
 @dataclass(frozen=True)
 class _Chosen(_Part):
-    """What a slot is filled with, or the text of a variable that was chosen once."""
+    """What fills a slot, or the text of a variable that was chosen once."""
 
     name: str
 
@@ -194,7 +196,7 @@ class _Sequence(_Part):
         return _Sequence(tuple(part for part in parts if part != _Text("")))
 
     def without_article(self) -> tuple[str | None, _Sequence]:
-        """The article that it begins with, and what stands behind it; None and itself without one."""
+        """The article that it begins with, and what follows it; None and itself without one."""
         found = (
             _ARTICLE.match(self.parts[0].text) if self.parts and isinstance(self.parts[0], _Text) else None
         )
@@ -309,7 +311,7 @@ class _Values(_Part):
 
 @dataclass(frozen=True)
 class _OfValue(_Part):
-    """Has as many texts as its value, drawn as those of the value are."""
+    """Has as many texts as its value, drawn in the same way."""
 
     value: _Sequence
 
@@ -338,7 +340,7 @@ class _Assignment(_OfValue):
 
 @dataclass(frozen=True)
 class _WithArticle(_OfValue):
-    """A text behind the article that it takes; nothing where it is empty."""
+    """A text after the article that it takes; nothing where it is empty."""
 
     written: str  # as in the template: "A" and "An" begin a sentence
 
@@ -353,9 +355,9 @@ class _WithArticle(_OfValue):
 
 @dataclass(frozen=True)
 class _Names:
-    """What the names in a template stand for, and what was found of them while it is read.
+    """What the names in a template stand for, and what is found of them while it is parsed.
 
-    `variables` has the part that stands at each place of a variable, `slots` where each is first met, and
+    `variables` has the part that is at each place of a variable, `slots` where each is first met, and
     `options` the values of the wildcards `used`, once they have been read.
     """
 
@@ -367,10 +369,10 @@ class _Names:
 
 
 class _TemplateReader:
-    """Reads a template from left to right, by recursive descent.
+    """Parses a template from left to right, by recursive descent.
 
     Of a wildcard's value, `within` are the wildcards that it is part of, and `place` is where the first of
-    them stands in the template.
+    them is in the template.
     """
 
     def __init__(
@@ -471,7 +473,7 @@ class _TemplateReader:
     def choice(
         self, options: Iterable[_Option], least: int, most: int, separator: str, start: int
     ) -> _Choice:
-        """The choice between these; equal ones are one, with the weight of all."""
+        """The choice between these; equal ones are merged, with the sum of their weights."""
         weights: dict[_Sequence, list[float | None]] = {}
         for option in options:
             weights.setdefault(option.value, []).append(option.weight)
@@ -506,7 +508,7 @@ class _TemplateReader:
         return used[name]
 
     def options(self, name: str, start: int) -> tuple[_Option, ...]:
-        """A wildcard's values, each read as a template of its own, in which a "|" is text."""
+        """A wildcard's values, each parsed as a template of its own, in which a "|" is text."""
         if name not in self.names.options:
             place = start if self.place is None else self.place
             options = []
@@ -547,7 +549,7 @@ class _TemplateReader:
         return _Assignment(value, f"${name}")
 
     def skip_comment(self) -> bool:
-        """Whether a comment began here. "#1" and "#ff0000" in a line of text are none."""
+        """Whether a comment began here. "#1" and "#ff0000" in a line of text aren't comments."""
         line = self.text.rfind("\n", 0, self.at) + 1
         alone = not self.text[line : self.at].strip()
         around = self.text[max(0, self.at - 1) : self.at + 2].replace("#", "", 1)

@@ -1,4 +1,4 @@
-"""What a clip can be varied in: one slot of the sweep that it is from, its seed, its length or its shape."""
+"""What of a clip can be varied: one slot of the sweep that it is from, its seed, its length or its shape."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Variations:
 def variations(request: JobRequest, made: SweptCell | None = None) -> Variations:
     """What can be varied of a clip from text; `made` is the sweep and the cell that it was made for.
 
-    Without one its prompt has no slots yet. Where the service chose the seed, the variations begin at 1.
+    Without one, its prompt has no slots yet. Where the service chose the seed, the variations begin at 1.
     """
     template, slots = _template(request, made)
     own = {name: typed([value]) for name, (value, _) in slots.items()}
@@ -57,7 +57,7 @@ def variations(request: JobRequest, made: SweptCell | None = None) -> Variations
 def _template(
     request: JobRequest, made: SweptCell | None
 ) -> tuple[str, dict[str, tuple[str, tuple[str, ...]]]]:
-    """The template with the clip's own choices made, and of each slot its value and all of the sweep's."""
+    """The template with the clip's own choices made, and for each slot its value and all of the sweep's."""
     plain = escaped(request.prompt)
     if made is None:
         return plain, {}

@@ -70,10 +70,10 @@ class Styles:
         list(styles)
         rb.Sweep("a red fox, __styles__", wildcards={"styles": styles})
 
-    The file is a wildcard file like any other: write in it, share it, put another one in its place. Empty
-    lines, and those that begin with #, aren't styles. In the forms a template's `__styles__` stands for them
-    without being told. `home` is the folder of the ledger (default: as in `reelbook.connect`). Raises
-    InvalidInput where the file isn't UTF-8 text.
+    The file is a wildcard file like any other: write in it, share it, replace it. Empty lines, and those that
+    begin with #, aren't styles. In the forms a template's `__styles__` means them by itself. `home` is the
+    folder of the ledger (default: as in `reelbook.connect`). Raises InvalidInput where the file isn't UTF-8
+    text.
     """
 
     def __init__(self, home: str | PathLike[str] | None = None) -> None:
@@ -89,7 +89,7 @@ class Styles:
         return f"<{len(self)} styles in {self.path}>"
 
     def add(self, style: str) -> None:
-        """Keeps a style as the last one, unless it is there already. Line breaks in it become blanks.
+        """Adds a style as the last one, unless it is there already. Line breaks in it become blanks.
 
         Raises InvalidInput for one that is empty or begins with #, ReelbookError where the disk refuses.
         """
@@ -101,7 +101,7 @@ class Styles:
             self._write(text + ("\n" if text and not text.endswith("\n") else "") + line + "\n")
 
     def remove(self, style: str) -> None:
-        """Takes a style out of the file; the other lines stay as they are. Raises ReelbookError."""
+        """Removes a style from the file; the other lines stay as they are. Raises ReelbookError."""
         kept = [line for line in self._text().splitlines() if line.strip() != style.strip()]
         self._write("".join(f"{line}\n" for line in kept))
 

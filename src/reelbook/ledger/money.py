@@ -153,7 +153,7 @@ class Samples(Part):
 
 @dataclass(frozen=True)
 class Funds:
-    """The balance as last heard, in USD, and when (epoch seconds); `at most` all of it may still be charged."""
+    """The balance as last heard, in USD, and when (epoch seconds); at most all of it may still be charged."""
 
     heard_usd: float
     heard_at: float

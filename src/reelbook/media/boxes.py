@@ -1,7 +1,7 @@
-"""What an MP4 says beside its pictures: tags that players show, and a packet of XMP at its end.
+"""What an MP4 says besides its pictures: tags that players show, and a packet of XMP at its end.
 
 The file is a row of boxes, each with its size and its kind (ISO/IEC 14496-12). Nothing here decodes a
-picture: what is read is small, and what is written moves the pictures' bytes and never changes them.
+picture: what is read is small, and writing moves the pictures' bytes but never changes them.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _XMP: Final = bytes.fromhex("be7acfcb97a942e89c71999491e3afac")
 _C2PA: Final = bytes.fromhex("d8fec3d61b0e483c92975828877ec481")
 
 _HEAD: Final = 8  # a box's size and its kind
-_ITUNES: Final = b"mdir"  # whose form of tags players read
+_ITUNES: Final = b"mdir"  # the form of tags that players read
 _UTF8: Final = 1  # the type of a tag's value
 _HOLD_BOXES: Final = frozenset((b"moov", b"trak", b"mdia", b"minf", b"stbl", b"udta", b"meta", b"ilst"))
 _FOUND_BY_PLACE: Final = frozenset((b"moof", b"meta", b"mfra"))
 
-# A clip of seconds has a few dozen; what claims more is there to keep a reader busy.
+# A clip of seconds has a few dozen; a file that claims more is meant to keep a reader busy.
 _MOST_BOXES: Final = 10_000
 _DEEPEST: Final = 10
 _LARGEST_INDEX: Final = 32 << 20
@@ -39,7 +39,7 @@ _LARGEST_PACKET: Final = 4 << 20
 
 @dataclass(frozen=True)
 class Notes:
-    """What a file says of itself. `tags` are texts by the four letters of their box, `xmp` is a packet.
+    """What a file says about itself. `tags` are texts by the four letters of their box, `xmp` is a packet.
 
     `sealed`: it carries Content Credentials (C2PA), which are void as soon as a byte beside them changes.
     """
@@ -50,7 +50,7 @@ class Notes:
 
 
 class Box(NamedTuple):
-    """Where a box lies: from `start`, over `size` bytes, the first `head` of which are its own."""
+    """Where a box is: from `start`, over `size` bytes, the first `head` of which are its own."""
 
     kind: bytes
     start: int
@@ -59,12 +59,12 @@ class Box(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Behind its last byte."""
+        """The position after its last byte."""
         return self.start + self.size
 
 
 def read_notes(path: Path) -> Notes:
-    """What the file says of itself. Raises NotAVideo where it is no MP4 or is cut off, and OSError."""
+    """What the file says about itself. Raises NotAVideo where it isn't an MP4 or is cut off, and OSError."""
     with path.open("rb") as file:
         return notes(file, path.name)
 
@@ -88,11 +88,11 @@ def notes(file: BinaryIO, name: str = "The file") -> Notes:
 
 
 def copy_with_notes(source: Path, target: Path, tags: Mapping[bytes, str], xmp: bytes) -> bool:
-    """Copies a clip and writes into the copy what it says of itself. False where it had to stay as it is.
+    """Copies a clip and writes notes into the copy. False where it had to stay unchanged.
 
     That is a file with Content Credentials. Other tags stay, and the pictures are copied byte for byte. A
-    file in fragments, whose parts are found by where they lie, gets the XMP alone, behind all of them.
-    Raises NotAVideo where the source is no MP4, and OSError.
+    file in fragments, whose parts are found by their position, only gets the XMP, after all of them. Raises
+    NotAVideo where the source isn't an MP4, and OSError.
     """
     with source.open("rb") as file, target.open("wb") as copy:
         boxes = _outer(file, source.name)
@@ -111,20 +111,20 @@ def copy_with_notes(source: Path, target: Path, tags: Mapping[bytes, str], xmp: 
 
 
 def _tagged(index: Node, tags: Mapping[bytes, str], at: Box) -> bytes:
-    """The index with the tags, in a file where it lay `at`."""
+    """The index with the tags, in a file where it was `at`."""
     data = index.child(b"udta") or index.add(Node(b"udta"))
     if data.child(b"meta") is None:
         handler = Node(b"hdlr", bytes(8) + _ITUNES + b"appl" + bytes(9))
         data.add(Node(b"meta", bytes(4), [handler, Node(b"ilst")]))
     listed = _list_of_tags(data)
     if listed is None:
-        return index.written()  # tags of another form stay, and there can be but one
+        return index.written()  # tags of another form stay, and there can be only one
     listed.children = [each for each in listed.children if each.kind not in tags]
     for kind, text in tags.items():
         listed.add(Node(kind, b"", [Node(b"data", struct.pack(">II", _UTF8, 0) + text.encode())]))
     by = len(index.written()) - at.size
     for table in index.all(b"stco", b"co64"):
-        # Where each run of pictures lies, from the file's beginning: what is behind the index moves on.
+        # Where each run of pictures is, from the file's beginning: what is after the index moves on.
         form = ">I" if table.kind == b"stco" else ">Q"
         places = [place + by * (place >= at.end) for (place,) in struct.iter_unpack(form, table.own[8:])]
         table.own = table.own[:8] + b"".join(struct.pack(form, place) for place in places)
@@ -132,7 +132,7 @@ def _tagged(index: Node, tags: Mapping[bytes, str], at: Box) -> bytes:
 
 
 def _list_of_tags(data: Node) -> Node | None:
-    """The list of tags in user data, where it is of the form that players read."""
+    """The list of tags in user data, if it is of the form that players read."""
     meta = data.child(b"meta")
     handler = None if meta is None else meta.child(b"hdlr")
     if meta is None or handler is None or handler.own[8:12] != _ITUNES:
@@ -141,7 +141,7 @@ def _list_of_tags(data: Node) -> Node | None:
 
 
 class Node:
-    """A box in memory: `own` is what it holds itself, in front of its `children`."""
+    """A box in memory: `own` is what it holds itself, before its `children`."""
 
     def __init__(self, kind: bytes, own: bytes = b"", children: Iterable[Node] = ()) -> None:
         self.kind = kind
@@ -156,7 +156,7 @@ class Node:
         if len(inside) == _DEEPEST:
             raise ValueError(kind)
         node, at = cls(kind), 0
-        if kind == b"meta" and bytes(body[4:8]) != b"hdlr":  # a version, but for QuickTime's
+        if kind == b"meta" and bytes(body[4:8]) != b"hdlr":  # a version, except in QuickTime
             node.own, at = bytes(body[:4]), 4
         while len(body) - at >= _HEAD:
             size, child = struct.unpack_from(">I4s", body, at)
@@ -191,7 +191,7 @@ class Node:
 
 
 def _outer(file: BinaryIO, name: str) -> list[Box]:
-    """The file's own boxes. Raises NotAVideo where it is no MP4, or not a whole one."""
+    """The file's own boxes. Raises NotAVideo where it isn't an MP4, or not a whole one."""
     length = file.seek(0, os.SEEK_END)
     boxes: list[Box] = []
     at = 0
@@ -237,9 +237,9 @@ def _is(file: BinaryIO, box: Box, uuid: bytes) -> bool:
 
 
 def _copy(file: BinaryIO, box: Box, copy: BinaryIO, *, void: bool) -> None:
-    """Copies a box. A `void` one stays as so many zeros, since nothing may move and nobody may read it."""
+    """Copies a box. A `void` one becomes as many zeros, since nothing may move and nobody may read it."""
     file.seek(box.start + 8)
-    # A last box may say "to the end"; something comes behind it now.
+    # A last box may say "to the end"; something follows it now.
     size = 1 if box.head == 16 else box.size
     copy.write(struct.pack(">I4s", size, b"free" if void else box.kind))
     copy.write(file.read(box.head - _HEAD))

@@ -1,6 +1,6 @@
 """What can be measured in a clip's pictures: black and frozen stretches, cuts, how far its ends are apart.
 
-These are facts. A fade begins black and a portrait may stand still: whether that is good isn't said here.
+These are facts. A fade begins black and a portrait may stand still: whether that is good isn't judged here.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     Frame = NDArray[np.int16]
 
 WIDTH, HEIGHT = 160, 90  # of the pictures that are measured
-_DARK: Final = 32  # as ffmpeg's blackdetect: 98 of 100 pixels darker than this are a black picture
+_DARK: Final = 32  # as in ffmpeg's blackdetect: a picture is black if 98 of 100 pixels are darker than this
 _DARK_SHARE: Final = 0.98
-_STILL: Final = 3  # nowhere in the picture more than an encoder leaves of two equal ones
+_STILL: Final = 3  # nowhere in the picture a greater difference than an encoder leaves between two equal ones
 _SHORTEST_SECONDS: Final = 0.2
 _CUT: Final = 12.0  # on average over the picture, and
 _CUT_TIMES: Final = 3.0  # so many times as much as in the frames around it
@@ -39,8 +39,8 @@ class ClipChecks:
     """What was measured in a clip. Times in seconds, distances from 0 (the same picture) to 1.
 
     `black` and `frozen` are stretches, from and to, of at least 0.2 s; what is black isn't frozen. `cuts` are
-    when a new shot begins. `loop_gap` is how far the first frame is from the last, `still_gap` from the
-    image that the clip was made of (None: it was made from text).
+    when a new shot begins. `loop_gap` is how far the first frame is from the last, `still_gap` from the image
+    that the clip was made from (None: it was made from text).
     """
 
     black: tuple[Stretch, ...]
@@ -56,7 +56,7 @@ class ClipChecks:
 
     @property
     def frozen_seconds(self) -> float:
-        """For how long nothing moves."""
+        """How long nothing moves."""
         return _length(self.frozen)
 
     def __str__(self) -> str:
@@ -71,7 +71,7 @@ class ClipChecks:
 
 
 def check(path: ClipPath, still: bytes | None = None) -> ClipChecks:
-    """Measures the clip at `path`, all of it; `still` is the image that it was made of. Raises NotAVideo."""
+    """Measures the whole clip at `path`; `still` is the image that it was made from. Raises NotAVideo."""
     times, frames = _frames(path)
     steps = [np.abs(after - before) for before, after in itertools.pairwise(frames)]
     moved = np.array([step.mean() for step in steps])
@@ -112,7 +112,7 @@ def _distance(one: Frame, other: Frame) -> float:
 
 
 def _stretches(times: Sequence[float], so: Sequence[bool]) -> tuple[Stretch, ...]:
-    """From and to, where it is so for long enough to be seen: from each frame to the next."""
+    """From and to of what lasts long enough to be seen, from each frame to the next."""
     found = []
     for is_so, group in itertools.groupby(range(len(so)), key=so.__getitem__):
         places = list(group)

@@ -1,4 +1,4 @@
-"""A look into a finished clip: its figures, single frames, poster, filmstrip and frame hashes (PyAV).
+"""Looks into a finished clip: its figures, single frames, poster, filmstrip and frame hashes (PyAV).
 
 Reads local files only and writes none.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 ClipPath = str | os.PathLike[str]
 
-# A file that arrived from a service must not make the reader open other files or addresses, as playlists do.
+# A file from a service must not make the reader open other files or addresses, as playlists do.
 _LOCAL_ONLY = {
     "protocol_whitelist": "file",
     "format_whitelist": "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,ogg,flv,gif",
@@ -49,7 +49,7 @@ class ClipInfo:
 
 
 def probe(path: ClipPath) -> ClipInfo:
-    """Read the figures of the clip at `path`, and make sure that it is whole.
+    """Reads the figures of the clip at `path`, and makes sure that it is whole.
 
     All of it is read and its first and last stretch decoded, so a file cut off anywhere is found. Raises
     `NotAVideo` if it can't be opened, has no video in it, or is damaged.
@@ -76,7 +76,7 @@ def probe(path: ClipPath) -> ClipInfo:
         rate = float(stream.average_rate or stream.guessed_rate or 0) or 1.0
         slack = max(0.25, 3 / rate)
         duration = stream.duration * tick if stream.duration else end
-        if end < duration - slack:  # one in fragments may say a length and end before it
+        if end < duration - slack:  # one in fragments may announce a length and end before it
             duration = end
         last: VideoFrame | None = None
         container.seek(_ticks(stream, max(0.0, end - 1 / rate)), stream=stream)
@@ -97,7 +97,7 @@ def probe(path: ClipPath) -> ClipInfo:
 
 
 def frame(path: ClipPath, at_seconds: float = 0.0) -> Image.Image:
-    """The frame that is on show `at_seconds` into the clip; beyond its end, the last. Raises `NotAVideo`."""
+    """The frame shown `at_seconds` into the clip; beyond its end, the last. Raises `NotAVideo`."""
     if not math.isfinite(at_seconds):
         raise InvalidInput(f"{at_seconds} seconds is no place in a clip.")
     with _open(path) as (container, stream):
@@ -105,7 +105,7 @@ def frame(path: ClipPath, at_seconds: float = 0.0) -> Image.Image:
 
 
 def poster(path: ClipPath) -> Image.Image:
-    """A telling frame: the first of some spread over the clip that isn't nearly black, white or plain.
+    """A representative frame: the first of some spread over the clip that isn't nearly black, white or plain.
 
     Raises `NotAVideo`.
     """
@@ -159,7 +159,7 @@ def filmstrip(path: ClipPath, tiles: int = 8, *, tile_height: int = 90, gap: int
 def fitted_frames(
     path: ClipPath, width: int, height: int
 ) -> Generator[tuple[float, Image.Image], None, None]:
-    """Each frame with its time in seconds, as large as fits into that size. Raises `NotAVideo`.
+    """Yields each frame with its time in seconds, as large as fits into that size. Raises `NotAVideo`.
 
     Decodes on one thread: for many clips that are read side by side.
     """
@@ -183,7 +183,7 @@ def frame_hashes(path: ClipPath) -> tuple[str, ...]:
 def _hash(picture: VideoFrame) -> str:
     try:
         pixels = picture.to_ndarray()
-    except ValueError:  # PyAV has no array for some of the rarer pixel formats
+    except ValueError:  # PyAV has no array for some rarer pixel formats
         pixels = picture.to_ndarray(format="rgb24")
     digest = hashlib.blake2b(f"{picture.width}x{picture.height}".encode(), digest_size=16)
     digest.update(pixels.tobytes())

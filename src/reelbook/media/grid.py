@@ -1,4 +1,4 @@
-"""Many clips in one picture or one video: rows and columns with their labels, page under page.
+"""Many clips in one picture or one video: rows and columns with their labels, one page below another.
 
 Reads local files; `film` writes one.
 """
@@ -47,7 +47,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Grid:
-    """All pages of a grid, which are drawn one under the other. `ratio` is a tile's width over its height."""
+    """All pages of a grid, drawn one below another. `ratio` is a tile's width divided by its height."""
 
     title: str
     pages: tuple[Page, ...]
@@ -55,7 +55,7 @@ class Grid:
 
 
 def sheet(grid: Grid) -> Image.Image:
-    """A contact sheet: a telling frame of each clip, with the labels of its row and column."""
+    """A contact sheet: a representative frame of each clip, with the labels of its row and column."""
     picture, places = _drawn(grid)
     for path, box in places:
         _put(picture, ImageOps.contain(clips.poster(path), box[2:], Image.Resampling.LANCZOS), box)
@@ -65,7 +65,7 @@ def sheet(grid: Grid) -> Image.Image:
 def film(grid: Grid, path: Path, *, by: Literal["time", "part"] = "time") -> None:
     """Writes the grid as one H.264 video at `path`, all clips playing at once, labelled.
 
-    It is as long as the longest clip. By "time" shorter clips hold their last frame; by "part" they are
+    It is as long as the longest clip. By "time", shorter clips hold their last frame; by "part", they are
     slowed down to end with it. Raises `NotAVideo` for a clip that can't be read, and OSError where the disk
     refuses.
     """
@@ -100,14 +100,14 @@ def film(grid: Grid, path: Path, *, by: Literal["time", "part"] = "time") -> Non
 
 
 class _FrameReader:
-    """Goes through a clip's frames, never back."""
+    """Reads a clip's frames in order, never back."""
 
     def __init__(self, frames: Iterator[tuple[float, Image.Image]]) -> None:
         self._frames = frames
         self._next = next(frames, None)
 
     def news(self, at_seconds: float) -> Image.Image | None:
-        """The frame on show at that time, None if it is the one that was given last."""
+        """The frame shown at that time; None if it is the one returned last."""
         shown = None
         while self._next is not None and self._next[0] <= at_seconds:
             shown = self._next[1]
@@ -177,7 +177,7 @@ def _put(picture: Image.Image, frame: Image.Image, box: _Box) -> None:
 
 
 def _write(draw: ImageDraw.ImageDraw, said: str, font: Font, box: _Box, *, middle: bool = False) -> None:
-    """Text in the middle of a box's height, over as many lines as it takes."""
+    """Text in the middle of a box's height, over as many lines as it needs."""
     left, top, width, height = box
     lines = _wrapped(said, font, width)
     high = len(lines) * (TEXT_PIXELS + 4)

@@ -1,7 +1,7 @@
-"""Whatever a person hands over as an image, opened as one decoded picture; plain words where it can't be.
+"""Opens whatever a person hands over as an image, as one decoded picture; says in plain words why it can't.
 
-And in plain words what its file carries besides: the place, the camera, texts. What becomes of the picture,
-and what removes all that, is for `images`, or the page that drew it anew.
+And in plain words what else its file carries: the place, the camera, texts. What becomes of the picture, and
+what removes all that, is up to `images`, or the page that redrew it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ImageSource: TypeAlias = (
 MAX_PIXELS = 64_000_000
 MAX_FILE_BYTES = 200_000_000
 SHOWN_CHARACTERS = 200
-# Only formats that are pictures alone: Pillow would also run EPS files through an interpreter.
+# Only formats that are nothing but pictures: Pillow would also run EPS files through an interpreter.
 _FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "PPM", "ICO", "JPEG2000")
 
 # Every TIFF has tags of its own, which say how it is stored; only these tell of a camera.
@@ -51,11 +51,11 @@ class Opened:
 
 
 def open_image(image: ImageSource) -> Opened:
-    """Open and decode `image`; the caller's object is left as it was.
+    """Opens and decodes `image`; the caller's object stays as it was.
 
-    A file object is read from where it stands and not closed. Of a moving picture the first frame is taken
-    (of a PIL image, the frame it is at). Raises `InvalidImage` saying what is wrong, or what the file seems
-    to be.
+    A file object is read from its current position and not closed. Of a moving picture the first frame is
+    used (of a PIL image, its current frame). Raises `InvalidImage` saying what is wrong, or what the file
+    seems to be.
     """
     if isinstance(image, Image.Image):
         return _from_pillow(image)
@@ -76,7 +76,7 @@ def open_image(image: ImageSource) -> Opened:
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Keep Pillow's warnings about odd files from the person, and from becoming errors."""
+    """Keeps Pillow's warnings about odd files from the person, and from becoming errors."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -130,7 +130,7 @@ def _decoded(data: bytes) -> Opened:
             picture = Image.open(BytesIO(data), formats=[name for name in _FORMATS if name in Image.OPEN])
         except Image.DecompressionBombError:
             raise InvalidImage(_TOO_MANY_PIXELS) from None
-        except Exception as exc:  # Pillow's readers raise whatever a broken file makes them trip over
+        except Exception as exc:  # Pillow's readers raise all kinds of errors for a broken file
             raise InvalidImage(_what_it_is(data)) from exc
         _check_size(*picture.size)
         try:
@@ -207,7 +207,7 @@ def _eight_bits(array: Any) -> Any:
 
 
 def never_a_picture(start: bytes) -> str | None:
-    """The sentence for a file that no reader here takes, by how it begins; None for all others."""
+    """The sentence for a file that no reader here takes, from how it begins; None for all others."""
     brand, others = (start[8:12], start[12:64]) if start[4:8] == b"ftyp" else (b"", b"")
     if brand in (b"avif", b"avis") or b"avif" in others:
         return None
@@ -265,7 +265,7 @@ def hidden_data(source: Opened) -> list[str]:
 
 
 def removed_by_the_page(segments: Iterable[tuple[str, bytes]]) -> list[str]:
-    """The same for a file that the page drew anew, and what else that changed.
+    """The same for a file that the page redrew, and what else that changed.
 
     `segments` are the parts of that file that hold no picture: a JPEG's marker in hexadecimal digits ("e1")
     or a chunk's name, each with its bytes, which may be cut off.
@@ -309,13 +309,13 @@ def _exif_segment(body: bytes) -> tuple[bool, bool, list[str]]:
             exif.load(body)
             turned = exif.get(ExifTags.Base.Orientation, 1) in range(2, 9)
             return (*_told_by(exif), ["turned upright"] if turned else [])
-        except Exception:  # Pillow raises whatever a broken file makes it trip over
+        except Exception:  # Pillow raises all kinds of errors for a broken file
             return True, False, []
 
 
 def _profile_segment(body: bytes) -> list[str]:
     try:
-        # "ICC_PROFILE", a zero, which part of how many: then the profile.
+        # "ICC_PROFILE", a zero, which part of how many, then the profile.
         return [] if is_srgb(body[14:]) else ["colours converted to sRGB"]
     except Exception:  # broken or cut off: what the browser made of it can't be known
         return []

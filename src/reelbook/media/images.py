@@ -1,6 +1,6 @@
-"""A still made ready for the service: upright, without hidden data, a JPEG or PNG of a size it takes.
+"""Prepares a still for the service: upright, without hidden data, a JPEG or PNG of a size it takes.
 
-Opening what a person hands over, and saying why it can't be opened, is for `image_files`.
+`image_files` opens what a person hands over, and says why it can't be opened.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MAX_SIDE = 2048
 class PreparedImage:
     """A picture as it is sent. `notes` says in plain words what was changed; empty if nothing was.
 
-    `whole` and `crop`: what it is a part of, and which part (see `Crop`).
+    `whole` and `crop`: the picture that it is a part of, and which part (see `Crop`).
     """
 
     data: bytes = field(repr=False)
@@ -47,21 +47,21 @@ class PreparedImage:
 
     @property
     def filename(self) -> str:
-        """A name of ours: the person's own file name is not sent."""
+        """A neutral name: the person's own file name isn't sent."""
         return "image.jpg" if self.format == "JPEG" else "image.png"
 
     @property
     def media_type(self) -> str:
-        """What it is sent as: "image/jpeg" or "image/png"."""
+        """The type that it is sent as: "image/jpeg" or "image/png"."""
         return "image/jpeg" if self.format == "JPEG" else "image/png"
 
 
 def prepare(image: ImageSource, *, max_side: int = MAX_SIDE, max_bytes: int = MAX_BYTES) -> PreparedImage:
-    """Make `image` a JPEG or PNG that the service takes (interface, POST …/image-to-video, part `image`).
+    """Makes `image` a JPEG or PNG that the service takes (interface, POST …/image-to-video, part `image`).
 
-    A JPEG or PNG that is fine already passes unchanged. Otherwise it is turned upright, brought to sRGB, rid
-    of all metadata, shrunk to `max_side` pixels and `max_bytes` bytes, and saved as PNG if it was one or has
-    clear parts, else as JPEG. Raises `InvalidImage`.
+    A suitable JPEG or PNG passes unchanged. Otherwise it is turned upright, converted to sRGB, stripped of
+    all metadata, shrunk to `max_side` pixels and `max_bytes` bytes, and saved as PNG if it was one or has
+    transparent parts, else as JPEG. Raises `InvalidImage`.
     """
     image = veiled(image)  # type: ignore[assignment]  # verbose tracebacks print arguments
     source = open_image(image)
@@ -90,7 +90,7 @@ def prepare(image: ImageSource, *, max_side: int = MAX_SIDE, max_bytes: int = MA
 
 
 def thumbnail(image: ImageSource, *, max_side: int = 320, max_bytes: int = 12_000) -> bytes:
-    """A small upright JPEG of `image` for previews, of at most `max_bytes`; clear parts become white."""
+    """A small upright JPEG of `image` for previews, at most `max_bytes`; transparent parts become white."""
     source = open_image(image)
     with quietly():
         picture, _ = _upright(source.picture)
@@ -123,13 +123,13 @@ _MARKER = re.compile(rb"\xff[^\x00\xff\xd0-\xd7]")
 
 
 def _only_the_picture_jpeg(data: bytes) -> bool:
-    """Whether the file holds nothing but the picture: no other segment, and nothing behind its end."""
+    """Whether the file holds nothing but the picture: no other segment, and nothing after its end."""
     at = 2
     while at + 4 <= len(data) and data[at] == 0xFF:
         marker, length = data[at + 1], int.from_bytes(data[at + 2 : at + 4])
         if marker not in _JPEG_SEGMENTS:
             return False
-        # A longer JFIF header carries a thumbnail, and an Adobe one of another length something else.
+        # A longer JFIF header has a thumbnail, and an Adobe one of another length something else.
         if (marker == 0xE0 and (length != 16 or data[at + 4 : at + 9] != b"JFIF\0")) or (
             marker == 0xEE and length != 14
         ):
@@ -149,7 +149,7 @@ _PNG_CHUNKS = {b"IHDR", b"PLTE", b"tRNS", b"sRGB", b"gAMA", b"cHRM", b"IDAT", b"
 
 
 def _only_the_picture_png(data: bytes) -> bool:
-    """Whether the file holds nothing but a picture of at most 8 bits, and nothing behind its end."""
+    """Whether the file holds nothing but a picture of at most 8 bits, and nothing after its end."""
     at = 8
     while at + 12 <= len(data):
         length, name = int.from_bytes(data[at : at + 4]), data[at + 4 : at + 8]
@@ -199,7 +199,7 @@ def _plain(picture: Image.Image) -> tuple[Image.Image, list[str]]:
     fresh = picture.convert("L" if picture.mode in ("1", "L") and clear is None else "RGB").copy()
     if clear is not None:
         fresh.putalpha(clear)
-    # Nothing may ride along into the new file: Pillow's writers look here.
+    # Nothing may be carried over into the new file: Pillow's writers look here.
     fresh.info = {}
     return fresh, notes
 
@@ -218,7 +218,7 @@ def _eight_bit_grey(picture: Image.Image) -> Image.Image:
 
 
 def _to_srgb(picture: Image.Image, icc: bytes) -> Image.Image | None:
-    """The picture's colours in sRGB; None if they are in it already, or the profile can't be used."""
+    """The picture's colours in sRGB; None if they already are, or the profile can't be used."""
     try:
         from PIL import ImageCms
 
@@ -228,7 +228,7 @@ def _to_srgb(picture: Image.Image, icc: bytes) -> Image.Image | None:
         if picture.mode == "P":
             picture = picture.convert("RGB")
         return ImageCms.profileToProfile(picture, profile, ImageCms.createProfile("sRGB"), outputMode="RGB")
-    except Exception:  # a broken profile, or a Pillow without littleCMS: the numbers are taken as sRGB
+    except Exception:  # a broken profile, or a Pillow without littleCMS: the values are taken as sRGB
         return None
 
 
@@ -276,7 +276,7 @@ def _encoded(picture: Image.Image, kind: str, **options: int) -> bytes:
 
 @dataclass(frozen=True)
 class Crop:
-    """A shape, and the centre of the part as shares of the picture's width and height.
+    """A shape, and the centre of the part as fractions of the picture's width and height.
 
     A centre too near an edge means the part at that edge.
     """
@@ -303,9 +303,9 @@ class Crop:
 
 
 def cropped(image: PreparedImage, crop: Crop | None) -> PreparedImage:
-    """The wanted part of `image`, which remembers the whole; of a part, another part of its whole.
+    """The wanted part of `image`, which remembers the whole; from a part, another part of its whole.
 
-    None gives the whole back.
+    None returns the whole.
     """
     whole = image.whole or image
     if crop is None:

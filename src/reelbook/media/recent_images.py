@@ -1,4 +1,4 @@
-"""Copies of the last images that were sent, so that one can be taken again: files of the owner alone."""
+"""Copies of the last images that were sent, so that one can be used again. Only the owner can read them."""
 
 from __future__ import annotations
 
@@ -39,24 +39,24 @@ class RecentImages:
         self._read: WeakValueDictionary[str, PreparedImage] = WeakValueDictionary()  # one for all its jobs
 
     def keep(self, image: PreparedImage) -> None:
-        """Keeps a copy as it is sent, and lets the oldest go. Raises OSError."""
+        """Keeps a copy as it is sent, and removes the oldest. Raises OSError."""
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_whole(self.folder / f"{image.digest}{KINDS[image.format]}", image.data)
         for old in self.list()[KEPT:]:
             old.path.unlink(missing_ok=True)
 
     def list(self) -> list[RecentImage]:
-        """What is kept, newest first; nothing where the folder can't be read."""
+        """The kept images, newest first; none where the folder can't be read."""
         found = []
         with contextlib.suppress(OSError):
             for path in self.folder.iterdir():
                 if name := _NAME.fullmatch(path.name):
-                    with contextlib.suppress(OSError):  # another kernel let it go meanwhile
+                    with contextlib.suppress(OSError):  # another kernel has removed it meanwhile
                         found.append(RecentImage(name["digest"], path, path.stat().st_mtime))
         return sorted(found, key=lambda one: (-one.at, one.digest))
 
     def find(self, digest: str) -> PreparedImage | None:
-        """The image of that digest as it was sent; None where it isn't kept, or isn't what it was."""
+        """The image with that digest as it was sent; None where it isn't kept, or has changed."""
         if digest not in self._read:
             for kind, ending in KINDS.items():
                 path = self.folder / f"{digest}{ending}"

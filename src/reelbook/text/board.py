@@ -1,4 +1,4 @@
-"""What the board says of each job in a row, of an experiment in its heading, and of all jobs at the top."""
+"""What the board says: of each job in a row, of an experiment in its heading, and of all jobs at the top."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 PROMPT_BYTES = 150
 
 NOT_WATCHED: Final = "not watched"
-# What is counted on top, in this order: under way, the nearest to its end first, then ended.
+# What is counted at the top, in this order: jobs in progress, those nearest to their end first, then ended
+# ones.
 _UNDER_WAY = [row.word for row in reversed(STATES.values()) if not row.final]
 _KINDS = dict.fromkeys([*_UNDER_WAY, NOT_WATCHED, *(row.word for row in STATES.values() if row.final)])
 
@@ -36,7 +37,7 @@ class BoardRow(TypedDict):
     tone: str
     bar: float | None  # 0 to 1; -1: running with no figure; None: no bar
     time: Line
-    wait: bool  # it waits for the rate limit, which the page shows for all such rows at once
+    wait: bool  # it waits for the rate limit, which the page shows once for all such rows
     money: str
 
 
@@ -127,13 +128,13 @@ def wait_words(facts: Facts) -> Line:
     return ["waiting for the rate limit, ", counting(facts.requests_back_in_seconds, -1)]
 
 
-# The button that begins, where there is a form to begin with; otherwise what to write in a cell.
+# With a form to begin with, the button that begins; otherwise what to write in a cell.
 CREATE: Final = "Make your first clip"
 IN_CODE: Final = 'In a cell: session.text_to_video("a red fox runs through snow").'
 
 
 def empty_words(*, whole_session: bool, can_create: bool) -> str:
-    """A board without jobs. `can_create`: a button that begins stands below."""
+    """The words of a board without jobs. `can_create`: below is a button that begins."""
     if not whole_session:
         return "No clips in this list."
     said = "No clips yet. They appear here as soon as you ask for them."

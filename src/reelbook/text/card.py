@@ -34,19 +34,21 @@ class ShownJob:
     request: JobRequest | None = None
     request_id: str | None = None
     clip: Clip | None = None
-    prompt: str | None = None  # shown without a request: of a job by an agent tool only the prompt is known
+    prompt: str | None = None  # shown without a request: for an agent tool's job only the prompt is known
     service: str = ""
     submitted_at: datetime | None = None
     picked: bool = False
     note: str = ""
     tags: tuple[str, ...] = ()
     finding_out: bool = False  # the service is being asked what became of it
-    word_would_tell: bool = False  # that would be certain if nobody else used the account: the person knows
+    word_would_tell: bool = (
+        False  # it would be certain if nobody else used the account, which the person knows
+    )
     kept: bool = True  # its session has a ledger on the disk
 
     @classmethod
     def of(cls, job: Job, service: str = "") -> ShownJob:
-        """The job as it is now, on a session with that service."""
+        """The job as it is now, in a session with that service."""
         return cls(
             job.view(), job.request, job.request_id, job.clip, job.prompt, service, job.submitted_at,
             job.picked, job.note, job.tags,
@@ -73,7 +75,7 @@ class CardFace(TypedDict):
     actions: list[list[str]]  # name, label
     picked: bool | None  # None: nobody could keep it
     remark: str | None  # the person's note; None: there is no place for one
-    again: list[list[str]]  # what the action "again" opens, as the actions; empty: it is done at once
+    again: list[list[str]]  # the choices of the action "again", as in `actions`; empty: it is done at once
     mark: str
     id: str
     clip: int  # 0: none; another number: another clip
@@ -169,7 +171,7 @@ def seed_words(request: JobRequest | None) -> str:
 
 
 def asked_words(request: JobRequest | None) -> str:
-    """What was asked for beside the prompt: "seed 7 · 5 s · 16:9"; empty where that isn't known."""
+    """What was asked for besides the prompt: "seed 7 · 5 s · 16:9"; empty where that isn't known."""
     if request is None:
         return ""
     said = [seed_words(request), f"{request.duration_seconds} s", request.aspect_ratio]
@@ -226,7 +228,7 @@ def ahead_words(ahead: int) -> str:
 
 
 def almost_done(view: JobView) -> bool:
-    """Whether nothing but the service's "completed" is missing, however long that takes."""
+    """Whether only the service's "completed" is missing, however long that takes."""
     return view.progress is not None and int(view.progress * 100) >= 99
 
 
@@ -328,7 +330,7 @@ def _actions(job: ShownJob) -> list[list[str]]:
 
 
 def _again(job: ShownJob) -> list[list[str]]:
-    """The choice between the seeds, where a clip was made of one that is known."""
+    """The choice between seeds, for a clip that was made with a known one."""
     request, made = job.request, job.view.state in (wire.COMPLETED, wire.FAILED)
     if request is None or request.seed in (None, wire.RANDOM_SEED) or not made:
         return []
@@ -337,7 +339,7 @@ def _again(job: ShownJob) -> list[list[str]]:
 
 
 def clip_actions(job: ShownJob, *, compares: bool, varies: bool) -> list[list[str]]:
-    """What a fresh clip leads to: `compares` and `varies` say which of it somebody answers."""
+    """What a finished clip offers: `compares` and `varies` say whether something answers those."""
     actions = [["compare", "Compare"]] if compares else []
     if varies and job.request is not None and job.request.image is None:
         actions.append(["vary", "Vary"])

@@ -28,7 +28,7 @@ KEYS: Final = (
 
 Run = tuple[str, bool]  # a text, and whether it differs from the other clips'
 
-# A word with the spaces after it. Scripts without spaces are compared letter by letter.
+# A word with the spaces after it. Scripts without spaces are compared character by character.
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]\s*|[^\s\u3040-\u30ff\u3400-\u9fff]+\s*")
 _EDGES = re.compile(r"^\W+|\W+$")
 
@@ -46,7 +46,7 @@ class CompareTile(TypedDict):
     seconds: float
     fps: float
     codec: str
-    ended: str  # said once the clock has passed its end; empty for the longest
+    ended: str  # shown once the clock has passed its end; empty for the longest
     word: str  # its state, where there is no clip
     tone: str
     stage: str
@@ -120,7 +120,7 @@ def picks_words(*, unknown: bool) -> str:
 
 
 def figure_words(tile: CompareTile, *, picked: bool) -> str:
-    """What is known of a clip beside its prompt, in one line."""
+    """What is known of a clip besides its prompt, in one line."""
     told = [text for text, _ in [*tile["facts"], *tile["money"]]]
     return " · ".join(filter(None, ["★ Picked" if picked else "", tile["word"], *told]))
 

@@ -37,8 +37,8 @@ def connection_words(
 ) -> dict[str, Any]:
     """Everything in the panel except the result of a test.
 
-    `source` is where the live service's key was found, None if there is none. `keyring`: a key could be kept
-    in one. `known_address`: the live service's, if the settings have it.
+    `source` is where the live service's key was found, None if there is none. `keyring`: there is one that
+    could keep a key. `known_address`: the live service's, if the settings have it.
     """
     if service == "sandbox":
         title = "The local sandbox"
@@ -97,5 +97,5 @@ def _keeping(*, colab: bool, keyring: bool, kept: bool) -> str:
 
 
 def tested(facts: Facts) -> str:
-    """That the key works, and what is left of the balance."""
+    """Says that the key works, and what is left of the balance."""
     return f"The key works. The balance is {balance_words(facts)}."

@@ -25,7 +25,7 @@ NO_PLACE_FOR_A_KEY: Final = (
     "Run rb.ConnectionPanel() in a cell and type in another key there, or connect with one: "
     'rb.connect("live", api_key=…).'
 )
-EXACT: Final = 2**53 - 1  # the largest whole number that JavaScript keeps
+EXACT: Final = 2**53 - 1  # the largest whole number that JavaScript represents exactly
 _UNSEEN: Final = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _VARIES: Final = re.compile(r"\{[^{}]+\}|__\w(?:[\w/.-]*\w)?__")
 _NOTHING = Spend(0.0, 0.0, 0.0)
@@ -34,11 +34,11 @@ _NOTHING = Spend(0.0, 0.0, 0.0)
 def form_words(facts: Facts, spend: Spend | None = None) -> dict[str, Any]:
     """What the form says for each length from 1 s on.
 
-    That is its cost, what the balance will be, why the button is off, and as "low" a warning before it is
-    pressed. All lengths come at once, so that the page can follow the slider without asking. What clips under
-    way may still cost they may also not: the button stays on. `spend` is what counts towards the limit so
-    far, None if that isn't known. Where the ledger can't be written, nothing can be bought; where the service
-    refuses the key, the button replaces it.
+    That is its cost, the resulting balance, why the button is off, and as "low" a warning beforehand. All
+    lengths come at once, so that the page can follow the slider without asking. What clips in progress may
+    still cost they may also not: the button stays on. `spend` is what counts towards the limit so far, None
+    if that isn't known. Where the ledger can't be written, nothing can be bought; where the service refuses
+    the key, the button replaces it.
     """
     lengths = []
     for length in range(wire.MIN_SECONDS, wire.MAX_SECONDS + 1):
@@ -53,7 +53,7 @@ def form_words(facts: Facts, spend: Spend | None = None) -> dict[str, Any]:
                 balance_usd=facts.balance_usd,
                 to_come_usd=facts.to_come_usd,
             )
-            # Of two limits the one that is nearer: it will be reached first.
+            # Of two limits the nearer one: it will be reached first.
             low = min(near, key=lambda each: each.left_usd).text if near else ""
             if facts.balance_usd is not None and "balance" not in {each.kind for each in near}:
                 line += f" · leaves {dollars(facts.balance_usd - cost)}"
@@ -80,14 +80,14 @@ def form_fields() -> list[dict[str, Any]]:
 
 
 def sent_alone(number: int, form: str | None, session: str | None) -> str:
-    """What a form says that nobody listens to. `form` and `session` are their names in the notebook."""
+    """What a form without listeners says. `form` and `session` are their names in the notebook."""
     if form is None:
         return f"Sent as job {number}. To watch it, run rb.JobBoard({session or ''}) in a cell."
     return f"Sent. {form}.job is job {number}; show it to watch it."
 
 
 def plan_words(prompt: str, duration_seconds: int, styles: Iterable[str] = ()) -> str:
-    """The button that plans a template: "Plan 12 clips · $1.20"; empty if the prompt is none.
+    """The button that plans a template: "Plan 12 clips · $1.20"; empty if the prompt isn't one.
 
     `styles` are what `__styles__` stands for.
     """
@@ -111,7 +111,7 @@ def filled_from(name: str, *, image: bool) -> str:
 
 
 def no_passport(name: str) -> str:
-    """What it says of a file that doesn't tell."""
+    """What it says of a file without a passport."""
     return f"{name} doesn't say what made it, so the form is unchanged. Clips that Reelbook saved do."
 
 
@@ -131,18 +131,18 @@ def too_much(request: JobRequest) -> str:
 
 
 def shown_text(prompt: str) -> str:
-    """A prompt of a file without what nobody sees: control characters, and what turns the text around."""
+    """A file's prompt without what nobody sees: control characters, and what reverses the text around it."""
     return _UNSEEN.sub("", prompt)
 
 
 def braces_hint(prompt: str) -> str:
-    """What stands below a prompt with what would vary in a template: "“{a|b}” is sent as it is. …"."""
+    """The hint below a prompt with what would vary in a template: "“{a|b}” is sent as it is. …"."""
     found = _VARIES.search(prompt)
     return f"“{found[0][:40]}” is sent as it is. Open it in Explore to vary it." if found else ""
 
 
 def history_note(found: int, *, searched: bool, most: int) -> str:
-    """What stands below earlier prompts: why there are none, or that there may be more."""
+    """The note below earlier prompts: why there are none, or that there may be more."""
     if not found:
         return (
             "No earlier prompt contains these words."
@@ -153,7 +153,7 @@ def history_note(found: int, *, searched: bool, most: int) -> str:
 
 
 def styles_note(found: int, path: Path) -> str:
-    """What stands below the styles: what they are for, and where they are kept."""
+    """The note below the styles: what they are for, and where they are kept."""
     if not found:
         return (
             "Keep a piece of prompt that you like, such as “film grain, 35 mm”. Mark it in the prompt first."

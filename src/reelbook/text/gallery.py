@@ -1,4 +1,4 @@
-"""What the gallery says of each clip in a tile, of the opened clip, and of all clips that were found."""
+"""What the gallery says: of each clip in a tile, of the opened clip, and of all clips found."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .board import IN_CODE, board_row
 from .card import CODE_ACTION, CardFace, ShownJob, empty_face, job_face
 from .compare import Run
 
-# The choices: the value, its label on the page, and the states that are looked for in the ledger.
+# The choices: the value, its label on the page, and the states to look for in the ledger.
 STATES: Final[dict[str, tuple[str, Collection[str] | None]]] = {
     "completed": ("Finished clips", names(group="completed")),
     "under way": ("Under way", names(group="under way")),
@@ -114,7 +114,7 @@ def opened_face(job: ShownJob, key: str, *, can_vary: bool) -> OpenedFace:
 
 
 def file_is_gone(job: ShownJob) -> bool:
-    """Whether the clip's file is neither here nor being fetched: then no line stands under it."""
+    """Whether the clip's file is neither here nor being fetched: then no line is shown under it."""
     return job.view.state == wire.COMPLETED and job.clip is None and not job.view.watched
 
 
@@ -131,9 +131,9 @@ def choice_words(
 ) -> dict[str, Any]:
     """What can be chosen in the filters, as values with labels, and what else the page offers.
 
-    A tag or experiment that is chosen stays among the choices, even if no clip has it any more. `compare` is
-    how many clips can be compared at most, 0 where nobody would show them. `axes` are those of the chosen
-    sweep, with the labels of their values.
+    A chosen tag or experiment stays among the choices, even if no clip has it any more. `compare` is how many
+    clips can be compared at most, 0 where nobody would show them. `axes` are those of the chosen sweep, with
+    the labels of their values.
     """
     many = {name: labels for name, labels in axes.items() if len(labels) > 1}
     return {
@@ -165,7 +165,7 @@ def group_words(picked: int, clips: int) -> str:
 
 
 def nothing_words(*, filtered: bool, can_create: bool) -> str:
-    """A gallery without tiles. `can_create`: a button that begins stands below."""
+    """The words of a gallery without tiles. `can_create`: below is a button that begins."""
     if filtered:
         return "No clip matches."
     said = "No clips yet. They are kept here as soon as they are made."

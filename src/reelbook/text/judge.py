@@ -1,4 +1,4 @@
-"""What the Judge panel says: nothing of the clips while they are judged, then what the votes come to."""
+"""What the Judge panel says: nothing about the clips while they are judged, then what the votes amount to."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LEGEND: Final = "bar: how often a clip wins over the others; line: 90 % interval
 
 
 def progress(votes: int, more: int) -> tuple[str, str]:
-    """How far the voting is, and what there is to say of it. It never tells how a clip stands."""
+    """How far the voting is, and a remark on it. It never tells how a clip stands."""
     if not more:
         return count(votes, "vote"), ENOUGH
     known = more < MANY

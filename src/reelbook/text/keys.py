@@ -102,7 +102,7 @@ def question(key: ApiKey, in_use: ApiKey | None, now: float | None = None) -> st
 
 
 def created(key: CreatedKey) -> str:
-    """What stands over a key that is shown."""
+    """The words above a key that is shown."""
     requests = "" if key.rate_limit is None else f", with {key.rate_limit:g} requests a minute"
     return (
         f"“{key.name}” is made{requests}. This is the only time that the key is shown: copy or download it "
@@ -111,7 +111,7 @@ def created(key: CreatedKey) -> str:
 
 
 def revoked(name: str) -> str:
-    """That a key is gone."""
+    """Says that a key is gone."""
     return f"“{name}” is revoked."
 
 

@@ -28,7 +28,7 @@ KEYS: Final = (
 )
 PLANNING: Final = "Working out cost and time."
 
-# The states that are counted on top, in this order, as they are called there.
+# The states that are counted at the top, in this order, with their words there.
 _COUNTED: Final = {row.name: row.word for row in STATES.values() if row.missing} | {LEFT_OUT: LEFT_OUT}
 # What a person may do with a cell, in this order; "again" only where there is no clip and none is coming.
 _ACTIONS: Final = ("find_out", "only_me", "again", "cancel", "watch")
@@ -36,7 +36,7 @@ _RUN_STATES: Final = {"paused": "Paused", "stopped": "Stopped"}
 
 
 class CellPlace(TypedDict):
-    """What never changes of a cell: where it is, and what is different in it."""
+    """What never changes of a cell: its place, and what is different in it."""
 
     n: int
     at: list[int]  # its index on each axis
@@ -131,7 +131,7 @@ def left_line(remaining: float | None, *, planned: float, elapsed: float) -> Lin
 
 
 def time_words(planned: tuple[float, float, float] | None, elapsed: float | None) -> str:
-    """How long a sweep took beside what was planned: "planned 4 to 6 min, took 4 min 50 s"."""
+    """How long a sweep took, beside what was planned: "planned 4 to 6 min, took 4 min 50 s"."""
     said = f"planned {duration(planned)}" if planned else ""
     took = f"took {seconds(elapsed)}" if elapsed is not None else ""
     return ", ".join(filter(None, [said, took]))
@@ -160,7 +160,7 @@ def buy_buttons(plan: Plan, name: str, *, asked: bool) -> list[list[str]]:
 
 
 def find_out_controls(uncertain: int, word_would_tell: int) -> list[list[str]]:
-    """The buttons that find out what became of all that wasn't answered."""
+    """The buttons that find out what became of everything that wasn't answered."""
     buttons = [["find_out", f"Find out about {count(uncertain, 'clip')}"]] if uncertain else []
     return [*buttons, ["only_me", "Only I use this account"]] if word_would_tell else buttons
 

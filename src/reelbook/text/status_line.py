@@ -44,7 +44,7 @@ def facts_words(
 
 
 def balance_words(facts: Facts) -> str:
-    """What is left of the balance, and what of it the service says where that is more."""
+    """What is left of the balance, and the service's own figure where that is more."""
     if facts.balance_usd is None:
         return ""
     left, to_come = dollars(facts.balance_usd), dollars(facts.to_come_usd)

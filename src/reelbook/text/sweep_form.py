@@ -1,4 +1,4 @@
-"""What the form of a sweep says: its axes and designs, what it comes to, and the earlier sweeps."""
+"""What the form of a sweep says: its axes and designs, what it amounts to, and the earlier sweeps."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NO_VALUES: Final = "{slot} has no values yet."
 
 
 def axis_row(name: str, values: int | None) -> list[Any]:
-    """An axis of the form: its name, its title, what may stand in it, and how many values do."""
+    """An axis of the form: its name, its title, what may be in it, and how many values are."""
     about = options().get(name)
     title, hint = (name, SLOT_HINT) if about is None else (about.label, about.hint)
     return [name, title, hint, values]
@@ -44,7 +44,7 @@ def designs(counts: Mapping[str, int | None]) -> list[list[str]]:
 
 
 def plan_lines(plan: Plan, *, requests_limit: int) -> list[list[str]]:
-    """What a plan comes to, line for line: what it is, and how much."""
+    """What a plan amounts to, line by line: what it is, and how much."""
     left = (
         ("Balance after it", plan.balance_left_usd),
         ("Left of your limit after it", plan.limit_left_usd),

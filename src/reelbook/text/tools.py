@@ -38,7 +38,7 @@ def summary(count: int) -> str:
 
 
 def heading(tool: Tool) -> dict[str, str]:
-    """What stands above a tool's form."""
+    """The heading of a tool's form."""
     hints = ""
     if tool.read_only:
         hints = "The server says that it only reads."
@@ -53,7 +53,7 @@ def heading(tool: Tool) -> dict[str, str]:
 
 
 def progress(told: ToolProgress | None) -> str:
-    """What the server says of a call under way."""
+    """The server's progress report on a call."""
     if told is None:
         return ""
     figure = f"{told.fraction * 100:.0f} %" if told.fraction is not None else ""
@@ -87,7 +87,7 @@ def no_result(tool: Tool, took: str, why: str) -> dict[str, str]:
 
 
 def jobs(found: Sequence[FoundJob]) -> list[dict[str, Any]]:
-    """The jobs and clips that a result speaks of, each with what a press does; at most 20."""
+    """The jobs and clips in a result, each with what a press does; at most 20."""
     told = []
     for place, job in enumerate(found[:MAX_JOBS]):
         if job.request_id:

@@ -1,4 +1,4 @@
-"""What the tray of picks says, what the form that hands them over says, and what longer ones come to."""
+"""What the tray of picks says, what the form that hands them over says, and what longer ones would cost."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def compare_words(number: int, most: int) -> str:
 
 
 def longer_words(wanted: Sequence[JobRequest], seconds: int, plan: Plan | None) -> dict[str, Any]:
-    """What `seconds` long ones of the picks come to, and the button that buys them."""
+    """What `seconds` long versions of the picks would cost, and the button that buys them."""
     if not wanted:
         return {"said": f"All picks last {seconds} s already.", "button": "", "off": ""}
     if plan is None:

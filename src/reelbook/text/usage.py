@@ -36,7 +36,7 @@ def total_words(total: Totals | None, days: int) -> tuple[str, str]:
 
 
 def pace_words(facts: Facts, total: Totals | None, days: int) -> str:
-    """What is left of the balance, and how long it lasts if as much is spent as in the period."""
+    """What is left of the balance, and how long it lasts at the pace of the period."""
     if facts.balance_usd is None:
         return ""
     said = f"Balance {balance_words(facts)}"
@@ -46,7 +46,7 @@ def pace_words(facts: Facts, total: Totals | None, days: int) -> str:
 
 
 def span_words(span: UsageSpan, reading: Reading | None) -> SpanWords:
-    """A day, or a span of days that nobody asked about one by one, by the dates on which it lies."""
+    """A day, or a span of days that weren't asked about one by one, by its dates."""
     note = "" if span.split else "not split yet"
     return SpanWords(_when(span, reading), dollars(span.usd), _amounts(span.seconds, span.requests), note)
 
@@ -75,7 +75,7 @@ def reading_words(reading: Reading | None, now: float) -> str:
 
 
 def share_words(own: Sequence[Own]) -> list[tuple[str, str]]:
-    """What this session and each experiment cost by the ledger: first what is part of this session's."""
+    """What this session and each experiment cost by the ledger: this session's part first."""
     if not own:
         return []
     shares: dict[str, float] = {}
@@ -85,13 +85,13 @@ def share_words(own: Sequence[Own]) -> list[tuple[str, str]]:
     older = {each.experiment for each in own if not each.here}
     listed = sorted(shares.items(), key=lambda share: (share[0] in older, -share[1]))
     here = sum(each.usd for each in own if each.here)
-    # They aren't a sum: an experiment is a part of the session, or reaches over several.
+    # They don't add up: an experiment is part of the session, or spans several.
     named = ((f"{name}, in all sessions" if name in older else f"of it {name}", usd) for name, usd in listed)
     return [("This session", dollars(here)), *((name, dollars(usd)) for name, usd in named)]
 
 
 def ledger_words(own: Sequence[Own], total: Totals | None) -> str:
-    """How the ledger's sum stands to the service's, and why they may differ."""
+    """How the ledger's sum compares to the service's, and why they may differ."""
     if total is None:
         return ""
     mine = sum(each.usd for each in own)
@@ -110,7 +110,7 @@ def ledger_words(own: Sequence[Own], total: Totals | None) -> str:
 
 
 def _when(span: UsageSpan, reading: Reading | None) -> str:
-    # Counted back from now, a day lies on two dates: either alone would be wrong for some of its clips.
+    # Counted back from now, a day covers two dates: either alone would be wrong for some of its clips.
     first, last = _date(span.from_at, reading), _date(span.to_at - 1.0, reading)
     if first.date() == last.date():
         return f"{first.day} {first:%b}"
