@@ -1,6 +1,6 @@
 """The panels that a person at a notebook sees and uses. Loaded when the first of them is shown.
 
-`base` is what all panels share, `live` brings changes to the page, and `static/` draws it. The words are in
+`base` has what all panels share, `live` brings changes to the page, and `static/` draws it. The words are in
 `reelbook.text`.
 """
 

@@ -1,5 +1,7 @@
-"""The base of all panels: an anywidget that accepts only arguments it knows, answers the page, shows messages
-under itself and has a still form. `bundle` joins the files for the page, `reelbook.text` holds the words.
+"""The base of all panels: an anywidget that knows its arguments, answers the page, and shows messages.
+
+It also has a still form, for pages without a kernel. `bundle` joins the files for the page, `reelbook.text`
+holds the words.
 """
 
 from __future__ import annotations
@@ -41,12 +43,12 @@ _log = logging.getLogger("reelbook.widgets")
 P = ParamSpec("P")
 Tone: TypeAlias = Literal["info", "problem"]
 Step: TypeAlias = Callable[[], str | None]
-# A kernel that is restarted is another one, and knows nothing of the panels on the page.
+# A restarted kernel is another one, and knows nothing of the panels on the page.
 _KERNEL = secrets.token_hex(4)
 
 
 class Callbacks(Generic[P]):
-    """A method with which a person subscribes to something: `panel.on_job(callback)`.
+    """A method that subscribes to something: `panel.on_job(callback)`.
 
     It is declared in the panel's class, with the text that `help()` shows. Each panel has its own callbacks,
     and is updated when it gets its first one. True while there are any.
@@ -76,7 +78,7 @@ class Callbacks(Generic[P]):
             self._panel.refresh()
 
     def tell(self, *news: P.args, **named: P.kwargs) -> None:
-        """Calls each of them; errors are shown under the panel."""
+        """Calls each of them; their errors are shown under the panel."""
         assert self._panel is not None
         for callback in tuple(self._callbacks):
             with self._panel.showing_errors(f"Your {self._name} callback"):
@@ -134,11 +136,11 @@ class Panel(anywidget.AnyWidget):
     """The base of all panels.
 
     A custom message `{"name": "x", …}` from the page goes to the method `_on_x`, whose parameters are parts
-    of the message; `content` is all of it. A dict that it returns answers a question; without one the
-    panel is brought up to date. A message with an id in `ask` is always answered under that id.
+    of the message; `content` is all of it. A dict that it returns answers a question; otherwise the panel is
+    updated. A message with an id in `ask` is always answered under that id.
 
-    `say` and `say_problem` tell what a press came to; how things stand is shown by each panel in its own way.
-    What takes a while runs beside the panel (`_start_work`) and keeps the kernel free.
+    `say` and `say_problem` report the result of a press; each panel shows the current state in its own way.
+    Longer work runs in the background (`_start_work`) and keeps the kernel free.
     """
 
     message: traitlets.Dict[str, str] = traitlets.Dict(
@@ -153,11 +155,11 @@ class Panel(anywidget.AnyWidget):
     _displays: tuple[Any, ...] = ()
     _still_kept: object = None
     _trouble: str | None = None
-    _press_refused = ""  # what a press was told of that, in the words of its error
+    _press_refused = ""  # what a press was told about that, in the words of its error
     _over = ""  # what is said when that is over
-    _sends_news = False  # in messages of its own, which aren't kept until the page asks
-    says_trouble = True  # not where another panel beside it does
-    # The host whose still form is kept when a person turns away from this one.
+    _sends_news = False  # by messages, which aren't kept until the page asks
+    says_trouble = True  # False where another panel beside it does
+    # The host whose still form is kept when a person leaves this panel.
     stands_for: Panel | None = None
 
     def __init__(self, **traits: Any) -> None:
@@ -168,7 +170,7 @@ class Panel(anywidget.AnyWidget):
         self._work: dict[Hashable, StartedWork] = {}
         self._posted: dict[str, dict[str, Any]] = {}
         if in_marimo():
-            # While no cell runs it can't make a file of a panel's code, and panels are made at a press, too.
+            # A file can't be made of a panel's code while no cell runs, and a press makes panels, too.
             code = base64.b64encode(str(self._esm).encode()).decode()
             self._esm = f"data:text/javascript;base64,{code}"
         # In Colab an update sent by a thread never shows (googlecolab/colabtools#3373).
@@ -194,12 +196,12 @@ class Panel(anywidget.AnyWidget):
             self._unsent_traits.update(self.keys if key is None else [key] if isinstance(key, str) else key)
 
     def update(self) -> None:
-        """Brings the page up to date with whatever the panel shows of the world outside."""
+        """Brings the page up to date with what the panel shows."""
 
     def close(self) -> None:
         """Closes the panel, as ipywidgets do, and unsubscribes it from everything.
 
-        Work under way isn't stopped, but no longer touches the panel.
+        Background work isn't stopped, but no longer touches the panel.
         """
         self._forget_work()
         for end in self._endings:
@@ -267,7 +269,7 @@ class Panel(anywidget.AnyWidget):
 
     @contextlib.contextmanager
     def updating(self, doing: str = "Bringing this panel up to date") -> Iterator[None]:
-        """`showing_errors` for what nobody pressed: the panel of a closed session quietly stays as it was."""
+        """`showing_errors` for updates that nobody asked for: a closed session's panel stays as it was."""
         with self.showing_errors(doing), contextlib.suppress(SessionClosed):
             yield
 
@@ -298,19 +300,19 @@ class Panel(anywidget.AnyWidget):
         else:
             self.refresh()
 
-    # Work that a press starts and that takes a while
+    # Longer work that a press starts
 
     @property
     def _busy(self) -> bool:
         return bool(self._work)
 
     def _doing(self, name: Hashable = "") -> str:
-        """What the work of that name does at the moment; empty if there is none."""
+        """What the work of that name is doing at the moment; empty if there is none."""
         work = self._work.get(name)
         return "" if work is None else work.doing
 
     def _start_work(self, doing: str, *steps: Step, name: Hashable = "") -> bool:
-        """Starts a thread that takes the steps; False if work of that name is under way already.
+        """Starts a thread that takes the steps; False if work of that name is already running.
 
         The texts that the steps return, and their errors, become the message under the panel.
         """
@@ -330,11 +332,11 @@ class Panel(anywidget.AnyWidget):
         return True
 
     def _forget_work(self) -> None:
-        """Work under way ends without a message."""
+        """Lets background work end without a message."""
         self._work = {}  # not cleared: ipywidgets also closes panels that were refused before they had it
 
     def _work_ended(self, name: Hashable) -> None:
-        """Called on the work's thread before the page is told of the end; for panels that follow up on it."""
+        """Called on the work's thread before the page hears of its end; for panels that follow up on it."""
 
     def _run_work(self, name: Hashable, work: StartedWork) -> None:
         texts: list[str] = []
@@ -358,7 +360,7 @@ class Panel(anywidget.AnyWidget):
             self._work_ended(name)
             self.refresh()
 
-    # What goes to the page and comes from it
+    # Messages to and from the page
 
     def _post(self, name: str, content: dict[str, Any]) -> None:
         """Sends the page the content of that name, unless it has it already or can't be reached now."""
@@ -416,7 +418,7 @@ class Panel(anywidget.AnyWidget):
 
 
 class _KernelWatch(anywidget.AnyWidget):
-    """Has no view: all panels of a page learn from its module whether their kernel is still there."""
+    """Has no view: through its module all panels of a page learn whether their kernel is still there."""
 
     _esm = module("_page")
     _css = added_style("_page")

@@ -23,8 +23,8 @@ _EXPORTED = re.compile(
     r"^export (?:async )?(?:function|const) (?P<name>\w+)(?:.*;\n|.*\n(?:[ \t].*\n|\n)*[\])}].*\n)",
     re.MULTILINE,
 )
-# A panel's code is saved with every notebook that shows it; its comments needn't be. A comment after code is
-# taken for one only where no quote follows: those slashes aren't part of a string.
+# A panel's code is saved with every notebook that shows it, without its comments. A comment after code only
+# counts as one where no quote follows: those slashes aren't part of a string.
 _COMMENTS = re.compile(
     r"^\s*(//.*|/\*(?:[^*]|\*(?!/))*\*/)\s*\n|(?<=[;{}()\],]) +// [^\"`\n]*$", re.MULTILINE
 )
@@ -38,7 +38,7 @@ def module(stem: str) -> str:
     """
     *parts, own = [_COMMENTS.sub("", text) for text in _parts(stem, "js", _IMPORT, {})]
     text = "".join(parts)
-    # What only something unused used is unused after it.
+    # Removing something unused may leave something else unused.
     while (fewer := _EXPORTED.sub(partial(_if_used, text + own), text)) != text:
         text = fewer
     own = _EXPORT.sub("", own) if stem.startswith("_") else own
@@ -66,8 +66,8 @@ def pressed(style: str) -> str:
 
 
 def _kept_to(panels: Sequence[str], rules: str) -> str:
-    # All styles on a page apply to all of it, and panels share class names.
-    # `:where` leaves the specificity of the rules as it is in their file.
+    # All styles on a page apply to all of it, and panels share class names. `:where` keeps the specificity of
+    # the rules.
     return f":where({', '.join(f'.rb-of-{panel}' for panel in panels)}) {{\n{rules}}}\n"
 
 
@@ -82,7 +82,7 @@ def _read(stem: str) -> str:
 def _parts(stem: str, kind: str, wants: re.Pattern[str], texts: dict[str, str]) -> list[str]:
     if stem not in texts:
         text = (STATIC / f"{stem}.{kind}").read_text("utf-8")
-        texts[stem] = ""  # ends a circle of imports
+        texts[stem] = ""  # ends a cycle of imports
         for wanted in wants.finditer(text):
             _parts(wanted["part"], kind, wants, texts)
         text = wants.sub("", text)
@@ -113,7 +113,7 @@ export default {{ render: async (given) => draw(await (panel ??= unpack()), give
 
 
 def packed(stem: str, *, styled: bool = False) -> str:
-    """The ES module of panel `stem` in less than half the room; its code is unpacked once it is drawn.
+    """The ES module of panel `stem` in less than half the space; its code is unpacked when it is drawn.
 
     A model whose module takes more than two seconds to load never hears the kernel (anywidget 0.11), and a
     page that is opened again loads the modules of all panels at once. So what is loaded then is small.

@@ -49,7 +49,7 @@ class ServesClips(Panel):
 
     @property
     def saved_file(self) -> Path | None:
-        """The file that was saved last; None: none, or another message stands where it was said."""
+        """The file that was saved last; None without one, or once another message took its place."""
         return self._saved_file
 
     @saved_file.setter
@@ -57,11 +57,11 @@ class ServesClips(Panel):
         self._saved_file, self.saved = path, "" if path is None else path.name
 
     def clip_of(self, key: str) -> Clip | None:
-        """That clip, None while there is none."""
+        """The clip with that key; None while there is none."""
         return None
 
     def clip_path(self, key: str) -> Path | None:
-        """Where that clip is on disk, None while there is none."""
+        """Where that clip is on disk; None while there is none."""
         clip = self.clip_of(key)
         return None if clip is None else clip.path
 
@@ -71,7 +71,7 @@ class ServesClips(Panel):
         return _poster(path, path.stat().st_mtime) if path is not None and path.exists() else b""
 
     def _on_chunk(self, key: Any, index: Any, passport: Any) -> dict[str, Any]:
-        """A piece of a clip as it came, to be played, or with its `passport`, to be saved."""
+        """A piece of a clip, unchanged for playing or with its `passport` for saving."""
         key = str(key or "")
         path = self._saved_file if key == "saved" else self.clip_path(key)
         clip = self.clip_of(key) if passport else None
@@ -79,7 +79,7 @@ class ServesClips(Panel):
         return piece(read, index, "The file is no longer where it was.")
 
     def _exported(self, clip: Clip) -> Path:
-        """A copy with the clip's passport, made once; it goes with the panel."""
+        """A copy with the clip's passport, made once and deleted with the panel."""
         self._exports = self._exports or TemporaryDirectory(prefix="reelbook-")
         copy = Path(self._exports.name) / clip.path.name
         if not copy.exists():
@@ -93,7 +93,7 @@ class ServesClips(Panel):
 
 @lru_cache(POSTERS_KEPT)
 def _poster(path: Path, changed_at: float) -> bytes:
-    """The poster of that state of a file."""
+    """The poster of that version of a file."""
     from reelbook.media.clips import poster
 
     return small_poster(poster(path))
@@ -119,8 +119,9 @@ class Plays(traitlets.HasTraits):
         names: Any = traitlets.All,
         type: Any = "change",  # noqa: A002 - traitlets named it
     ) -> None:
-        """As in traitlets. The page reports `time` only once somebody observes it: four messages a second
-        would keep the kernel's busy light flickering.
+        """As in traitlets. The page reports `time` only once somebody observes it.
+
+        Four messages a second would keep the kernel's busy light flickering.
         """
         super().observe(handler, names, type)
         if names is traitlets.All or names == "time" or (isinstance(names, list | tuple) and "time" in names):

@@ -85,7 +85,7 @@ class ConnectionPanel(Panel):
         self._start_work("Testing the connection", test)
 
     def _on_use(self, content: dict[str, Any]) -> None:
-        """A key was typed in: it is tried at once, and used if the service accepts it."""
+        """A key was typed in: tries it at once, and uses it if the service accepts it."""
         key, address = Secret(str(content.pop("key", ""))), str(content.get("address", "")).strip()
         if not key.reveal().strip():
             raise ConfigurationError("Paste a key first.")

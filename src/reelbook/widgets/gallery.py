@@ -37,7 +37,7 @@ STILL_TILES, STILL_BYTES = 4, 3_000
 
 @dataclass(frozen=True)
 class Groups:
-    """The clips of a sweep by the values of one axis: their heads, and of each entry its group and prompt."""
+    """A sweep's clips by the values of one axis: their headings, and each entry's group and prompt."""
 
     heads: Sequence[tuple[str, str]] = ()
     of: Mapping[int, int] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class Groups:
 
     @classmethod
     def by(cls, session: Session, sweep: str, axis: str) -> Groups:
-        """Those of the axis, each counted over all its clips that are finished."""
+        """The groups of the axis, each counted over all its finished clips."""
         entries = {
             cell.number: cell.entry
             for cell in session._ledger.sweeps.cells(int(sweep))
@@ -72,7 +72,7 @@ class SearchResults:
         self._by_key: dict[str, Job] = {}
         self.jobs: list[Job] = []
         self.more = True
-        self.turn = 0  # counts the searches, so that the page knows which one a message belongs to
+        self.turn = 0  # counts the searches, so the page knows which one a message belongs to
 
     def __contains__(self, job: Job) -> bool:
         return job in self._here
@@ -101,7 +101,7 @@ class SearchResults:
                 self._keep(job)
 
     def take_in(self) -> Iterator[tuple[int, Job]]:
-        """Inserts jobs that have come to match the first page, and yields each with its place."""
+        """Inserts jobs that now match the first page, and yields each with its place."""
         if self._session.closed:
             return
         for place, job in enumerate(self._session.jobs(limit=PAGE, **self._filters)):
@@ -218,7 +218,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         return export(self.chosen, path).path
 
     def look_at(self, job: Job) -> None:
-        """Opens a clip, also one that the filters leave out."""
+        """Opens a clip, even one that the filters exclude."""
         self._found.remember(job)
         self._open(job)
 
@@ -275,7 +275,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         self._found.search(self._filters(), self._grouped())
 
     def _grouped(self) -> Groups:
-        """The groups as they are now, without any where none are wanted."""
+        """The current groups; empty where none are wanted."""
         if self._groups_are_old and not self.session.closed:
             self._groups_are_old = False
             wanted = self.sweep and self.group_by
@@ -284,7 +284,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
 
     @traitlets.observe("sweep")
     def _another_sweep(self, _: object) -> None:
-        """What isn't an axis of it is no longer asked for."""
+        """What isn't an axis of the new sweep is no longer asked for."""
         with self.showing_errors("The search"):
             known = self._axes()
             self.where = {axis: value for axis, value in self.where.items() if axis in known}
@@ -330,7 +330,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         }
 
     def _all(self) -> int:
-        """How many clips there are without the filters; of the sweep, where one is chosen."""
+        """How many clips there are without the filters; of the sweep, if one is chosen."""
         sweep = int(self.sweep) if self.sweep.isdecimal() else None
         return self.session._ledger.count(Filter(state=words.STATES[self.state][1], sweep=sweep))
 

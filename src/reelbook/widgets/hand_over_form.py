@@ -21,7 +21,7 @@ from .handing_over import KINDS, about_size, common_title, hand_over, handed
 
 
 class HandOverForm(ServesClips):
-    """Asks what of some clips is handed over, and writes it into the working folder.
+    """Asks which clips to hand over and how, and writes them into the working folder.
 
     `HandOverForm(session, offers)`: each offer is a label and the jobs that it means, such as ("2 picks of
     today", jobs). `on_close(callback)` is called at Cancel and Done.
@@ -52,7 +52,7 @@ class HandOverForm(ServesClips):
 
     @property
     def jobs(self) -> Sequence[Job]:
-        """Those that are chosen."""
+        """The chosen jobs."""
         return self.offers[self.which][1] if self.which < len(self.offers) else ()
 
     @traitlets.observe("which", "kind")
@@ -70,7 +70,7 @@ class HandOverForm(ServesClips):
         }
 
     def _on_save(self, title: str, prompts: bool, seeds: bool, notes: bool) -> None:
-        """What is typed comes with the press: it may not have arrived as traits yet."""
+        """What was typed comes with the press: it may not have arrived as traits yet."""
         chosen = {"prompts": prompts, "seeds": seeds, "notes": notes}
         with self.hold_trait_notifications():
             self.title, self.prompts, self.seeds, self.notes = title, prompts, seeds, notes

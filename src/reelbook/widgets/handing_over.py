@@ -1,4 +1,4 @@
-"""Clips to be given away: one page that plays by itself, or a zip with the files beside it."""
+"""Clips to hand over: one page that plays by itself, or a zip with the files beside it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LONGEST_TITLE = 60
 
 @dataclass(frozen=True)
 class Handed:
-    """A clip that is given away, and what a person said of it. `votes`: "won 18 of 24 votes"."""
+    """A clip that is handed over, and a person's words on it. `votes`: "won 18 of 24 votes"."""
 
     clip: Clip
     note: str = ""
@@ -51,19 +51,19 @@ def hand_over(
     notes: bool = True,
     overwrite: bool = False,
 ) -> Path:
-    """Writes clips into one page that plays from the disk, without a network, and returns where it is.
+    """Writes clips into one page that plays from the disk, without a network, and returns its path.
 
         session.pick(job, note="the light on the tail")
         rb.hand_over(session.picks(), "foxes.html", title="Foxes")
 
     `path` ends in .html; or in .zip, which holds the page and the files of the clips beside it. The page has
-    the clips on one clock, and as far as they are wanted their `prompts` with the words that differ marked,
-    `seeds`, and the `notes` of the jobs. Without prompts or seeds the clips don't say what made them either.
-    Neither price nor account is ever in it. Without a `title` it is what the prompts have in common.
+    the clips on one clock and, where wanted, their `prompts` with the words that differ marked, `seeds`, and
+    the `notes` of the jobs. Without prompts or seeds the clips don't say what made them either. Neither price
+    nor account is ever in it. The default `title` is what the prompts have in common.
 
     Raises InvalidInput without clips, for one that isn't here, for another ending, where a file is in the
-    way, and where a key or this computer's home folder stands in what would go out; ReelbookError where the
-    disk refuses, and NotAVideo for a clip that can't be read. The file is whole or not there at all.
+    way, and where a key or this computer's home folder would be in the output; ReelbookError where the disk
+    refuses, and NotAVideo for a clip that can't be read. The file is whole or not there at all.
     """
     path = Path(path)
     chosen = [handed(each) for each in clips]
@@ -91,7 +91,7 @@ def hand_over(
 
 
 def common_title(clips: Iterable[Handed]) -> str:
-    """A title by what the prompts have in common: "A fox in …"; without any word to speak of "Clips"."""
+    """A title from what the prompts have in common: "A fox in …"; without any significant word "Clips"."""
     prompts = [each.clip.request.prompt for each in clips if each.clip.request]
     runs = next(iter(differing(prompts)), [])
     said = "".join("…" if differs else text for text, differs in runs).lstrip(" ,.…").rstrip(" ,.")
@@ -123,7 +123,7 @@ def handed(given: Job | Clip | Handed) -> Handed:
 def page_html(
     shown: Sequence[Handed], files: Sequence[Path], *, title: str, prompts: bool = True, seeds: bool = True
 ) -> Iterator[str]:
-    """The page piece by piece, as it is large. `files` are the clips as they go out."""
+    """Yields the page piece by piece, as it is large. `files` are the clips as they are handed over."""
     about = html.escape(f"{time.strftime('%d %B %Y').lstrip('0')} · {count(len(shown), 'clip')}")
     told = differing([each.clip.request.prompt if each.clip.request else "" for each in shown])
     figures = (
@@ -154,7 +154,7 @@ def _figure(handed: Handed, prompt: Sequence[Run], file: Path, *, seeds: bool) -
 
 @contextmanager
 def _copies(handed: Sequence[Handed], *, passports: bool) -> Iterator[list[Path]]:
-    """The clips as they go out, in a folder of their own: what made them is in them, but for what it cost."""
+    """The clips as they are handed over, in a folder of their own: they tell what made them, but no cost."""
     with tempfile.TemporaryDirectory() as folder:
         files: list[Path] = []
         for number, each in enumerate(handed, 1):
@@ -173,7 +173,7 @@ def _copies(handed: Sequence[Handed], *, passports: bool) -> Iterator[list[Path]
 
 
 def _passport(clip: Clip) -> Passport | None:
-    """What made the clip, but for what it cost; of a file that was exported what it says itself."""
+    """What made the clip, without what it cost; for an exported file, what it says itself."""
     said = clip.passport()
     if said is None:
         with suppress(NoPassport, NotAVideo):
@@ -182,7 +182,7 @@ def _passport(clip: Clip) -> Passport | None:
 
 
 def _copy_bare(source: Path, target: Path) -> None:
-    """Copies a file without what it says of itself: one that was exported tells its prompt and its price."""
+    """Copies a file without its notes: an exported one tells its prompt and its price."""
     tags = dict.fromkeys((boxes.TITLE, boxes.COMMENT, boxes.SYNOPSIS, boxes.CREATED), "")
     try:
         boxes.copy_with_notes(source, target, tags, b"")
@@ -191,7 +191,7 @@ def _copy_bare(source: Path, target: Path) -> None:
 
 
 def _refuse_private(title: str, shown: Sequence[Handed]) -> None:
-    """Raises InvalidInput where what must not go out stands in a title, a prompt or a note."""
+    """Raises InvalidInput where a title, a prompt or a note holds something that must not go out."""
     home = str(Path.home())
     for number, each in enumerate(shown, 1):
         for text in (title, each.note, each.clip.request.prompt if each.clip.request else ""):

@@ -1,4 +1,4 @@
-"""A panel made of panels, in place of ipywidgets' boxes: marimo, too, draws this one. And a placeholder."""
+"""A panel made of panels, in place of ipywidgets' boxes, which marimo doesn't draw. And a placeholder."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .bundle import added_style, packed, style
 
 
 class Host(Panel):
-    """Draws panels one below the other, each through the front end's own way to draw a widget.
+    """Draws panels one below the other, each in the front end's own way.
 
-    `panes` are the widgets by the name of their pane. Those of the pane "" are always shown, on top, and
-    those of the pane "foot" below the others; of the other panes the one that `pane` names. Where a child
+    `panes` are the widgets by the name of their pane. Those of the pane "" are always shown, at the top, and
+    those of the pane "foot" below the others; of the other panes, the one that `pane` names. Where a child
     can't be drawn, as bqplot's in marimo, the page says so (`undrawn`), and shows `picture` in its place.
     """
 
@@ -47,7 +47,10 @@ class Host(Panel):
 
 
 class Hint(Panel):
-    """A placeholder: a line on what will appear, and a button that makes it happen: `on_press(callback)`."""
+    """A placeholder: a line about what will appear, and a button that makes it happen:
+
+    `on_press(callback)`.
+    """
 
     _esm = packed("hint")
     _css = style("hint")

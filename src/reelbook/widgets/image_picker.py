@@ -44,9 +44,9 @@ class TakesImage(Panel):
 
     def __init__(self, **traits: Any) -> None:
         self._uploads = Uploads("image", InvalidImage)
-        self._made: dict[str, Any] | None = None  # what the page did to the file on its way; None: nothing
+        self._made: dict[str, Any] | None = None  # what the page did to the file; None: nothing
         self._removed: list[str] = []  # what else was in that file
-        # Always the image first: the crop is a part of it.
+        # The image first: the crop is a part of it.
         later = {name: veiled(traits.pop(name)) for name in ("image", "crop") if name in traits}
         super().__init__(**traits)
         for name in ("image", "crop"):
@@ -128,7 +128,7 @@ class TakesImage(Panel):
             before, after = (int(made["width"]), int(made["height"])), (image.width, image.height)
             notes = page_notes(self._removed, str(made["kind"]), image.format, before, after)
             image = replace(image, notes=(*notes, *image.notes))
-        # The chosen shape stays; its place belonged to the picture before.
+        # The chosen shape stays; its position belonged to the old picture.
         self.image = cropped(image, _crop(self.crop and self.crop["ratio"]))
         return {}
 

@@ -1,4 +1,4 @@
-"""What the buttons of a panel do with a job, and how it draws one."""
+"""What a panel's buttons do with a job, and how a panel draws one."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ TWICE_SECONDS = 1.5  # two presses within this time are one double press
 class ActsOnJobs(Panel):
     """Answers the page's `pick`, `mark`, `code`, `stop`, `watch`, `cancel`, `find_out` and `only_me`.
 
-    Each is about one job, but `find_out` and `only_me` are about all that a panel's `_doubtful` gives. A
-    method for a message may name `job`, the one that the message is about; it isn't called where there is
-    none. A panel implements `_job_of`: a widget's metaclass allows no abstract methods.
+    Each is about one job, except `find_out` and `only_me`, which are about all in the panel's `_doubtful`. A
+    method for a message may have a parameter `job`, the one that the message is about; it isn't called where
+    there is none. A panel implements `_job_of`: a widget's metaclass allows no abstract methods.
     """
 
     _called = "key"  # the part of a message that says which job it is about
@@ -40,15 +40,15 @@ class ActsOnJobs(Panel):
         super().__init__(**traits)
 
     def _job_of(self, key: object) -> Job | None:
-        """The job that the page calls so; without a key the opened one, if there is one."""
+        """The job that the page calls `key`; without a key the opened one, if there is one."""
         raise NotImplementedError
 
     def _job(self, content: Mapping[str, Any]) -> Job | None:
-        """The job that a message is about, None if the panel doesn't have it."""
+        """The job that a message is about; None if the panel doesn't have it."""
         return self._job_of(content.get(self._called, ""))
 
     def clip_of(self, key: str) -> Clip | None:
-        """The clip of that job, None while there is none."""
+        """The clip of that job; None while there is none."""
         job = self._job_of(key)
         return None if job is None else job.clip
 
@@ -65,13 +65,13 @@ class ActsOnJobs(Panel):
         return None if job is None else super()._call(handler, {**content, "job": job}, buffers)
 
     def _twice(self, button: object) -> bool:
-        """Whether that button was pressed a moment ago, too: a double press buys once."""
+        """Whether that button was also pressed a moment ago: a double press buys once."""
         now = time.monotonic()
         before, self._pressed[button] = self._pressed.get(button, float("-inf")), now
         return now - before < TWICE_SECONDS
 
     def _forget_what_was_asked(self) -> None:
-        """Other jobs are shown from now on; whatever is found out of the former ones isn't shown."""
+        """Other jobs are shown from now on; what is found out about the former ones isn't shown."""
         self._forget_work()
         self._word_would_tell.clear()
 
@@ -123,7 +123,7 @@ class ActsOnJobs(Panel):
         return {} if job is None or job.request is None else {"text": request_code(job.request, kind)}
 
     def _doubtful(self, content: dict[str, Any]) -> Sequence[Job]:
-        """The jobs that are to be found out about."""
+        """The uncertain jobs that a message is about."""
         job = self._job(content)
         return () if job is None else (job,)
 
@@ -158,7 +158,7 @@ class LeadsOn(ActsOnJobs):
     on_compare = Callbacks[[tuple[Job, ...]]]("`callback(jobs)` is called when Compare is pressed.")
 
     def _compared(self) -> tuple[Job, ...]:
-        """The jobs that are to be compared; none where they can't be."""
+        """The jobs to compare; none where they can't be."""
         raise NotImplementedError
 
     def _on_vary(self, job: Job) -> None:
@@ -170,7 +170,7 @@ class LeadsOn(ActsOnJobs):
 
 
 class ShowsJob(ActsOnJobs):
-    """Draws the card of a job: what stands on it, its lines that count, its bar."""
+    """Draws a job's card: its words, its counting lines, its bar."""
 
     progress = traitlets.Float(None, allow_none=True, help="From 0 to 1; None: no figure.").tag(sync=True)
     face = traitlets.Dict(help="What the page draws of the job.").tag(sync=True)
@@ -206,10 +206,8 @@ class ShowsJob(ActsOnJobs):
 def send_again(job: Job, *, another_seed: bool = False) -> Job | None:
     """Asks once more for the same clip, in the same experiment, and returns the new job.
 
-    `another_seed`: for the same but for its seed.
-
-    None where the request isn't known in full: the ledger keeps no image of an earlier kernel's request.
-    Raises SpendLimitReached before anything is sent.
+    `another_seed`: with another seed. Returns None where the request isn't fully known: the ledger keeps no
+    image of an earlier kernel's request. Raises SpendLimitReached before anything is sent.
     """
     asked, session = job.request, Session.of(job)
     if asked is None or not asked.complete:

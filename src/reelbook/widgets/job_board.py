@@ -1,4 +1,4 @@
-"""The board of many jobs, of which only what changed is sent. `reelbook.text.board` composes a row."""
+"""The board of many jobs, of which only changes are sent. `reelbook.text.board` composes a row."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class BoardEntry:
         return str(self.number)
 
     def update(self) -> None:
-        """Takes over what is known of the job now."""
+        """Takes over the job's current state."""
         shown = ShownJob.of(self.job)
         self.row, self.tally = words.board_row(shown), words.tally(shown.view)
 
@@ -138,7 +138,7 @@ class JobBoard(ShowsJob, ServesClips):
         return tuple(entry.job for entry in self._rows())
 
     async def done(self) -> None:
-        """Waits until none of the jobs shown is running any more, including those that come meanwhile.
+        """Waits until none of the jobs shown is running any more, including those added meanwhile.
 
         The page is updated meanwhile, even where it can only be reached while a cell runs (Colab). Each job's
         `clip` and `error` tell how it ended. Stop ends the waiting, never a job.
@@ -212,7 +212,7 @@ class JobBoard(ShowsJob, ServesClips):
         return None if entry is None else entry.job
 
     def _look_up(self) -> None:
-        """Looks up the jobs to be shown; those that are on the board already keep their place."""
+        """Looks up the jobs to show; those that are on the board already keep their place."""
         if self._given is not None:
             found: Iterable[Job] = self._given
         elif self.session.closed:

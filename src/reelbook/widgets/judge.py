@@ -1,4 +1,4 @@
-"""Two clips side by side, unlabelled, and the question which is better; after Stop, what the votes say."""
+"""Two clips side by side, unlabelled, and the question which is better; after Stop, the votes' result."""
 
 from __future__ import annotations
 
@@ -26,14 +26,13 @@ EVERYBODY = "*"
 
 
 class Judge(Plays, ServesClips):
-    """Asks which of two clips is better, pair after pair, and says what the votes come to.
+    """Asks which of two clips is better, pair after pair, and says what the votes amount to.
 
-    `Judge(study)`; a sweep's run or a list of clips makes a study of its own, with `session` as in `Study`.
-    ← and → choose, ↓ is for "can't say". Prompts, seeds, prices, notes and the standing aren't in the page
+    `Judge(study)`; a sweep's run or a list of clips makes a study of its own, with `session` as in `Study`. ←
+    and → choose, ↓ is for "can't say". Prompts, seeds, prices, notes and the standing aren't in the page
     before Stop. These can be given, observed, linked and set:
 
-    - `voter`: who votes, where several do
-    - `time`, `playing`, `speed`: the clock, as in Compare
+    - `voter`: who votes, where several do - `time`, `playing`, `speed`: the clock, as in Compare
 
     `study` is the Study, `votes` how many there are. `on_hand_over(callback)` says what happens at "Hand
     over", which is offered after Stop::
@@ -140,7 +139,7 @@ class Judge(Plays, ServesClips):
         return {**told, "voters": words.voters(voters, EVERYBODY), "of": self._of}
 
     def _show(self, pair: Pair) -> None:
-        """Shows a pair, and only then looks for the next one: that may take a moment."""
+        """Shows a pair, and only then looks for the next one, which may take a moment."""
         self._shown = pair
         self.pair = {
             "n": self.pair.get("n", 0) + 1,
@@ -153,7 +152,7 @@ class Judge(Plays, ServesClips):
         return [self._keys[clip] for clip in pair]
 
     def _on_vote(self, n: int, answer: Any) -> None:
-        """An answer to the pair of that number; a second one to the same pair doesn't count."""
+        """An answer to the pair with that number; a second one to the same pair doesn't count."""
         if n != self.pair["n"] or self._shown is None or self._next is None or self._stopped:
             return
         self.study.vote(self._shown, answer)
@@ -172,7 +171,7 @@ class Judge(Plays, ServesClips):
             self._start_work("Looking at the clips", self._look)
 
     def _on_pick(self) -> None:
-        """The first two are picked, as the votes of everybody place them."""
+        """Picks the first two, by everybody's votes."""
         for job in self._best:
             self.session.pick(job)
 
@@ -186,7 +185,7 @@ class Judge(Plays, ServesClips):
         self.on_hand_over.tell(tuple(each.clip for each in self.study.result().standing))
 
     def _look(self) -> None:
-        """Measures the clips, each once. What can't be read any more has no facts."""
+        """Measures the clips, each once. One that can't be read any more has no facts."""
         for clip, key in self._keys.items():
             with contextlib.suppress(NotAVideo):
                 self._facts[key] = str(clip.checks)

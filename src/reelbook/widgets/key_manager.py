@@ -1,4 +1,4 @@
-"""The account's API keys: listed, made, rotated and revoked.
+"""The account's API keys: listed, created, rotated and revoked.
 
 A new key goes to the page in one message and is forgotten here once the page has it. It is in no trait, so no
 notebook can carry it.
@@ -55,9 +55,9 @@ class KeyManager(Panel):
         self._heard_of = False
         self._asked: str | None = None
         self._rotation: Rotation | None = None
-        self._set_in: settings.Source | None = None  # where the former key still stands
+        self._set_in: settings.Source | None = None  # where the former key is still set
         self._keyring = False
-        self._shown: CreatedKey | None = None  # until the page says that it has it
+        self._shown: CreatedKey | None = None  # until the page confirms that it has it
         self._secret_sent = False
         super().__init__(**traits)
         self._endings += (self._forget,)
@@ -175,7 +175,7 @@ class KeyManager(Panel):
             self.say("The new key is kept in this system's keyring.")
 
     def _on_finish(self) -> None:
-        """The old key is left to work; the list can revoke it at any time."""
+        """The old key stays at work; the list can revoke it at any time."""
         self._rotation = None
 
     def _on_ask_revoke(self, key_id: str) -> None:
@@ -214,7 +214,7 @@ class KeyManager(Panel):
         self._start_work("Asking for the keys", self._look)
 
     def _look(self) -> None:
-        """Takes the service's list; the last step of all work here."""
+        """Reads the service's list; the last step of all work here."""
         try:
             self.listed = self.session.keys.list()
         except ReelbookError as error:

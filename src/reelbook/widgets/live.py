@@ -49,7 +49,7 @@ class Live:
         self._closed = False
 
     def changed(self, *_: object) -> None:
-        """There is something to send. To be called from any thread, as often as needed, or as a callback."""
+        """Reports a change. May be called from any thread, as often as needed, or as a callback."""
         with self._lock:
             if self._planned or self._closed:
                 return
@@ -58,7 +58,7 @@ class Live:
             self._planned = True
 
     def changed_in(self, seconds: float) -> None:
-        """`changed()` after some seconds, for what changes with time alone. One such wait at a time."""
+        """Calls `changed()` after some seconds, for what changes with time alone. One such wait at a time."""
         with self._lock:
             if self._timed or self._closed:
                 return
@@ -66,7 +66,7 @@ class Live:
             self._timed = True
 
     def close(self) -> None:
-        """Sends no more."""
+        """Stops sending."""
         with self._lock:
             self._closed = True
 
@@ -121,7 +121,7 @@ def same_line(first: Line, second: Line, passed_seconds: float) -> bool:
 class _Courier:
     """One daemon thread, started on first use, that calls functions when they are due.
 
-    It waits by a queue that no interrupt of the main thread can leave locked, as it could a Condition.
+    It waits on a queue, which no interrupt of the main thread can leave locked, unlike a Condition.
     """
 
     def __init__(self) -> None:

@@ -1,6 +1,6 @@
 """The matrix of a sweep: its clips in rows, columns and pages, live while they arrive, on one clock.
 
-The page decides where a cell stands, so swapping axes asks nobody. `reelbook.text.matrix` composes a cell.
+The page places the cells, so swapping axes needs no answer. `reelbook.text.matrix` composes a cell.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
         self._news: queue.SimpleQueue[int | None] = queue.SimpleQueue()
         self._sent: dict[int, PageState] = {cell.number: PageState() for cell in self.sweep.cells}
         self._head = PageState()
-        self._greeting: dict[str, Any] = {}  # goes to a new page in one message with its cells
+        self._greeting: dict[str, Any] = {}  # sent to a new page in one message with its cells
         self._page = self._away = False
         many = [axis.name for axis in self.sweep.axes if len(axis.values) > 1]
         rows, columns = traits.pop("rows", None), traits.pop("columns", None)
@@ -130,7 +130,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
 
     def update(self) -> None:
         """Sends the page what changed since the last time, in one message."""
-        # Before the cells: a clip that is counted as here is among them.
+        # Before the cells: a clip that counts as here is among them.
         head_words = self._head_words() if self._page else None
         changed = self._changed()
         now = time.monotonic()
@@ -240,7 +240,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
         return {"said": said, "controls": self._controls(), "problem": problem}, {"left": left}
 
     def _controls(self) -> list[list[str]]:
-        """The buttons of the whole sweep: name and label."""
+        """The buttons for the whole sweep: name and label."""
         if self.run.state == "running":
             return [["pause", "Pause buying"], ["halt", "Stop buying"]]
         doubtful = [job for job in self._doubtful({}) if not self._doing(job)]
@@ -254,7 +254,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
         return words.buy_buttons(plan, "buy", asked=self._asked_twice)
 
     def _planned(self) -> Plan | None:
-        """The plan as far as it is known: it takes a moment, so it is worked out beside the panel."""
+        """The plan as far as it is known: it takes a moment, so it is computed in the background."""
         if self._plan_is_old and not self._plans and not self.session.closed:
             self._plans = True
             threading.Thread(target=self._work_out, name="reelbook-plan", daemon=True).start()
@@ -271,7 +271,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
     def _word(self, number: int) -> str:
         return self.run.cells[number - 1].state.capitalize()
 
-    # Where the cells stand
+    # Where the cells are
 
     def _laid_out(
         self, draw: Callable[[int | None], T]
@@ -325,7 +325,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
         return self.run.cells[number - 1].job if 0 < number <= len(self.run.cells) else None
 
     def _doubtful(self, content: dict[str, Any]) -> Sequence[Job]:
-        """The cell's job, or those of all cells that are uncertain where the head was pressed."""
+        """The cell's job, or those of all uncertain cells if the button at the top was pressed."""
         if "n" in content:
             return super()._doubtful(content)
         return [cell.job for cell in self.run.cells if cell.job and cell.state == UNCERTAIN]
@@ -400,7 +400,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
             self.run.send_again(n)
 
     def _on_code(self, content: dict[str, Any], kind: Any) -> dict[str, Any]:
-        """The code of a cell, or of the whole sweep where none is named."""
+        """The code of a cell, or of the whole sweep if none is named."""
         if "n" not in content:
             return {"text": self.sweep.as_code(kind)}
         return {"text": request_code(self.run.cells[content["n"] - 1].request, kind)}
@@ -436,7 +436,7 @@ def _label(axes: dict[str, Axis], way: dict[str, int]) -> str:
 
 
 def _shape(cells: Iterable[RunCell]) -> float:
-    """The shape of the cells; where there are several, one that suits all."""
+    """The shape of the cells; if there are several, one that suits all."""
     ratios = set()
     for each in cells:
         request = each.request

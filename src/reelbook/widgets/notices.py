@@ -18,9 +18,9 @@ QUIET_SECONDS: Final = 2.0
 
 
 class Notices(Panel):
-    """Has one notice for all clips of a session that run together, once none of them runs any more.
+    """One notice for all clips of a session that ran together, once none of them runs any more.
 
-    It is never shown: its module works as soon as the page knows of it.
+    It is never shown: its module works as soon as the page knows it.
     """
 
     _esm = module("_away")
@@ -58,7 +58,7 @@ class Notices(Panel):
 
 
 def follow(session: Session) -> Callable[[], None]:
-    """Lets the page tell of the session's clips, once for all panels that ask. Returns what ends that."""
+    """Has the page announce the session's clips, once for all panels that ask. Returns what ends that."""
     found = (each for each in open_panels() if isinstance(each, Notices) and each.session is session)
     notices = next(found, None) or Notices(session)
     notices.wanted += 1

@@ -18,7 +18,7 @@ from .bundle import module, style
 
 POSTER_BYTES: Final = 20_000
 
-# It may load nothing, from nowhere.
+# The page may load nothing.
 _POLICY: Final = (
     "default-src 'none'; img-src data:; media-src data:; "
     "style-src 'unsafe-inline'; script-src 'unsafe-inline'"
@@ -30,8 +30,8 @@ def write_whole(
 ) -> None:
     """Has `write` fill a file that becomes `path`, whole or not at all.
 
-    Raises InvalidInput for another ending than one of `kinds`, without the folder, and where a file is in the
-    way; ReelbookError where the disk refuses.
+    Raises InvalidInput for an ending not in `kinds`, without the folder, and where a file is in the way;
+    ReelbookError where the disk refuses.
     """
     kind = path.suffix.lower()
     if kind not in kinds:
@@ -61,7 +61,7 @@ def page(stem: str, title: str, body: Iterable[str], *, shape: str = "") -> Iter
 
 
 def video(file: Path, label: str, *, max_side: int) -> str:
-    """A clip with its poster as a part of the page. Raises NotAVideo for one that can't be read."""
+    """A clip with its poster, embedded in the page. Raises NotAVideo for one that can't be read."""
     info = clips.probe(file)
     poster = thumbnail(clips.poster(file), max_side=max_side, max_bytes=POSTER_BYTES)
     return (

@@ -54,7 +54,7 @@ class OffersPrompts(Panel):
     @cached_property
     def styles(self) -> Any:
         """The Styles of the session's home."""
-        from reelbook.explore.wildcards import Styles  # who sends plain prompts needs no templates
+        from reelbook.explore.wildcards import Styles  # plain prompts need no templates
 
         return Styles(self.session.home)
 
@@ -77,7 +77,7 @@ class OffersPrompts(Panel):
 
 
 def _trait(about: RequestField) -> Any:
-    """The trait in which the form and its page hold an option of a request; an empty text is none."""
+    """The trait for an option of a request, shared by the form and its page; an empty text means none."""
     if about.control == "slider":
         trait: Any = traitlets.Int(about.default, min=about.low, max=about.high)
     elif about.control == "choices":
@@ -159,7 +159,7 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
 
     @property
     def axes(self) -> dict[str, str]:
-        """What is in the form beside the prompt, as the axes of a sweep are typed."""
+        """What is in the form besides the prompt, as the axes of a sweep are typed."""
         values = {name: (about, getattr(self, name)) for name, about in options().items()}
         return {name: "" if about.is_random(value) else str(value) for name, (about, value) in values.items()}
 
@@ -271,7 +271,7 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
         return {}
 
     def _take(self, values: dict[str, Any]) -> None:
-        """Takes what stands in the page's fields."""
+        """Takes over the values of the page's fields."""
         for name in ("mode", "prompt", *options()):
             if name in values:
                 self.set_trait(name, values[name])

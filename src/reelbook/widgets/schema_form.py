@@ -3,8 +3,8 @@
 A flat argument is a text, a number, one of several values, a switch, a date, a list of texts or a file. Its
 draft is what the page holds for it: true or false for a switch, text for all others; empty means "not set".
 
-A schema comes from a stranger: it is read and never run. None of its patterns is tried, nothing it refers to
-is fetched, and what isn't checked here is left to the server.
+A schema comes from a stranger: it is read and never run. None of its patterns is tried, no reference is
+fetched, and the server checks whatever isn't checked here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Kind: TypeAlias = Literal["text", "date", "file", "number", "integer", "choice",
 MAX_FIELDS: Final = 100
 MAX_OPTIONS: Final = 500
 MAX_FILE_BYTES: Final = 6_000_000  # as base64 it fits in one message to the kernel
-MAX_FORM: Final = 200_000  # letters of the form's description for the page
+MAX_FORM: Final = 200_000  # characters of the form's description for the page
 MAX_STEPS: Final = 8
 MAX_NAME: Final = 200
 MAX_LABEL: Final = 80
@@ -57,8 +57,10 @@ _BOUNDS: Final[Mapping[str, Mapping[str, Any]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class ToolField:
-    """One argument. `rule` says in words what it takes, `shape` is the schema of what is written as JSON;
-    `start` is the draft that the field begins with. The name of the field for all arguments at once is empty.
+    """One argument.
+
+    `rule` says in words what it takes, `shape` is the schema of what is written as JSON; `start` is the draft
+    that the field begins with. The name of the field for all arguments at once is empty.
     """
 
     name: str
@@ -129,11 +131,11 @@ class ToolForm:
         return [field.described() for field in self.fields]
 
     def start(self) -> dict[str, Json]:
-        """The drafts that stand in the form before anybody typed: the defaults."""
+        """The drafts before anybody has typed: the defaults."""
         return {field.name: field.start for field in self.fields}
 
     def arguments(self, drafts: Json) -> tuple[dict[str, Json], dict[str, str]]:
-        """What the drafts stand for, and what is wrong with them, both by name."""
+        """The arguments in the drafts, and what is wrong with them, both by name."""
         drafts = drafts if isinstance(drafts, Mapping) else {}
         arguments: dict[str, Json] = {}
         problems: dict[str, str] = {}
@@ -154,7 +156,7 @@ class ToolForm:
 
 def form_of(schema: Json) -> ToolForm:
     """The form for a tool's arguments."""
-    with contextlib.suppress(RecursionError, ValueError):  # nested too deep, or a number without end
+    with contextlib.suppress(RecursionError, ValueError):  # nested too deep, or a number with too many digits
         if (fields := _fields(schema)) is not None:
             form = ToolForm(tuple(fields))
             if len(json.dumps([form.described(), form.start()])) <= MAX_FORM:
@@ -169,7 +171,7 @@ def as_json(value: Json) -> str:
 
 
 def _fields(schema: Json) -> list[ToolField] | None:
-    """The arguments, those that have to be given first; None where they can't be told by name."""
+    """The arguments, required ones first; None where they aren't known by name."""
     if not isinstance(schema, Mapping):
         return None
     properties, required = schema.get("properties", {}), schema.get("required", [])
@@ -213,7 +215,7 @@ def _field(name: str, part: Json, root: Schema, *, required: bool) -> ToolField:
 
 
 def _flat(part: Json, root: Schema) -> tuple[Schema, bool]:
-    """The part as a flat one, and whether null will do too; without a type where it is more than that."""
+    """The part as a flat one, and whether null is allowed too; without a type where it is more than that."""
     nullable = False
     for _ in range(MAX_STEPS):
         if not isinstance(part, Mapping):
@@ -240,7 +242,7 @@ def _flat(part: Json, root: Schema) -> tuple[Schema, bool]:
 
 
 def _referred(reference: Json, root: Schema) -> Json:
-    """What stands in the schema's own definitions; nothing is ever fetched."""
+    """The part of the schema's own definitions; nothing is ever fetched."""
     match str(reference).split("/"):
         case ["#", "$defs" | "definitions" as place, name] if isinstance(root.get(place), Mapping):
             return root[place].get(name)
@@ -315,7 +317,7 @@ def _from_json(text: str) -> Json:
 def _rule(kind: Kind, bounds: Mapping[str, float]) -> str:
     """What the field takes, in words: "At least 1, at most 10"."""
     words = {"list": ["one on each line"], "json": ["JSON"]}.get(kind, [])
-    # It goes without saying that a text which is given isn't empty.
+    # A text that is given is never empty, so that isn't said.
     words += [_bound_words(kind, *each) for each in bounds.items() if each != ("minLength", 1)]
     return _sentence(", ".join(words))
 
@@ -327,7 +329,7 @@ def _bound_words(kind: Kind, word: str, bound: float) -> str:
 
 
 def _shape(schema: Json) -> str:
-    """A part of the schema for a person who has to write what it describes."""
+    """A part of the schema, for a person who has to write what it describes."""
     with contextlib.suppress(RecursionError, ValueError):
         return clip(as_json(schema), MAX_SHAPE) if schema else ""
     return ""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # As base64 text it takes 4/3 of this; together with a panel's code and state that stays under 30 KB.
 POSTER_BYTES = 6_000
-# A notebook that isn't trusted shows the still form although its kernel lives.
+# A notebook that isn't trusted shows the still form although its kernel is alive.
 RETURNS = (
     "If its kernel still runs, it returns once the notebook is trusted (Trust Notebook in JupyterLab's "
     "command palette, or jupyter trust on a terminal). Otherwise run the cell again."
@@ -40,7 +40,7 @@ def text_html(*texts: str) -> str:
 
 
 def text_still(text: str) -> tuple[str, str]:
-    """The still form of a panel of which there is only a line of text to show."""
+    """The still form of a panel that only has a line of text to show."""
     return text_html(text), text
 
 

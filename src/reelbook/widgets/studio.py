@@ -180,7 +180,7 @@ class Studio(Host):
         """The panel of a view that is shown for the first time."""
         match view:
             case "explore":
-                from .sweep_form import SweepForm  # what isn't explored needs no templates
+                from .sweep_form import SweepForm  # only exploring needs templates
 
                 self.sweep_form = SweepForm(self.session)
                 self.sweep_form.on_run(self._show_matrix)
@@ -249,7 +249,7 @@ class Studio(Host):
     def _vary(self, job: Job) -> None:
         if job.request is None or job.request.image is None:
             self._plan_variations(job)
-        else:  # it has no seed and no shape that a sweep could vary
+        else:  # it has no seed or shape that a sweep could vary
             self.form.fill(job.request)
             self.view = "create"
 
@@ -299,20 +299,20 @@ class Studio(Host):
         self._offer([*reversed(offers), (f"all {len(jobs)} that were judged", jobs)])
 
     def _offer(self, offers: Sequence[tuple[str, Sequence[Job]]]) -> None:
-        """Opens the form that hands over, below the tray."""
+        """Opens the hand-over form, below the tray."""
         form = HandOverForm(self.session, offers)
         form.on_close(self._close_foot)
         self._close_foot()
         self.panes = {**self.panes, "foot": [self.tray, form]}
 
     def _close_foot(self) -> None:
-        """Leaves the tray alone at the lower edge."""
+        """Leaves only the tray at the lower edge."""
         for panel in self.panes["foot"][1:]:
             panel.close()
         self.panes = {**self.panes, "foot": [self.tray]}
 
     def _use(self, session: Session) -> None:
-        """Starts all panels anew with another session."""
+        """Restarts all panels with another session."""
         self._close_panels()
         self.view = "create"
         self._open(session)

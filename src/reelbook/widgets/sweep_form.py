@@ -1,4 +1,4 @@
-"""The form of a sweep: a template and what varies, what it comes to, and the earlier sweeps."""
+"""The form of a sweep: a template and what varies, what that would buy, and the earlier sweeps."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from reelbook.ledger import SweepRecord
 
 EARLIER = 8  # shown at most
-COUNTED = 500  # a larger grid's other designs are counted only once they are chosen
+COUNTED = 500  # a larger grid's other designs are only counted once they are chosen
 
 
 class SweepForm(OffersPrompts, ServesClips):
@@ -79,7 +79,7 @@ class SweepForm(OffersPrompts, ServesClips):
         self._plan: Plan | None = None
         self._variations: Variations | None = None
         self._asked_twice = False
-        self._begun = False  # what is typed, and isn't bought again before it is changed
+        self._begun = False  # what is typed was begun, and isn't bought again before it changes
         self._open: dict[str, SweepRun] = {}
         self._planning = threading.Lock()
         traits.setdefault("axes", {"seed": "1-2", "duration_seconds": "2"})
@@ -148,7 +148,7 @@ class SweepForm(OffersPrompts, ServesClips):
                 plan = None if self.session.closed else sweep.plan(self.session)
             except (InvalidInput, ConfigurationError) as error:
                 note = str(error)
-        # In one step: a press that comes while the plan is worked out anew finds the one that is shown.
+        # In one step: a press that comes while the plan is recomputed applies to the one that is shown.
         self.sweep, self._plan = sweep, plan
         if counts["grid"] is not None:
             for name in ("pairs", "one-at-a-time"):
@@ -176,7 +176,7 @@ class SweepForm(OffersPrompts, ServesClips):
         }
 
     def _varies(self) -> list[list[Any]]:
-        """The things that the clip can be varied in: name, label and whether it is this one."""
+        """The things about the clip that can be varied: name, label and whether it is the current one."""
         found = self._variations
         if found is None or self.template != found.template:
             return []
@@ -188,7 +188,7 @@ class SweepForm(OffersPrompts, ServesClips):
                 self.template, self.axes = found.template, found.axes(name)
 
     def _axes(self, slots: list[str]) -> dict[str, str]:
-        """What is typed for each slot of the template, then for each option of a request."""
+        """The typed values of each slot of the template, then of each option of a request."""
         return {name: str(self.axes.get(name, "")) for name in dict.fromkeys([*slots, *options()])}
 
     def _sweep(self, axes: dict[str, str], design: Any) -> Sweep:
@@ -231,7 +231,7 @@ class SweepForm(OffersPrompts, ServesClips):
             ]
 
     def _missing(self, record: SweepRecord) -> Plan | None:
-        """What Resume would buy of a sweep; None for one that needs none."""
+        """What Resume would buy of a sweep; None for one that needs nothing."""
         return self._run_of(record.id).plan() if record.state in ("paused", "stopped") else None
 
     def _run_of(self, sweep: str) -> SweepRun:
@@ -280,7 +280,7 @@ class SweepForm(OffersPrompts, ServesClips):
         self._vary_by(axis)
 
     def _on_slot(self, before: str, marked: str, after: str, axes: dict[str, str]) -> dict[str, Any]:
-        """The words that were marked in the prompt become a slot, with themselves as its first value."""
+        """Turns the words marked in the prompt into a slot, with themselves as its first value."""
         if not is_plain(marked):
             raise InvalidInput("Mark words without braces: they become a slot.")
         name = slot_name(marked, {*axes, *RESERVED})
@@ -301,7 +301,7 @@ class SweepForm(OffersPrompts, ServesClips):
 
 
 def _values(axes: dict[str, Any], problems: dict[str, str]) -> dict[str, tuple[object, ...]]:
-    """The values that are typed for each axis; what can't be read is a problem of that axis."""
+    """The typed values of each axis; what can't be read is a problem of that axis."""
     found = {}
     for name, text in axes.items():
         try:

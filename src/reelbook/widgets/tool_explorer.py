@@ -1,7 +1,6 @@
-"""The agent tools of a server in a panel: their list, the chosen one's form, a call and its result; beneath
-it, what was taken up from a result.
+"""The agent tools of a server in a panel: their list, the chosen one's form, a call and its result.
 
-What a server says of itself is text here and nothing else.
+Below it is what was taken up from a result. What a server says about itself is only ever shown as text.
 """
 
 from __future__ import annotations
@@ -102,7 +101,7 @@ class ToolPanel(Panel):
         self.refresh()
 
     def send(self, content: Any, buffers: Any = None) -> None:
-        """As ipywidgets' own, with what a server said made fit for a message."""
+        """As in ipywidgets, with a server's words made fit for a message."""
         super().send(encodable(content), buffers)
 
     @property
@@ -196,13 +195,13 @@ class ToolPanel(Panel):
     # The list and the form.
 
     def _on_again(self) -> None:
-        """Asks the server for its tools; the answer is taken later."""
+        """Asks the server for its tools; the answer is handled later."""
         if self._listing is not None:
             return
         self._why_not = ""
         self.say("")
         try:
-            # On this thread, because Colab tells its secrets to no other.
+            # On this thread, because Colab gives its secrets to no other.
             self._listing = self.session._list_tools()
         except ReelbookError as error:
             self._refused(str(error))
@@ -241,7 +240,7 @@ class ToolPanel(Panel):
         self.refresh()
 
     def _on_typed(self, tool: object, drafts: Any) -> None:
-        """What stands in the form is kept while the panel lives."""
+        """The form's contents, kept while the panel lives."""
         if (named := self._named(tool)) is not None:
             self._drafts[named.name] = drafts
 
@@ -298,7 +297,7 @@ class ToolPanel(Panel):
         self.on_result.tell(tool, result)
 
     def _on_chunk(self, key: object, index: object) -> dict[str, Any]:
-        """A piece of a picture, of sound or of film, as the page asks for a clip's."""
+        """A piece of a picture, sound or film, which the page asks for like a clip's."""
         data = self._shown.media.get(str(key))
         read = None if data is None else functools.partial(io.BytesIO, data)
         return piece(read, index, "This result is no longer here.")
@@ -406,7 +405,7 @@ class ShownResult:
                 self.add_json(content.raw, f"Content of the kind “{words.clip(content.kind, 40)}”")
 
     def add_json(self, value: Any, label: str) -> None:
-        """Adds a value as JSON to be read, as far as a page shows it: a result may be endless."""
+        """Adds a value as JSON to be read, cut to what a page can show: a result may be endless."""
         text, length = [], 0
         try:
             for piece in json.JSONEncoder(indent=2, ensure_ascii=False).iterencode(value):
@@ -458,7 +457,7 @@ def shown_result(result: ToolResult) -> ShownResult:
 
 
 def encodable(value: Any) -> Any:
-    """The value with letters that no message can carry, half of a pair, replaced."""
+    """The value with characters that no message can carry, halves of a pair, replaced."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):
@@ -467,7 +466,7 @@ def encodable(value: Any) -> Any:
 
 
 def _repeats(content: Content, structured: Any) -> bool:
-    """Whether a text says the structured content once more, as servers do for clients that know only text."""
+    """Whether a text only repeats the structured content, as servers do for clients that read text alone."""
     if structured is None or not isinstance(content, TextContent) or len(content.text) > 1_000_000:
         return False
     try:

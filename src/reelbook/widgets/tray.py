@@ -30,8 +30,8 @@ class Tray(ActsOnJobs, ServesClips):
     """Shows the clips that were picked today, in the order of picking; hidden while there are none.
 
     `picks` are their jobs. `on_open(callback)` says what a press on a poster does. "Compare", "Judge", "Hand
-    over" and "Make longer…" are there as far as `on_compare`, `on_judge`, `on_hand_over` and `on_longer` have
-    a callback. "Make longer…" says first what it costs; its callback gets the jobs that were bought then.
+    over" and "Make longer…" are there if `on_compare`, `on_judge`, `on_hand_over` and `on_longer` have a
+    callback. "Make longer…" first says what it costs; its callback gets the jobs that were bought.
     """
 
     _esm = packed("tray")
@@ -82,7 +82,7 @@ class Tray(ActsOnJobs, ServesClips):
         return {**said, "lengths": [[each, f"{each} s"] for each in LENGTHS], "seconds": self._seconds}
 
     def _work_out(self, seconds: int) -> None:
-        """Plans the picks that are shorter, beside the panel: it may ask for the balance."""
+        """Plans the picks that are shorter, in the background: it may ask for the balance."""
         asked = (job.request for job in self.picks)
         shorter = [each for each in asked if each and each.complete and each.duration_seconds < seconds]
         longer = {
@@ -113,7 +113,7 @@ class Tray(ActsOnJobs, ServesClips):
         self.on_hand_over.tell(self.picks)
 
     def _on_longer(self, seconds: Any) -> None:
-        """Opens the plan, or closes it where nothing is asked for."""
+        """Opens the plan, or closes it where no length is given."""
         if seconds in LENGTHS:
             self._work_out(seconds)
         else:

@@ -1,4 +1,4 @@
-"""A file that the page sends to the kernel, in pieces that any message may have."""
+"""A file that the page sends to the kernel, in pieces small enough for any message."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAX_PIECE_BYTES: Final = 1 << 20
 
 
 class Uploads:
-    """Takes one file after the other; the first piece of another one ends the file before it.
+    """Receives one file at a time; the first piece of another one discards it.
 
     Raises InvalidInput (as `error`) where a file is too large, and where a piece is missing.
     """
@@ -22,7 +22,7 @@ class Uploads:
         self.drop()
 
     def drop(self) -> None:
-        """Forgets what has come of a file that isn't whole."""
+        """Forgets the pieces of an unfinished file."""
         self._id: object = None
         self._pieces: list[bytes] = []
 

@@ -48,7 +48,7 @@ STILL_SIZE: Final = (640, 120)
 
 
 class UsageWords(Panel):
-    """What stands above (`part` "head") or below ("foot") the bars; `UsageChart` fills `words`."""
+    """The words above (`part` "head") or below ("foot") the bars; `UsageChart` fills `words`."""
 
     _esm = packed("usage_chart")
     _css = style("usage_chart") + added_style("usage_figure")
@@ -75,7 +75,7 @@ class UsageWords(Panel):
 
 
 class UsageFoot(UsageWords):
-    """Below the bars. The head's style is the page's; saved once is enough."""
+    """Below the bars. The head's style applies to the page; saving it once is enough."""
 
     _css = ""
 
@@ -107,7 +107,7 @@ class UsageChart(Host):
         self._bars: Bars = bars((), 30, None)
         self._pictured: Bars | None = None  # what `picture` shows
         self._jobs: tuple[Job, ...] = ()
-        self._stale = self._whole = False  # whole: the bars are drawn of all that is told
+        self._stale = self._whole = False  # whole: the bars show everything known
         self._paid = {job.request_id for job in self.session.jobs(state="completed", limit=PAID)}
         self._began = time.monotonic()
         self._unsubscribe: Callable[[], object] = lambda: None
@@ -191,14 +191,14 @@ class UsageChart(Host):
             self.selected_day = self._bars.names[slot]
 
     def _something_changed(self, job: Job | None) -> None:
-        # A finished job has more news than one, such as the balance after it.
+        # A finished job has further news, such as the balance after it.
         if job is not None and job.state == "completed" and job.request_id not in self._paid:
             self._paid.add(job.request_id)
             self._stale = True
         self._live.changed()
 
     def _ask_again(self) -> None:
-        """A clip was paid for since: the totals are asked for again, at most once a minute."""
+        """A clip was paid for since: asks for the totals again, at most once a minute."""
         assert self.history is not None
         if not self._stale or not self.history.done or self.session.closed:
             return
@@ -265,7 +265,7 @@ class UsageChart(Host):
         return {"title": title, "clips": clips[:CLIPS], "more": more}
 
     def _rows(self) -> list[list[str]]:
-        """The table: name (of a day that can be chosen), what is written, money, the rest, a note."""
+        """The table: name (of a day that can be chosen), its text, money, the rest, a note."""
         assert self.history is not None
         names = {span.from_at: self._bars.names[slot] for slot, span in self._bars.slots.items()}
         return [
@@ -333,7 +333,7 @@ def nice_amounts(highest_usd: float) -> list[float]:
 
 
 class BarFigure:
-    """The live figure: `figure` is a bqplot Figure, `draw` brings it up to date."""
+    """The live figure: `figure` is a bqplot Figure, `draw` updates it."""
 
     def __init__(self, on_slot: Callable[[int | None], None]) -> None:
         with warnings.catch_warnings():
@@ -374,9 +374,9 @@ class BarFigure:
         self.show(False)
 
     def show(self, something: bool) -> None:
-        """Takes the figure out of sight while there is nothing to draw.
+        """Hides the figure while there is nothing to draw.
 
-        It isn't taken off the page: bqplot can't draw where there is no width, and the browser complains.
+        It stays on the page: bqplot can't draw where there is no width, and the browser complains.
         """
         (self.figure.remove_class if something else self.figure.add_class)(NOTHING)
 
@@ -404,7 +404,7 @@ class BarFigure:
                 self._open.colors = [ACCENT] * len(corners)
         wanted = None if selected is None else [selected]
         if wanted == self._wanted:
-            return  # what the page says meanwhile is a press that is on its way to us
+            return  # what the page reports meanwhile is a press that is on its way to us
         self._wanted = wanted
         if self._selected() != wanted:
             self._bars.selected = None if wanted is None else self._np.array(wanted)
@@ -418,7 +418,7 @@ class BarFigure:
 
 
 def bars_png(shown: Bars) -> bytes:
-    """The bars as a small PNG on no ground, for a page without a kernel."""
+    """The bars as a small transparent PNG, for a page without a kernel."""
     from PIL import Image, ImageDraw
 
     width, height = STILL_SIZE
