@@ -28,7 +28,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write `content` so that `path` is never seen half-written; private to its owner, safe on the disk."""
+    """Writes `content` so that `path` is never seen half-written; private to its owner, safe on the disk."""
     with (
         atomic_write(path) as part,
         os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file,

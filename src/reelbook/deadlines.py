@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
-LOOK_SECONDS = 0.5  # from one look at the clock to the next; of a longer time, no more is counted
+LOOK_SECONDS = 0.5  # between two looks at the clock; of a longer time, no more is counted
 LATE_SECONDS = 0.1
 NOTHING_SECONDS = 0.001  # a pause so short that no clock shows it
 # A loop or a machine that is always late mustn't wait for ever.
@@ -24,10 +24,10 @@ MAX_LATE_LOOKS = 4
 
 
 class Countdown:
-    """Counts `seconds` down while its owner keeps looking; `clock` gives seconds, as time.monotonic does.
+    """Counts `seconds` down while its owner keeps looking; `clock` returns seconds, as time.monotonic does.
 
-    Of the time between two looks at most LOOK_SECONDS count, and a look that comes late isn't the last one:
-    whatever else woke up with it first has the chance to read what arrived.
+    Of the time between two looks at most LOOK_SECONDS count, and a late look isn't the last one: whatever
+    else woke up with it first gets the chance to read what arrived.
     """
 
     def __init__(self, seconds: float | None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -39,7 +39,7 @@ class Countdown:
         self._late_looks = 0
 
     def next_pause(self, at_most: float = math.inf) -> float:
-        """How many seconds to wait until the next look, 0 when the time is up."""
+        """The seconds to wait until the next look, 0 when the time is up."""
         now = self._clock()
         passed, self._looked_at = now - self._looked_at, now
         self.spent += min(passed, LOOK_SECONDS)
@@ -81,7 +81,7 @@ class Deadline:
         return self._spent_before + self._countdown.spent
 
     def renew(self, seconds: float | None) -> None:
-        """Counts from now on `seconds`, if the deadline hasn't passed yet."""
+        """Counts `seconds` from now on, if the deadline hasn't passed yet."""
         if not self._over:
             self._timer.cancel()
             self._countdown.next_pause()

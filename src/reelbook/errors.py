@@ -100,14 +100,14 @@ def _restore(cls: type[Exception], args: tuple[Any, ...], state: dict[str, Any])
 class InvalidInput(ReelbookError, ValueError):
     """An argument can't be used. Nothing was sent and nothing was paid.
 
-    `field` is the field of a request whose value it is, where it is one's.
+    `field` is the request's field that it is about, if any.
     """
 
     field: str | None = None
 
 
 class InvalidPrompt(InvalidInput):
-    """The prompt is empty or no text."""
+    """The prompt is empty or isn't text."""
 
 
 class InvalidDuration(InvalidInput):
@@ -259,14 +259,14 @@ class KeyUncertain(ReelbookError):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RotationFailed(ReelbookError):
-    """A key was made to take the place of another one, and can't. `key_id` is the useless one: revoke it."""
+    """A key was created to replace another one, and can't. `key_id` is the useless one: revoke it."""
 
     key_id: str
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SpendLimitReached(ReelbookError):
-    """The spending limit doesn't allow these submissions. None of them was written down or sent.
+    """The spending limit doesn't allow these submissions. None of them was recorded or sent.
 
     In USD: `limit_usd` is the limit, `committed_usd` what counts towards it already (spent, reserved and
     uncertain), `needed_usd` what was to be added.
@@ -278,9 +278,9 @@ class SpendLimitReached(ReelbookError):
 
 
 class LedgerUnavailable(ReelbookError):
-    """The ledger can't be written: the disk is full, may only be read, or fails. Nothing was sent.
+    """The ledger can't be written: the disk is full, read-only, or fails. Nothing was sent.
 
-    Nothing is paid before it is written down, or a clip could be lost or bought twice.
+    Nothing is paid before it is recorded, or a clip could be lost or bought twice.
     """
 
 
@@ -309,7 +309,7 @@ class DownloadFailed(ReelbookError):
 
 
 class LinkExpired(DownloadFailed):
-    """The clip is no longer at this address. Its job's status may tell a fresh one."""
+    """The clip is no longer at this address. Its job's status may have a fresh one."""
 
 
 class NotAVideo(DownloadFailed):
@@ -329,7 +329,7 @@ class ToolTimeout(ToolCallUncertain, TimeoutError):
 
 
 class ClassroomError(ReelbookError):
-    """A class's keys couldn't all be made, or couldn't all be revoked. What was done is written down."""
+    """A class's keys couldn't all be created, or couldn't all be revoked. What was done is recorded."""
 
 
 class SandboxError(ReelbookError):
@@ -359,4 +359,4 @@ class SpendingWarning(UserWarning):
 
 
 class LedgerTrouble(UserWarning):
-    """What there is to say of the ledger: it was damaged, is in memory only, or can't be written now."""
+    """A notice about the ledger: it was damaged, is in memory only, or can't be written now."""

@@ -1,8 +1,8 @@
 """One daemon thread with one event loop: everything a session does on the network happens here.
 
-Nothing of ours runs in the kernel's loop, so cells, widgets and scripts can all hand over work and wait. They
-wait by a `Future` that an interrupt can't break: Python raises KeyboardInterrupt (Stop, Ctrl-C) in the main
-thread, between any two of its steps, so what must be whole is done on another one.
+None of our code runs in the kernel's loop, so cells, widgets and scripts can all hand over work and wait.
+They wait on a `Future` that an interrupt can't break: Python raises KeyboardInterrupt (Stop, Ctrl-C) in the
+main thread, between any two of its steps, so anything that must be whole is done on another one.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-SLICE_SECONDS: Final = 0.2  # Windows hears no Ctrl-C while a wait without an end lasts
+SLICE_SECONDS: Final = 0.2  # Windows hears no Ctrl-C during a wait without end
 
 
 class Future(Generic[T]):
-    """What work on another thread comes to: a `concurrent.futures.Future` that is safe in the main thread.
+    """The outcome of work on another thread: a `concurrent.futures.Future` that is safe in the main thread.
 
-    Python's own takes a lock even in `done()`, and an interrupt may leave that locked for good. This one has
-    none that two threads share: the thread that does the work settles it, once, and tells whoever waits.
+    Python's own takes a lock even in `done()`, and an interrupt may leave that locked for good. This one
+    shares no lock between threads: the thread that does the work settles it, once, and tells whoever waits.
     """
 
     def __init__(self) -> None:
@@ -46,12 +46,12 @@ class Future(Generic[T]):
         self._end: Callable[[], object] | None = None
 
     def done(self) -> bool:
-        """Whether it has come to something."""
+        """Whether it has an outcome."""
         return self._outcome is not None
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Waits for the end, `timeout` seconds at most. Whether it is done."""
-        # A lock of this one wait, and no queue: `SimpleQueue.get` with a timeout waits without end where a
+        """Waits for the end, at most `timeout` seconds. Returns whether it is done."""
+        # A lock for this wait alone, and no queue: `SimpleQueue.get` with a timeout waits without end where a
         # signal's handler returns after the timeout, as it may on a busy machine.
         news = threading.Lock()
         news.acquire()
@@ -70,7 +70,7 @@ class Future(Generic[T]):
         return self.done()
 
     def result(self, timeout: float | None = None) -> T:
-        """Waits for the result. Raises TimeoutError, CancelledError, and the error that it ended with."""
+        """Waits for the result. Raises TimeoutError, CancelledError, and the work's own error."""
         self.wait(timeout)
         if self._outcome is None:
             raise TimeoutError
@@ -83,26 +83,26 @@ class Future(Generic[T]):
             del self, error  # or the error would hold itself, by its traceback
 
     def exception(self) -> BaseException | None:
-        """The error that it ended with, None without one or before the end."""
+        """The error that it ended with; None without one or before the end."""
         return None if self._outcome is None else self._outcome[1]
 
     def cancel(self) -> None:
-        """Asks for the end of the work, which may come to something all the same."""
+        """Asks for the work to end, which may have an outcome all the same."""
         self._unwanted = True
         if self._end is not None:
             self._end()
 
     def add_done_callback(self, callback: Callable[[Future[T]], object]) -> None:
-        """`callback` is called with this when it is done, on the thread that settles it; at once if it is."""
+        """Calls `callback` with this future when it is done, on the thread that settles it; or at once."""
         self._callbacks.append(callback)
         if self.done():
-            # Who takes it out calls it: this thread or the one that settles.
+            # Whichever thread takes it out calls it: this one or the one that settles.
             with contextlib.suppress(ValueError):
                 self._callbacks.remove(callback)
                 self._call(callback)
 
     def carry_out(self, work: Callable[[], T]) -> None:
-        """Does the work and settles it by that, on this thread; unless it was cancelled before."""
+        """Does the work on this thread and settles it with the outcome; unless it was cancelled before."""
         try:
             if self._unwanted:
                 raise CancelledError
@@ -153,9 +153,9 @@ _running: weakref.WeakSet[EventThread] = weakref.WeakSet()
 class EventThread:
     """A thread with an event loop. `submit` hands work over, `call` and `run` also wait, `close` ends it.
 
-    What is in `settling` is awaited on the loop before what runs is cancelled, for SETTLE_SECONDS at most;
-    what is in `closing` before it ends. `telling` is called when the interpreter's end has closed the thread,
-    and nobody before.
+    Tasks in `settling` are awaited on the loop before running ones are cancelled, for at most SETTLE_SECONDS;
+    those in `closing` before it ends. `telling` is called when the interpreter's end has closed the thread,
+    and nobody did before.
     """
 
     def __init__(self, name: str = "reelbook-session") -> None:
@@ -165,7 +165,7 @@ class EventThread:
         self.settling: list[Callable[[], Awaitable[None]]] = []
         self.closing: list[Callable[[], Awaitable[None]]] = []
         self.telling: list[Callable[[], None]] = []
-        self._door = threading.RLock()  # between what is handed over and the end, after which nothing is run
+        self._door = threading.RLock()  # between handing over and the end, after which nothing runs
         self._ending = False
         self._stopped = False
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
@@ -177,7 +177,7 @@ class EventThread:
     def closed(self) -> bool:
         """Whether it takes no more work."""
         if self._ending and not self._stopped:
-            self._ask_to_stop()  # Stop may have ended `close` before it did: what counts as closed ends
+            self._ask_to_stop()  # Stop may have interrupted `close`: what counts as closed ends
         return self._ending or not self._thread.is_alive() or self.loop.is_closed()
 
     @property
@@ -202,7 +202,7 @@ class EventThread:
     def spawn(self, coroutine: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Starts a task on the thread's own thread; it is cancelled when the thread closes."""
         task = self.loop.create_task(coroutine)
-        # From its creation on: a task that was never begun would leave a coroutine that was never awaited.
+        # From its creation on: a task that never began would leave a coroutine that was never awaited.
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
@@ -220,7 +220,7 @@ class EventThread:
             raise
 
     def run(self, step: Callable[[], T]) -> T:
-        """Carries `step` out on the thread, whole or not at all, and waits: Stop ends the waiting only."""
+        """Runs `step` on the thread, whole or not at all, and waits: Stop ends only the waiting."""
         if self.is_current:
             return step()
         future: Future[T] = Future()
@@ -249,8 +249,8 @@ class EventThread:
         if self.loop.is_closed() or not self._thread.is_alive():
             return
         with self._door:
-            # First: what is handed over from now on would wait for an answer that never comes, and who looks
-            # before the loop has heard of it would go on with what is about to end.
+            # First: work handed over from now on would wait for an answer that never comes, and a caller that
+            # looked before the loop knew would go on with what is about to end.
             self._ending = True
             self._ask_to_stop()
         if not self.is_current:
@@ -277,7 +277,7 @@ class EventThread:
             self.loop.stop()
 
     def _hand_over(self, begin: Callable[[], None]) -> None:
-        """`begin` is called on the loop, in the caller's context. Raises SessionClosed."""
+        """Calls `begin` on the loop, in the caller's context. Raises SessionClosed."""
         self.refuse_closed()
         with self._door:
             if self._ending:
@@ -305,12 +305,12 @@ class EventThread:
             task.cancel()
 
     async def _end(self) -> None:
-        await asyncio.sleep(0)  # what was handed over a moment ago begins, so that it can be ended
+        await asyncio.sleep(0)  # work handed over a moment ago begins, so that it can be ended
         for settle in self.settling:
             with contextlib.suppress(TimeoutError):
                 async with Deadline(SETTLE_SECONDS):
                     await settle()
-        # Only our own: the tasks inside a library are ended by what started them.
+        # Only our own: a library's tasks are ended by what started them.
         while tasks := tuple(self._tasks):
             for task in tasks:
                 task.cancel()
@@ -342,10 +342,10 @@ def _close_all() -> None:
 
 
 def _close_before_executors_end() -> None:
-    """Lets the interpreter's end close what runs while it can still do its work.
+    """Has the interpreter's end close what runs while it can still do its work.
 
-    `concurrent.futures` refuses new work before the functions of `atexit` are called, and what was being
-    fetched or written then would break. Of `threading`'s own functions the last one registered is the first.
+    `concurrent.futures` refuses new work before the functions of `atexit` are called, which would break what
+    is being fetched or written. Of `threading`'s own functions the last one registered is called first.
     """
     import concurrent.futures.thread  # noqa: F401  # so that its function is registered before ours
 

@@ -1,7 +1,7 @@
-"""Which cell is running: what tells a cell that is run again from a script, a button or another cell.
+"""Which cell is running: what tells a cell that runs again from a script, a button or another cell.
 
 What a cell starts belongs to it for as long as it goes on. Tasks carry the cell in their context. For threads
-it is told by which of them live at a cell's start and at its end. How front ends name their cells is known
+it is told by which of them exist at a cell's start and at its end. How front ends name their cells is known
 here and nowhere else. A `Place` says which submission of its cell one is.
 """
 
@@ -31,7 +31,7 @@ _Message = dict[str, Any]  # to the kernel
 
 @dataclass(frozen=True)
 class CellId:
-    """What a front end calls a cell, in one `opening` of its `notebook` (a path, None: not known)."""
+    """A front end's name for a cell, in one `opening` of its `notebook` (a path, None: not known)."""
 
     id: str
     opening: str
@@ -41,8 +41,8 @@ class CellId:
 class Execution(NamedTuple):
     """One execution of a cell: a hash of its source, what tells this run from the next, the cell's name.
 
-    `shared` says that this is a guess: the work came by a pool of threads that was busy with the cell's work
-    when another cell began, which may use the same pool.
+    `shared` says that this is a guess: the work came through a pool of threads that was busy with the cell's
+    work when another cell began, which may use the same pool.
     """
 
     cell: str
@@ -52,7 +52,7 @@ class Execution(NamedTuple):
 
 
 class _Running(NamedTuple):
-    """The message that this context's code is a part of; the cell around a cell that runs within it."""
+    """The message that this context's code belongs to, and the cell around a cell that runs within it."""
 
     message: _Message | None
     around: _Running | None = None
@@ -64,7 +64,7 @@ _followed: weakref.WeakSet[Any] = weakref.WeakSet()  # shells of kernels
 
 
 def current_execution() -> Execution | None:
-    """The execution that this call is a part of, None outside a cell: a press is a wish of its own."""
+    """The execution that this call belongs to; None outside a cell: a press is a wish of its own."""
     shell, thread = kernel_shell(), threading.current_thread()
     if thread in _kept_out:
         return None
@@ -80,7 +80,7 @@ def current_execution() -> Execution | None:
 
 
 def follow() -> None:
-    """From now on what a cell hands to tasks and threads is known to be its own. Called in the cell."""
+    """From now on, what a cell hands to tasks and threads is known to be its own. Called in the cell."""
     shell = kernel_shell()
     if (runtime := _marimo_runtime()) is not None:
         _marimo["notebook"] = runtime
@@ -88,20 +88,20 @@ def follow() -> None:
         _followed.add(shell)
         shell.events.register("pre_execute", _begin)
         shell.events.register("post_execute", _end)
-        _begin()  # the cell that runs already
+        _begin()  # the cell that is already running
 
 
 def keep_out(thread: threading.Thread) -> None:
-    """What `thread` does is a part of no cell, whichever started it or handed it work."""
+    """What `thread` does belongs to no cell, whichever started it or handed it work."""
     _kept_out.add(thread)
 
 
 def is_another(then: CellId, now: CellId) -> bool:
-    """Whether these are surely two cells. In doubt they are one, so that nothing is bought twice.
+    """Whether these are certainly two cells. In doubt they are one, so that nothing is bought twice.
 
     Within one opening of a notebook its ids tell. A later opening may have made them anew: then the earlier
-    cell must still be found in its notebook. The same id in two notebooks is a copy if the first still has
-    it, else the notebook was renamed.
+    cell must still be in its notebook. The same id in two notebooks is a copy if the first still has it,
+    otherwise the notebook was renamed.
     """
     if then.opening == now.opening:
         return then.id != now.id and _ids_last(now.notebook)
@@ -110,7 +110,7 @@ def is_another(then: CellId, now: CellId) -> bool:
     if then.notebook == now.notebook or then.id == now.id:
         saved = _saved(then.notebook)
         return saved is not None and then.id in saved.ids
-    if _HANDLE in then.id + now.id:  # a renamed notebook changes these, too
+    if _HANDLE in then.id + now.id:  # renaming a notebook changes these, too
         return Path(then.notebook).exists()
     return _ids_last(now.notebook)
 
@@ -118,8 +118,8 @@ def is_another(then: CellId, now: CellId) -> bool:
 class _Threads:
     """Which cell each thread works for.
 
-    A thread that lives at a cell's end and didn't at its start was started in it. A pool's thread that has
-    nothing to do at a cell's start is free for that cell. Any other thread works for the cell that runs.
+    A thread that exists at a cell's end and didn't at its start was started in it. A pool's thread that is
+    idle at a cell's start is free for that cell. Any other thread works for the running cell.
     """
 
     _POOLS: Final = ("concurrent.futures.thread", "multiprocessing.pool")
@@ -148,7 +148,7 @@ class _Threads:
                     self._started_in[thread] = len(self._began) - 1
 
     def execution(self) -> Execution | None:
-        """The execution that this thread works for, None where there is none or nobody knows."""
+        """The execution that this thread works for; None where there is none or nobody knows."""
         thread = threading.current_thread()
         number = self._started_in.get(thread)
         if self._runs and (number is None or thread not in self._before):
@@ -159,8 +159,8 @@ class _Threads:
         in_pool = any(self._of_pool(frame) for frame, _ in traceback.walk_stack(None))
         if execution is None or not in_pool or number == len(self._began) - 1:
             return execution
-        # A cell that was run again meanwhile may have handed in the same work twice. Equal requests are one
-        # clip then: each call counts as a run of its own.
+        # A cell that ran again meanwhile may have handed in the same work twice. Equal requests are one clip
+        # then: each call counts as a run of its own.
         began = [each for each in map(_execution, self._began[number:]) if each is not None]
         texts, ids = [each.cell for each in began], [each.cell_id for each in began if each.cell_id]
         twice = len(set(texts)) < len(texts) or len(set(ids)) < len(ids)
@@ -181,7 +181,7 @@ def kernel_shell() -> Any:
 
 
 def _handled(shell: Any) -> _Message | None:
-    """The message that the kernel handles now, or did last; some kernels know it for each context."""
+    """The message that the kernel is handling, or handled last; some kernels know it for each context."""
     try:
         message: _Message | None = None if shell is None else shell.kernel.get_parent("shell")
     except LookupError:  # ipykernel 7.0, on a thread that it didn't start
@@ -207,7 +207,7 @@ def _end() -> None:
 
 
 def _execution(cell: _Message | None) -> Execution | None:
-    """The execution that a message asks for, None where it is another message, such as a press."""
+    """The execution that a message asks for; None for another message, such as a press."""
     if cell is None or cell.get("header", {}).get("msg_type") != "execute_request":
         return None
     return Execution(
@@ -220,8 +220,8 @@ def _digest(source: str) -> str:
 
 
 # marimo 0.25 tags the context of each execution of a cell, and of no button's callback. `asyncio.to_thread`
-# and `mo.Thread` pass it on; other threads have none. Where another version keeps these things elsewhere no
-# cell is known: a submission mustn't break by that.
+# and `mo.Thread` pass it on; other threads have none. If another version keeps these things elsewhere, no
+# cell is known: a submission mustn't fail because of that.
 
 _PROCESS: Final = uuid.uuid4().hex
 _tagged: weakref.WeakKeyDictionary[Any, Execution] = weakref.WeakKeyDictionary()
@@ -229,13 +229,13 @@ _marimo: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()  
 
 
 def _marimo_runtime() -> Any:
-    """What marimo knows of the notebook that runs on this thread, None outside one."""
+    """marimo's runtime of the notebook that runs on this thread; None outside one."""
     get = getattr(sys.modules.get("marimo._runtime.context.types"), "safe_get_context", None)
     return None if get is None else get()
 
 
 def _marimo_execution() -> Execution | None:
-    """The execution of a cell that this context is a part of, on a thread, too."""
+    """The cell's execution that this context belongs to, also on a thread."""
     tags: Any = getattr(sys.modules.get("marimo._messaging.context"), "EXECUTION_CTX", None)
     with suppress(AttributeError, LookupError, TypeError):
         tag = tags.get()
@@ -254,11 +254,11 @@ def _marimo_execution() -> Execution | None:
 
 _SUFFIX: Final = ".ipynb"
 _HANDLE: Final = "#"  # in the name of a cell of VS Code's or marimo's: a name that lasts for one opening
-_IDS_LAST: Final = (4, 5)  # the first format of notebooks that keeps the ids of cells
+_IDS_LAST: Final = (4, 5)  # the first notebook format that keeps the ids of cells
 
 
 def _cell_id(request: _Message) -> CellId | None:
-    """The cell's name, None where the front end gives none or gives each execution another one."""
+    """The cell's name; None where the front end gives none or gives each execution another one."""
     metadata = request.get("metadata") or {}
     opening = request["header"].get("session", "")
     colab = metadata.get("colab")
@@ -275,7 +275,7 @@ def _cell_id(request: _Message) -> CellId | None:
     name = os.environ.get("JPY_SESSION_NAME", "")  # set by Jupyter's server
     notebook = _absolute(name)
     if name and "deletedCells" not in metadata:
-        # JupyterLab's console, which makes a cell for each execution, sends the same but for this.
+        # JupyterLab's console, which makes a cell for each execution, sends the same except for this.
         saved = _saved(notebook)
         if not name.endswith(_SUFFIX) or (saved is not None and given not in saved.ids):
             return None
@@ -299,7 +299,7 @@ def _ids_last(notebook: str | None) -> bool:
 
 
 def _saved(notebook: str | None) -> _Saved | None:
-    """What the notebook's file says, None where it can't be read."""
+    """What the notebook's file says; None where it can't be read."""
     if notebook is None:
         return None
     try:
@@ -315,7 +315,7 @@ def _read(notebook: str, _changed_at: int) -> _Saved:
     return _Saved(ids_last, frozenset(each["id"] for each in content["cells"] if ids_last))
 
 
-# Where in a cell a submission stands, so that a cell which is run again gets its clips back.
+# Which submission of its cell one is, so that a cell that runs again gets its clips back.
 
 KnownBy = Literal["id", "text", "pool", "label", "sweep"]
 
@@ -342,11 +342,11 @@ class Place:
 
     @property
     def label(self) -> str | None:
-        """The label in `once`, None for a cell's place."""
+        """The label in `once`; None for a cell's place."""
         return self.cell.removeprefix(_ONCE) if self.cell.startswith(_ONCE) else None
 
     def known_by(self, earlier: Place) -> KnownBy:
-        """What `earlier` is recognised by as this place: the label in `once`, its cell's id, or its text.
+        """How `earlier` is recognised as this place: by the label in `once`, its cell's id, or its text.
 
         "pool" where the cell is a guess.
         """
@@ -359,7 +359,8 @@ class Place:
         return "id" if self.cell_id.id == earlier.cell_id.id else "text"
 
 
-# A task may go on submitting long after its cell: it counts on unless so many others submitted meanwhile.
+# A task may go on submitting long after its cell: it counts on unless so many others have submitted
+# meanwhile.
 _EXECUTIONS: Final = 10_000
 
 
@@ -376,7 +377,7 @@ class PlaceCounter:
         self._lock = threading.Lock()
 
     def place(self, sameness: str, execution: Execution | None, *, once: str | None = None) -> Place | None:
-        """Where one of these stands: by its label where `once` is given, nowhere outside a cell."""
+        """The place of one of these: by its label where `once` is given, None outside a cell."""
         if once is not None:
             return Place.once(once)
         if execution is None:

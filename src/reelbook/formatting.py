@@ -1,6 +1,6 @@
 """How values are written, the same way everywhere.
 
-Money, counts, sizes, times and ages; and text from outside made safe for where it goes: a terminal, a
+Money, counts, sizes, times and ages; and text from outside made safe for its destination: a terminal, a
 spreadsheet's cell, a file's name.
 """
 
@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 from .states import BEFORE_AMOUNT, Charge
 
-# What all common file systems take (ext4, APFS, NTFS); some count bytes.
+# What all common file systems allow (ext4, APFS, NTFS); some count bytes.
 MAX_NAME_BYTES: Final = 255
 # Devices on Windows, with any ending (learn.microsoft.com, "Naming Files, Paths, and Namespaces").
 _DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)", re.IGNORECASE)
@@ -70,7 +70,7 @@ def seconds(value: float) -> str:
 
 
 def local(at: float) -> datetime:
-    """Epoch seconds as a time where the person is."""
+    """Epoch seconds as a local time."""
     return datetime.fromtimestamp(at).astimezone()
 
 
@@ -128,22 +128,22 @@ def counting(value: float, rate: float) -> list[float]:
 
 
 def plain(line: Line) -> str:
-    """A `Line` as it reads at this moment."""
+    """A `Line` as it reads now."""
     return "".join(part if isinstance(part, str) else seconds(_counted(*part)) for part in line)
 
 
 def _counted(value: float, rate: float) -> float:
-    # As on the page: what is due is about to happen, and "0 s left" would stand there until it does.
+    # As on the page: what is due is about to happen, and "0 s left" would stay there until it does.
     return max(1.0, value) if rate < 0 else value
 
 
 def terminal_text(text: str) -> str:
-    """`text` without control characters and marks that turn the writing's direction; line breaks stay."""
+    """`text` without control characters and marks that change the writing's direction; line breaks stay."""
     return "".join(each for each in text if each.isprintable() or each in "\n\t")
 
 
 def terminal_line(text: str, width: int | None = None) -> str:
-    """As `terminal_text`, in one line: white space becomes a blank, what is beyond `width` a "…"."""
+    """As `terminal_text`, in one line: white space becomes a blank, what exceeds `width` a "…"."""
     line = terminal_text(" ".join(text.split()))
     return line if width is None or len(line) <= width else f"{line[: width - 1].rstrip()}…"
 
@@ -183,7 +183,7 @@ def file_name(text: str, ending: str = "", *, room: int = 0) -> str:
     """A file's name for `text` from outside, such as an id: different texts get different names.
 
     It is percent-quoted. `room` bytes are left free for what is appended later. A hash replaces what is too
-    long, and is added where not every system would take the name or could tell it from another one.
+    long, and is added where some system wouldn't take the name or couldn't tell it from another one.
     """
     quoted = quote(text, safe="", errors="surrogatepass")
     if quoted and not re.search("[A-Z]", text) and plain_name(quoted + ending, room=room) == quoted + ending:

@@ -9,7 +9,7 @@ from typing import Any
 class LazyModule:
     """Stands for the module `name`. Type checkers are shown the module itself where this is used.
 
-    Whoever only inspects it, as test runners and completers do by private names, doesn't load it.
+    Inspecting it, as test runners and completers do by private names, doesn't load it.
     """
 
     def __init__(self, name: str) -> None:

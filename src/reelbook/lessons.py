@@ -1,4 +1,4 @@
-"""Where the lessons lie."""
+"""Where the lessons are."""
 
 from __future__ import annotations
 

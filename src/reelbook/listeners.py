@@ -1,4 +1,4 @@
-"""Who is told of what: callbacks that people and panels subscribe."""
+"""Callbacks that people and panels subscribe."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def call_beside(callback: Callable[P, object], *news: P.args, **named: P.kwargs)
 
 
 class Listeners(Generic[P]):
-    """The callbacks that wait for one kind of news. True while there are any."""
+    """The callbacks for one kind of news. True while there are any."""
 
     def __init__(self) -> None:
         self._callbacks: list[Callable[P, object]] = []
@@ -37,12 +37,12 @@ class Listeners(Generic[P]):
         return bool(self._callbacks)
 
     def subscribe(self, callback: Callable[P, object]) -> Callable[[], None]:
-        """`callback` is called with all news from now on. Returns what ends that."""
+        """Calls `callback` with all news from now on. Returns a function that ends that."""
         self._callbacks.append(callback)
         return lambda: self._callbacks.remove(callback) if callback in self._callbacks else None
 
     def tell(self, *news: P.args, **named: P.kwargs) -> None:
-        """Calls each of them. An error in one is logged: the job that it hears of was paid for."""
+        """Calls each of them. An error in one is only logged: the job that it hears about was paid for."""
         for callback in tuple(self._callbacks):
             try:
                 callback(*news, **named)

@@ -1,4 +1,4 @@
-"""`%%video`: a cell whose text is the prompt. `%load_ext reelbook` brings it."""
+"""`%%video`: a cell whose text is the prompt. `%load_ext reelbook` adds it."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _sweep(session: Session, given: Any, template: str, asked: dict[str, Any]) -
 
 
 def _given(line: str) -> Any:
-    """The options of the magic's first line. Raises UsageError, which IPython says in one line."""
+    """The options in the magic's first line. Raises UsageError, which IPython shows in one line."""
     try:
         return _parser().parse_args(shlex.split(line))
     except (UsageError, ValueError) as mistake:

@@ -18,7 +18,7 @@ from .secret import Secret
 
 
 def _hint(value: Any) -> float | None:
-    """A figure that is only a hint: what is no finite number is absent, never an error."""
+    """A figure that is only a hint: anything but a finite number is absent, never an error."""
     try:
         number = float(_bare(value))
     except (TypeError, ValueError, OverflowError):
@@ -48,17 +48,17 @@ def _amount(value: Any) -> Any:
 
 
 def _total(value: Any, info: ValidationInfo) -> Any:
-    """Of no requests at all many services say null: a sum over nothing."""
+    """Many services say null where there were no requests at all: a sum over nothing."""
     return 0.0 if value is None and info.data.get("total_requests") == 0 else _amount(value)
 
 
 def _reason(value: Any) -> Any:
-    """Why it failed, as text, also where it came as an object."""
+    """Why it failed, as text, even where it came as an object."""
     return value if value is None or isinstance(value, str) else wire.words(value) or str(value)
 
 
 def _address(value: Any) -> str | None:
-    """Where a file lies: a text, also as the only item of a list or the `url` of an object."""
+    """The address of a file: a text, also as the only item of a list or the `url` of an object."""
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if isinstance(value, Mapping):
@@ -67,7 +67,7 @@ def _address(value: Any) -> str | None:
 
 
 def _moment(value: Any) -> str | None:
-    """A time as the interface writes it, ISO 8601; epoch seconds or milliseconds are written so.
+    """A time as the interface writes it, ISO 8601; epoch seconds or milliseconds are converted.
 
     None for those by which services say "never": nothing, zero, or the first second of the calendar.
     """
@@ -89,13 +89,13 @@ def _is_active(value: Any) -> Any:
 
 
 def _word(value: Any) -> str:
-    """A submission's status word: only its id matters, so whatever else stands there is no error."""
+    """A submission's status word: only its id matters, so any other value is no error."""
     word = value.strip() if isinstance(value, str) else ""
     return word.lower() if word.lower() in _STATES else word or wire.PENDING
 
 
 def _secret(value: Any) -> Secret:
-    """A key that is none is an unreadable answer: somebody has to look for the real one."""
+    """An invalid key makes an unreadable answer: somebody has to look for the real one."""
     if isinstance(value, Secret):
         return value
     if not isinstance(value, str) or not value.strip():
@@ -147,8 +147,8 @@ class _Status(_Answered):
 class Pending(_Status):
     """Accepted, not yet running.
 
-    A class's room adds how many clips are sent before it, and in about how many seconds it is sent; None
-    once it was, and from any other service.
+    A class's room adds how many clips are sent before it, and in about how many seconds it is sent; None once
+    it was, and from any other service.
     """
 
     estimated_cost_usd: Cost = None
@@ -164,9 +164,10 @@ class Processing(_Status):
 
 
 class Completed(_Status):
-    """Finished. `video_url` is where the clip lies, `duration_seconds` its real length, `cost_usd` its price.
+    """Finished.
 
-    All three may be None where a service leaves them out: that a job is done is known all the same.
+    `video_url` is the clip's address, `duration_seconds` its actual length, `cost_usd` its price. All three
+    may be None where a service leaves them out: that a job is done is known all the same.
     """
 
     video_url: Address = None
@@ -201,7 +202,7 @@ _STATES: Mapping[str, type[JobStatus]] = {
 }
 
 
-# Words of other services that can mean nothing else. The interface has none of them.
+# Words of other services that can't mean anything else. The interface has none of them.
 _SAME_AS: Mapping[str, str] = {
     **dict.fromkeys(("complete", "succeeded", "success"), wire.COMPLETED),
     **dict.fromkeys(("failure", "error", "errored", "canceled", "cancelled"), wire.FAILED),
@@ -211,10 +212,10 @@ _SAME_AS: Mapping[str, str] = {
 def job_status(body: Mapping[str, Any], asked: str | None = None) -> JobStatus:
     """The job's status in the type of its state; `asked` is the id that was asked about.
 
-    That id is taken where the body has none. Raises pydantic's ValidationError for a body without a status.
+    That id is used where the body has none. Raises pydantic's ValidationError for a body without a status.
     """
     said = str(body.get("status", "")).strip().lower()
-    # Without the job's id such a word may speak of the call: {"status": "error", "message": "busy"}.
+    # Without the job's id such a word may be about the call: {"status": "error", "message": "busy"}.
     of_the_job = asked is None or str(body.get("request_id")).strip() == asked
     word = _SAME_AS.get(said, said) if of_the_job else said
     if word not in _STATES:
@@ -226,7 +227,7 @@ def job_status(body: Mapping[str, Any], asked: str | None = None) -> JobStatus:
 
 
 class ListedJobs(_Answered):
-    """One's own jobs in a class's room, the newest first, each as its status is told."""
+    """A student's own jobs in a class's room, newest first, each as in its status."""
 
     jobs: tuple[Mapping[str, Any], ...]
 
@@ -269,7 +270,7 @@ class ApiKeys(_Answered):
 
 
 class CreatedKey(_Answered):
-    """A new key. `api_key.reveal()` gives the key itself: the service never shows it again."""
+    """A new key. `api_key.reveal()` returns the key itself: the service never shows it again."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
@@ -288,5 +289,5 @@ class Revoked(_Answered):
 
 
 def revoked(key_id: str, body: Mapping[str, Any]) -> Revoked:
-    """The confirmation for the key that was asked about, also where the service said no more than yes."""
+    """The confirmation for the key that was asked about, even where the service said no more than yes."""
     return Revoked.model_validate({**body, "key_id": key_id})

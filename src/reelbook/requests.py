@@ -1,7 +1,8 @@
-"""What is asked for: a `JobRequest`, checked once where it is made, and a batch of them.
+"""What is asked for: a `JobRequest`, validated once where it is made, and a batch of them.
 
-It is the one thing that travels from a form, a cell or a command down to the POST and into the ledger. What
-any of these needs to know of a field stands in the table here. What other requests take is checked here, too.
+It is the one thing that travels from a form, a cell or a command down to the POST and into the ledger.
+Whatever any of these needs to know about a field is in the table here. Arguments of other requests are
+validated here, too.
 """
 
 from __future__ import annotations
@@ -41,13 +42,14 @@ LONGEST_TEXT: Final = 20_000  # characters that a form takes; how many the servi
 
 @dataclass(frozen=True)
 class RequestField:
-    """What there is to know of one field of a request, for all who ask for it, show it or send it.
+    """All there is to know about one field of a request, for everything that asks for it, shows it or sends
+    it.
 
-    `control` is what it is chosen with in a form, and `low`, `high` and `choices` are its limits (of a text
-    `high` is the most characters). `flag` and `letter` are its option on a terminal and in `%%video`, `hint`
-    is what a sweep's row says while it is empty, `column` its name in a receipt (default: its own). With the
-    value `random` the service chooses, so that no two such clips are the same. A mode that doesn't take it
-    has None.
+    `control` is what a form chooses it with, and `low`, `high` and `choices` are its limits (of a text `high`
+    is the most characters). `flag` and `letter` are its option on a terminal and in `%%video`, `hint` is what
+    a sweep's row says while it is empty, `column` its name in a receipt (default: its own). With the value
+    `random` the service chooses, so that no two such clips are the same. In a mode that doesn't take it it is
+    None.
     """
 
     name: str
@@ -70,7 +72,7 @@ class RequestField:
     column: str = ""
 
     def checked(self, value: Any) -> Any:
-        """The value as it is sent. Raises InvalidInput, which says whose value it is."""
+        """The value as it is sent. Raises InvalidInput, which names the field."""
         try:
             return self.check(value)
         except InvalidInput as error:
@@ -84,7 +86,7 @@ class RequestField:
 
     @property
     def option_help(self) -> str:
-        """What the option's help says."""
+        """The option's help text."""
         if self.random is not None:
             return f"{self.help} {self.random}, or none: a random one."
         return self.help if self.default is None else f"{self.help} Default: {self.words(self.default)}."
@@ -136,7 +138,7 @@ def _seed(value: Any) -> int:
 
 
 def _whole(value: Any) -> int | None:
-    if isinstance(value, float):  # A slider's 5.0 is meant as 5.
+    if isinstance(value, float):  # A slider's 5.0 means 5.
         return int(value) if value.is_integer() else None
     try:
         return None if isinstance(value, bool) else operator.index(value)
@@ -144,8 +146,8 @@ def _whole(value: Any) -> int | None:
         return None
 
 
-# What a request has, in the order in which it is shown. A new field is an entry here, a line in `JobRequest`
-# and one in `TextOptions` or `ImageOptions`.
+# The fields of a request, in the order in which they are shown. A new field is an entry here, a line in
+# `JobRequest` and one in `TextOptions` or `ImageOptions`.
 _TABLE: Final = (
     RequestField(
         "prompt",
@@ -221,7 +223,7 @@ class JobRequest:
 
     `duration_seconds` is a whole number from 1 to 10. A clip from text has an `aspect_ratio` (16:9, 9:16 or
     1:1) and a `seed` (-1: one is drawn when it is submitted); a clip from an image has neither, as its
-    endpoint takes none. All of it is checked here and nowhere below. Raises the InvalidInput that fits.
+    endpoint takes none. All of it is validated here and nowhere below. Raises the matching InvalidInput.
     """
 
     mode: wire.Mode
@@ -255,7 +257,7 @@ class JobRequest:
         """A clip that moves a still image: a path, bytes, a file object, a PIL image or a numpy array.
 
         It is turned upright, stripped of metadata and shrunk where it is large, unless `media.images.prepare`
-        did that already. Raises InvalidPrompt and InvalidDuration before the image is looked at, and
+        has done that. Raises InvalidPrompt and InvalidDuration before the image is looked at, and
         InvalidImage.
         """
         from .media.images import PreparedImage, prepare
@@ -270,8 +272,8 @@ class JobRequest:
     def of_record(cls, record: Mapping[str, Any], image: PreparedImage | None = None) -> JobRequest:
         """The request of a `record`, which has no pixels of an image. Unknown names are ignored.
 
-        It was checked before it was kept. One that somebody has changed since is told as it stands; whoever
-        submits it checks it anew.
+        It was validated before it was kept. One that somebody has changed since is returned as it is;
+        submitting it validates it again.
         """
         mode: wire.Mode = "image-to-video" if record["mode"] == "image-to-video" else "text-to-video"
         kept = cls(mode, "kept", image=image)
@@ -286,22 +288,22 @@ class JobRequest:
         return {"mode": self.mode, **self.arguments(), **image}
 
     def arguments(self) -> dict[str, Any]:
-        """What is sent, by the interface's names; all but the image."""
+        """What is sent, by the interface's names; everything but the image."""
         asked = {name: getattr(self, name) for name in ("prompt", *options(self.mode))}
         return {name: value for name, value in asked.items() if value is not None}
 
     @property
     def complete(self) -> bool:
-        """Whether it could be submitted again: the ledger of an earlier kernel keeps no picture."""
+        """Whether it could be submitted again: the ledger keeps no picture of an earlier kernel's request."""
         return self.mode == "text-to-video" or self.image is not None
 
     @property
     def estimated_cost_usd(self) -> float:
-        """0.05 USD a second of the length asked for (interface, Limits)."""
+        """0.05 USD a second of the requested length (interface, Limits)."""
         return wire.cost_usd(self.duration_seconds)
 
     def with_seed(self) -> JobRequest:
-        """The same, with a seed that is drawn now where it was left random: so it can be had again."""
+        """The same request, with a seed drawn now where it was left random: so it can be repeated."""
         return replace(self, seed=secrets.randbelow(SEEDS)) if self.seed == wire.RANDOM_SEED else self
 
     @property
@@ -314,7 +316,8 @@ class JobRequest:
         """Equal for two requests that ask for the same, in every field."""
         record = self.record()
         asked: list[Any] = [record.pop(name, None) for name in _HASHED_IN_ORDER]
-        # A field that came later is left out where it has its default: ledgers keep hashes made before it.
+        # A field that was added later is left out where it has its default: ledgers keep hashes made before
+        # it.
         later = {name: value for name, value in sorted(record.items()) if value != FIELDS[name].default}
         return hashlib.sha256(json.dumps([*asked, later] if later else asked).encode()).hexdigest()[:32]
 
@@ -336,7 +339,7 @@ class TextOptions(ImageOptions, total=False):
 
 
 def options(mode: wire.Mode = "text-to-video") -> dict[str, RequestField]:
-    """The fields that a mode takes beside prompt and image, by name."""
+    """The fields that a mode takes besides prompt and image, by name."""
     return {
         name: about
         for name, about in FIELDS.items()
@@ -369,7 +372,7 @@ def lists_options(mode: wire.Mode) -> Callable[[Method], Method]:
 
 
 def _checked_options(mode: wire.Mode, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options, each checked as it was given. Raises TypeError for a name that no request has."""
+    """The options, each validated as given. Raises TypeError for a name that no request has."""
     known = options(mode)
     if any(name in FIELDS and name not in known for name in given):
         raise InvalidInput(_not_taken(mode))
@@ -398,7 +401,7 @@ class BatchOptions(TextOptions, total=False):
 def checked(items: Iterable[BatchItem], defaults: Mapping[str, Any]) -> list[JobRequest]:
     """Each item as a request, images prepared. `defaults` fill in what an item leaves out.
 
-    Raises InvalidInput, in the type that fits and with the item's number from 1; then nothing was sent.
+    Raises the matching InvalidInput, with the item's number from 1; then nothing was sent.
     """
     if isinstance(items, str | bytes | Mapping | JobRequest) or not isinstance(items, Iterable):
         raise InvalidInput("A batch is a list of requests: put a single one in brackets. Nothing was sent.")
@@ -460,7 +463,7 @@ def checked_days(value: Any) -> int:
 
 
 def checked_key_name(value: Any) -> str:
-    """A label for a new key. Raises InvalidKeyRequest."""
+    """A name for a new key. Raises InvalidKeyRequest."""
     if not isinstance(value, str) or not value.strip():
         raise InvalidKeyRequest("A key needs a name, so that you know it again in the list.")
     return value.strip()

@@ -1,6 +1,6 @@
 """A credential that shows itself nowhere: not in a repr, a pickle, a copy of state, a log or a traceback.
 
-What a person gave by mistake where something else belongs isn't repeated either, if it looks like one.
+What a person gave by mistake as another argument isn't repeated either, if it looks like one.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from weakref import WeakValueDictionary
 
 NOT_SHOWN: Final = "(not shown: it looks like a key)"
 QUOTED_CHARACTERS: Final = 200
-# Shorter ones stand in many a text by chance.
+# Shorter ones occur in many texts by chance.
 _LONG_KEY: Final = 16
-# As services write keys, and as keys stand in headers and addresses; no file's name, which has an ending.
+# As services write keys, and as keys are written in headers and addresses; no file's name, which has an
+# ending.
 _MARKED = re.compile(
     r"(?<![a-z0-9])(?:[spr]k[-_][\w+/=-]{3,}|key[-_](?=[a-z_-]*\d)[\w-]{8,})(?![\w.])"
     r"|\bbearer\s+\S"
@@ -29,7 +30,7 @@ _RANDOM = re.compile(
 
 T = TypeVar("T")
 
-SHORT_CHARACTERS = 8  # a shorter one may be found in other words
+SHORT_CHARACTERS = 8  # a shorter one may occur in other words
 MIN_CUT_CHARACTERS = 4
 
 
@@ -49,7 +50,7 @@ class Secret:
 
     @classmethod
     def of(cls, value: str | Secret) -> Secret:
-        """`value` as a Secret; one that already is a Secret is returned as it is."""
+        """`value` as a Secret; one that already is a Secret is returned unchanged."""
         return value if isinstance(value, Secret) else cls(value)
 
     def reveal(self) -> str:
@@ -58,14 +59,14 @@ class Secret:
 
     @property
     def fingerprint(self) -> str:
-        """Sixteen hex digits that tell two credentials apart without telling what they are."""
+        """Sixteen hex digits that tell two credentials apart without revealing them."""
         return hashlib.sha256(b"reelbook fingerprint\0" + self.__value.encode()).hexdigest()[:16]
 
     def masked(self, text: str, *, cut: bool = False) -> str:
-        """`text` with `***` wherever the credential stands in it.
+        """`text` with `***` wherever the credential occurs in it.
 
-        Each of its characters may be escaped, as in JSON, in an address, in HTML or in a repr, also twice. A
-        short one is looked for as a word of its own. With `cut` the text was broken off, and what may be the
+        Each of its characters may be escaped, as in JSON, in an address, in HTML or in a repr, even twice. A
+        short one is only found as a word of its own. With `cut` the text was broken off, and what may be the
         beginning of the credential at its end is masked, too.
         """
         if self.__forms is None:
@@ -100,19 +101,19 @@ class Secret:
         raise TypeError("A Secret can't be pickled or copied: a credential must not end up in a file.")
 
 
-# All that live, by identity: what is equal to one of them is a key, whatever it looks like.
+# All that exist, by identity: a text that equals one of them is a key, whatever it looks like.
 _held: WeakValueDictionary[int, Secret] = WeakValueDictionary()
 
 
 def holds_key(text: str) -> bool:
-    """Whether `text` surely holds a credential: one that is in use here, or one that is marked as such."""
+    """Whether `text` certainly holds a credential: one that is in use here, or one that is marked as such."""
     return _MARKED.search(text) is not None or any(_is_in(text, held) for held in list(_held.values()))
 
 
 def looks_like_key(text: str) -> bool:
     """As `holds_key`, or whether all of it is one long word of letters and digits, which may be a key.
 
-    Nothing is no key, also while a setting that was left empty is held as one.
+    An empty text is no key, even while an empty setting is held as one.
     """
     return bool(text.strip()) and (holds_key(text) or _RANDOM.fullmatch(text.strip()) is not None)
 
@@ -123,7 +124,7 @@ def is_held(text: str) -> bool:
 
 
 def shown(text: str) -> str:
-    """`text`, such as an id or a name, as a message may repeat it: as it is, unless it holds a key."""
+    """`text`, such as an id or a name, as a message may repeat it: unchanged, unless it holds a key."""
     return NOT_SHOWN if holds_key(text) else text
 
 
@@ -145,7 +146,7 @@ def veiled(value: T) -> T | Secret:
 
 
 def without_keys(text: str) -> str:
-    """A message of others that quotes words, without those that look like keys."""
+    """Another library's message that quotes words, without those that look like keys."""
     return re.sub(r"[^\s'\"“”]+", lambda word: NOT_SHOWN if looks_like_key(word[0]) else word[0], text)
 
 

@@ -1,7 +1,8 @@
 """Where the key, the addresses and the folder come from.
 
-First found wins: argument, environment, Colab secret, system keyring and, with `ask=True` only, a one-time
-masked prompt. Nothing here talks to the network; `session.connect` decides what a missing setting means.
+The first found wins: argument, environment, Colab secret, system keyring and, with `ask=True` only, a
+one-time masked prompt. Nothing here talks to the network; `session.connect` decides what a missing setting
+means.
 """
 
 from __future__ import annotations
@@ -94,8 +95,8 @@ def home(argument: str | os.PathLike[str] | None = None) -> Path:
 def max_spend_usd(argument: float | Secret | None = None) -> float | None:
     """The spending limit in USD: the argument or `REELBOOK_MAX_SPEND`; None for no limit.
 
-    Raises ConfigurationError for anything but an amount of 0 or more: a limit that can't be read is no limit
-    that can be kept.
+    Raises ConfigurationError for anything but an amount of 0 or more: a limit that can't be read can't be
+    kept.
     """
     argument = veiled(argument)
     given = veiled(os.environ.get(MAX_SPEND, "").strip()) if argument is None else argument
@@ -113,7 +114,7 @@ def max_spend_usd(argument: float | Secret | None = None) -> float | None:
 
 
 def checked_base_url(url: str | Secret) -> str:
-    """The service's address without a trailing slash, if it is one that a key may be sent to.
+    """The service's address without a trailing slash, if a key may be sent to it.
 
     The API's own path, often copied along with it, is left out. Raises ConfigurationError for anything but a
     plain http(s) address. Warns with InsecureAddress where the key would travel over plain HTTP beyond this
@@ -144,12 +145,12 @@ def _checked(url: Secret, of: str, credential: str) -> str:
 
 
 def _problem(url: Secret) -> str:
-    """What keeps an address from being used; it isn't quoted, as a credential may stand there."""
+    """What keeps an address from being used; it isn't quoted, as it may hold a credential."""
     try:
         plain = url.reveal().strip()
         parts = urlsplit(plain)
         host, _ = parts.hostname or "", parts.port
-        host.encode("idna").decode("idna")  # raises for what is no name
+        host.encode("idna").decode("idna")  # raises for an invalid name
         if not plain.isprintable():
             raise ValueError
     except ValueError:
@@ -220,7 +221,7 @@ def _words(name: str) -> str:
 
 
 def checked_key(key: Secret) -> Secret:
-    """`key`, if it can stand in a header. Raises ConfigurationError without quoting it."""
+    """`key`, if a header can hold it. Raises ConfigurationError without quoting it."""
     if all("!" <= character <= "~" for character in key.reveal()):
         return key
     raise ConfigurationError(

@@ -1,4 +1,4 @@
-"""What each state of a job means. One row for each state; whoever asks anything of a state reads it here.
+"""What each state of a job means. One row for each state; whatever asks anything about a state reads it here.
 
 The interface names four (section "Job states"). The others are this side's: what is known of a submission
 before the service answers, and of one that it never takes. A service may use words of its own, too.
@@ -18,7 +18,7 @@ Tone = Literal["wait", "run", "done", "fail", "odd"]
 Group = Literal["under way", "completed", "failed", "uncertain", "taken back"]
 """What a person looks for by it."""
 
-INTENDED: Final = "intended"  # written down, not sent; told as "sending"
+INTENDED: Final = "intended"  # recorded, not sent; told as "sending"
 SENDING: Final = "sending"  # the request may be on its way
 REFUSED: Final = "refused"  # the service said no
 UNCERTAIN: Final = "uncertain"  # sent, never answered
@@ -29,7 +29,7 @@ CANCELLED: Final = "cancelled"  # taken back before it was sent, or its kernel e
 # The interface doesn't name them, so a service that uses one of these words means something of its own.
 OWN: Final = frozenset({INTENDED, SENDING, REFUSED, UNCERTAIN, LOST, NOT_ACCEPTED, CANCELLED})
 
-# What a sweep's cell can be beside the states of its job.
+# The states of a sweep's cell besides those of its job.
 PLANNED: Final = "planned"  # not bought, or taken back before it was sent
 LEFT_OUT: Final = "left out"
 
@@ -45,8 +45,8 @@ BEFORE_AMOUNT: Final[dict[Charge, str]] = {
 class State:
     """One state of a job.
 
-    `title` stands on a card, `word` in a count ("2 running"). `charge` is what its price counts as while no
-    cost is known, see `charge_of`. `final`: nothing more becomes of it by itself.
+    `title` is on a card, `word` in a count ("2 running"). `charge` is what its price counts as while no cost
+    is known, see `charge_of`. `final`: it doesn't change by itself any more.
     """
 
     name: str
@@ -59,7 +59,7 @@ class State:
 
     @property
     def missing(self) -> bool:
-        """Whether it came to an end without a clip: a sweep still lacks it, and may send it again."""
+        """Whether it ended without a clip: a sweep still lacks it, and may send it again."""
         return self.final and self.group != "completed"
 
 
@@ -99,7 +99,7 @@ def charge_of(name: str, *, cost_known: bool = False, abandoned: bool = False) -
 
 
 def listed() -> str:
-    """The words with which a person names them: "sending, pending, …"."""
+    """The words by which a person names them: "sending, pending, …"."""
     return ", ".join(row.name.replace(" ", "-") for row in _ROWS if row.name != INTENDED)
 
 

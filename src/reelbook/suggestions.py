@@ -1,6 +1,6 @@
-"""Mistyped names: what was asked for isn't there, and which name was probably meant.
+"""Mistyped names: the one asked for doesn't exist, and which name was probably meant.
 
-Python guesses at it where a script ends, but a notebook shows no more than the error's own text.
+Python guesses where a script ends, but a notebook shows no more than the error's own text.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 
-ALIKE = 0.65  # "duration" and "duration_seconds" are, "poster" and "note" aren't
+ALIKE = 0.65  # "duration" and "duration_seconds" are alike, "poster" and "note" aren't
 
 
 def missing(owner: str, name: str, offered: Iterable[str]) -> AttributeError:
     """The error for an attribute that `owner` ("module 'x'") doesn't have, with the nearest one offered."""
-    # Tools ask for names with underscores, and many of them.
+    # Tools ask for many names with underscores.
     near = [] if name.startswith("_") else nearest(name, [each for each in offered if each[0] != "_"])
     meant = f". Did you mean {near[0]!r}?" if near else ""
     # Without an object to look at, Python doesn't add a guess of its own.
@@ -31,7 +31,7 @@ class SuggestsNames:
     if not TYPE_CHECKING:  # a type checker would take every name for known
 
         def __getattr__(self, name: str) -> Any:
-            """Called for what isn't found. Raises AttributeError."""
+            """Called for a name that isn't found. Raises AttributeError."""
             __tracebackhide__ = True
             if hasattr(type(self), name):
                 return object.__getattribute__(self, name)  # a property that failed: its error, not ours
@@ -39,7 +39,7 @@ class SuggestsNames:
 
 
 def by_name(call: Callable[P, R]) -> Callable[P, R]:
-    """Decorates a method: a TypeError for arguments that it doesn't take says which it does take."""
+    """Decorates a method: a TypeError for unknown arguments says which it does take."""
     parameters = inspect.signature(call).parameters.values()
     placed = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
     named = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
@@ -61,7 +61,7 @@ def by_name(call: Callable[P, R]) -> Callable[P, R]:
 
 
 def nearest(name: str, offered: Iterable[str]) -> list[str]:
-    """The offered name that is most like `name`, or that it is a part of; none where none is."""
+    """The offered name that is most like `name`, or that contains it; none where none does."""
     from difflib import get_close_matches
 
     known = list(offered)

@@ -1,9 +1,9 @@
-"""The time that sessions go by: a setting for tests, as stamina's test mode is. Nothing else changes it.
+"""The time that sessions go by: a setting for tests, like stamina's test mode. Nothing else changes it.
 
     timing.use(timing.Timing(new_loop=JumpingLoop))  # for the sessions that are connected from now on
 
 With REELBOOK_TEST_JOBS=short in the environment a kernel or a command that a test starts asks soon about its
-first jobs. They are left alone for some seconds otherwise, as a service's jobs may take minutes; those of a
+first jobs. Otherwise it leaves them alone for some seconds, as a service's jobs may take minutes; those of a
 test's sandbox don't.
 """
 
@@ -21,8 +21,8 @@ SHORT_JOBS = ((0.0, 1.0, None),) * 3
 class Timing:
     """`new_loop` makes the event loop of a session, whose clock it goes by.
 
-    `took` is what is believed of jobs while nothing is known: as if so many had taken more than the one and
-    at most the other number of seconds.
+    `took` is what is believed about jobs while nothing is known: as if so many had taken more than the one
+    and at most the other number of seconds.
     """
 
     new_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.SelectorEventLoop

@@ -77,7 +77,7 @@ def key_path(key_id: str) -> str:
 
 
 def words(said: Any) -> str:
-    """The service's own words in what it says of an error: plain text, or nested in one of the usual shapes.
+    """The service's own words in an error: plain text, or nested in one of the usual shapes.
 
     Empty where there are none. The interface states no shape but {detail: string} of 402 (Errors).
     """

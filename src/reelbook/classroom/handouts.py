@@ -1,6 +1,6 @@
 """What a class gets on paper and as files: a file for each student and a sheet of cards to cut out.
 
-They hold keys, so they lie in a folder of their owner's only, and in no repository.
+They hold keys, so they are in a folder that only its owner can read, and in no repository.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ INSTALL: Final = "install"  # the file with what a student gives to pip
 PACKAGE: Final = "reelbook"
 _REPOSITORIES: Final = (".git", ".hg", ".svn")
 _KEY_ID: Final = "# Key: "
-# Nothing in the interface says what a key may not do, so nobody is told less than this.
+# Nothing in the interface says what a key may not do, so everybody is told as much as this.
 WARNING: Final = (
     "The service doesn't say what a key may not do: any student's key may be able to create and revoke keys, "
     "and to spend the whole balance. Hand a card to its student only, and close the classroom afterwards."
@@ -42,16 +42,16 @@ WARNING: Final = (
 
 @dataclass(frozen=True)
 class Handout:
-    """A student's file as it lies there."""
+    """The contents of a student's file."""
 
     key_id: str
     key: Secret
 
 
 def checked(folder: Path, fresh: bool = False) -> Path:
-    """`folder` as a whole path.
+    """`folder` as an absolute path.
 
-    Raises InvalidInput for a folder in a repository, and for a `fresh` one that has anything in it.
+    Raises InvalidInput for a folder in a repository, and for a `fresh` one that isn't empty.
     """
     folder = folder.expanduser().resolve()
     for place in (folder, *folder.parents):
@@ -83,7 +83,7 @@ def write(classroom: Classroom, student: str, key_id: str, key: Secret) -> None:
 
 
 def read(classroom: Classroom, student: str) -> Handout | None:
-    """What a student's file holds; None where it isn't there, or isn't one."""
+    """The contents of a student's file; None where it doesn't exist, or isn't one."""
     found: dict[str, str] = {}
     with contextlib.suppress(OSError, UnicodeDecodeError):
         for line in classroom.handout(student).read_text(encoding="utf-8").splitlines():
@@ -116,7 +116,8 @@ def reaches_colab(address: str) -> bool:
 
 
 def requirement(given: str, *, extra: bool = False) -> str:
-    """`given` (a wheel's address, a path or a name) as pip takes it, with what brings JupyterLab if wanted.
+    """`given` (a wheel's address, a path or a name) in pip's notation, if wanted with the extra for
+    JupyterLab.
 
     >>> requirement("https://example.org/reelbook-1.0-py3-none-any.whl", extra=True)
     'reelbook[lab] @ https://example.org/reelbook-1.0-py3-none-any.whl'
@@ -131,7 +132,7 @@ def requirement(given: str, *, extra: bool = False) -> str:
 
 
 def keep_install(folder: Path, given: str) -> None:
-    """Keeps what was tried beside the cards, for those that are written later; "" for nothing."""
+    """Records beside the cards what was tried, for cards that are written later; "" for nothing."""
     write_whole(folder / INSTALL, f"{given}\n".encode())
 
 
@@ -153,12 +154,12 @@ def default_trouble() -> str | None:
 
 
 def check_install(given: str) -> None:
-    """Installs `given` in a fresh environment, without what it requires, and imports it.
+    """Installs `given` in a fresh environment, without its dependencies, and imports it.
 
-    It takes some seconds. Raises InvalidInput with what pip said where that doesn't work.
+    It takes some seconds. Raises InvalidInput with pip's words where that doesn't work.
     """
     with tempfile.TemporaryDirectory(prefix="reelbook-") as folder:
-        # -I: what lies in the current folder, or in PYTHONPATH, isn't what was installed.
+        # -I: what is in the current folder, or in PYTHONPATH, isn't what was installed.
         python = (str(Path(folder) / ("Scripts" if os.name == "nt" else "bin") / "python"), "-I")
         pip = (*python, *["-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps"])
         for command in (
@@ -177,7 +178,7 @@ def check_install(given: str) -> None:
 
 
 def _keep(path: Path, content: Callable[[], str]) -> None:
-    # The error is raised where no variable holds the key: verbose tracebacks print those.
+    # Raised where no variable holds the key: verbose tracebacks print those.
     try:
         write_whole(path, content().encode())
     except OSError as error:
@@ -249,7 +250,7 @@ def _connecting(classroom: Classroom) -> str:
 
 
 def _pip(classroom: Classroom, *, extra: bool = False) -> str | None:
-    """What installs Reelbook; None where nothing was tried that does."""
+    """The command that installs Reelbook; None where nothing was tried that does."""
     if not (given := install_named(Path(classroom.folder))):
         return None
     return shlex.join(["pip", "install", requirement(given, extra=extra)])

@@ -1,7 +1,7 @@
-"""Gathers what students install while there is a network: Reelbook's wheel and those of all that it requires.
+"""Gathers what students install while there is a network: Reelbook's wheel and those of its dependencies.
 
-pip resolves and downloads. It takes a target's tags by itself, and judges markers such as
-`sys_platform == "win32"` by the machine that it runs on; here it is told the target's.
+pip resolves and downloads. It takes a target's tags by itself, but judges markers such as `sys_platform ==
+"win32"` by the machine that it runs on; here it is given the target's.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ class Target:
         return f"Python {self.python} on {self.platform}"
 
     def markers(self) -> dict[str, str]:
-        """What a marker is to be told of the target."""
+        """The marker values of the target."""
         kind, machine = self._machine()
         machine = machine.upper() if kind == "win" else machine
         full = {"python_version": self.python, "python_full_version": f"{self.python}.0"}
         return {**_MARKERS[kind], **full, "platform_machine": machine}
 
     def tags(self) -> list[str]:
-        """The platforms whose wheels run there: pip knows the older macOS of one, and no older glibc."""
+        """The platforms whose wheels run there: pip knows a macOS's older versions, but no older glibc."""
         kind, machine = self._machine()
         if kind != "linux":
             return [self.platform]
@@ -84,7 +84,7 @@ class Target:
 
 
 def folder_of(home: Path) -> Path:
-    """Where a home keeps the wheels that its rooms serve."""
+    """The folder in which a home keeps the wheels that its rooms serve."""
     return home / "wheels"
 
 
@@ -93,8 +93,8 @@ def gather(
 ) -> Iterator[tuple[Target, str]]:
     """Downloads into `folder` what each target needs: yields it with what is missing, "" if nothing is.
 
-    `requirement` is Reelbook of this installation, with JupyterLab, whose wheel is made first. What a folder
-    has already stays. Raises ClassroomError where pip is missing or Reelbook's own wheel can't be had.
+    `requirement` is this installation's Reelbook, with JupyterLab, whose wheel is built first. What the
+    folder has already stays. Raises ClassroomError where pip is missing or Reelbook's own wheel can't be had.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     requirement = requirement or f"{PACKAGE}[{EXTRA}]=={own_wheel(folder)}"
@@ -112,7 +112,7 @@ def gather(
 
 
 def complete_targets(folder: Path) -> list[tuple[str, str]]:
-    """The Pythons and platforms for which the folder has all that is needed, older Pythons first."""
+    """The Pythons and platforms for which the folder is complete, older Pythons first."""
     try:
         return [(python, platform) for python, platform in json.loads((folder / TARGETS).read_bytes())]
     except (OSError, ValueError, TypeError):
@@ -124,10 +124,10 @@ def _age(target: tuple[str, str]) -> tuple[int, str]:
 
 
 def own_wheel(folder: Path) -> str:
-    """Makes the wheel of this very Reelbook in `folder`; its version. Raises ClassroomError.
+    """Builds the wheel of this very Reelbook in `folder`, and returns its version. Raises ClassroomError.
 
-    It is made of what was installed, as pip recorded it (PEP 610): a source folder, an archive, a repository;
-    or it comes from the index.
+    It is built from what was installed, as pip recorded it (PEP 610): a source folder, an archive, a
+    repository; or it comes from the index.
     """
     package = importlib.metadata.distribution(PACKAGE)
     recorded = json.loads(package.read_text("direct_url.json") or "{}")
@@ -148,7 +148,7 @@ def _run(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def _said(ended: subprocess.CompletedProcess[str]) -> str:
-    """What pip said is wrong, as one paragraph."""
+    """pip's error message, as one paragraph."""
     lines = ended.stderr.strip().splitlines()
     if any("No module named" in line and "pip" in line for line in lines):
         raise ClassroomError("pip is missing here. Add it with: python -m ensurepip. Nothing was gathered.")

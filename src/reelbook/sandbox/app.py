@@ -1,6 +1,6 @@
 """The routes of the service's interface: parse, ask the state, answer.
 
-Every answer to a request with a valid key carries the rate-limit headers. Control is in control.py.
+Every answer to a request with a valid key carries the rate-limit headers. The controls are in control.py.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ async def _failed(request: Request, exc: Exception) -> Response:
 
 
 class _ToolDoor:
-    """The ASGI application at /mcp: who may come in, and the server behind it, opened for the first who may.
+    """The ASGI application at /mcp: lets users in, and opens the server behind it for the first one.
 
     The package that speaks the tools' protocol (extra `agents`) takes half a second to import and may be
     missing. `close` ends what was opened.
@@ -237,9 +237,7 @@ class _ToolDoor:
 def _front(
     app: ASGIApp, service: SandboxService, faults: Faults, log: page.Timeline, loopback_only: bool
 ) -> ASGIApp:
-    """Before all routes: refuses other host names than the machine's own, notes what was asked, and lets a
-    fault happen where one is due.
-    """
+    """Before all routes: refuses foreign host names, notes what was asked, and makes faults happen."""
 
     async def front(scope: Scope, receive: Receive, send: Send) -> None:
         body, endpoint, fault, status = RequestBody(receive), None, None, 0
@@ -255,7 +253,7 @@ def _front(
         if scope["type"] == "http":
             headers = dict(scope["headers"])
             host = headers.get(b"host", b"").decode("latin-1")
-            # A page whose name was made to point at 127.0.0.1 names itself here ("DNS rebinding").
+            # A page whose name was made to point at 127.0.0.1 sends its own name here ("DNS rebinding").
             if loopback_only and not _LOOPBACK_HOST.fullmatch(host):
                 await refusal(421, "This sandbox answers only as localhost")(scope, receive, send)
                 return

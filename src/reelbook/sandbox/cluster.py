@@ -2,8 +2,8 @@
 
 Dask's own client tries to reach a lost scheduler for as long as Dask's setting
 `distributed.comm.timeouts.connect` says (30 s), forgets all that it had asked for, and then closes itself
-without a word to those who wait. Here those who wait are told at once, and the scheduler is looked for until
-it is back. One whose workers stay away is as good as lost.
+without telling those who wait. Here those who wait are told at once, and the scheduler is looked for until it
+is back. One without workers for a while counts as lost.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LOOK_SECONDS = 0.2
 WORKERS_AWAITED_SECONDS = 30.0
 
 Connection = Literal["connected", "without workers", "lost"]
-# What the log says when the connection has come to be one of these.
+# What the log says when the connection has become one of these.
 _NEWS: Final[dict[Connection, str]] = {
     "connected": "the Dask cluster of %s is back",
     "without workers": "the Dask cluster of %s has no workers; clips no longer wait for them",
@@ -111,7 +111,10 @@ class DaskPool(Executor):
             raise
 
     async def _watch(self) -> None:
-        """Keep `state` true. Dask's client reconnects by itself until it closes; then another one is made."""
+        """Keeps `state` true.
+
+        Dask's client reconnects by itself until it closes; then another one is made.
+        """
         while True:
             if self._client.status != "running":
                 await self._note("lost", 0)
@@ -140,7 +143,7 @@ class DaskPool(Executor):
 
     async def _result(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self.state.connection == "connected" and self._client.status == "running":
-            # Not "pure": a second attempt must not be given what the first one came to.
+            # Not "pure": a second attempt must not get the first one's result.
             future = self._client.submit(fn, *args, pure=False, **kwargs)
             self._asked_for.add(future)
             try:

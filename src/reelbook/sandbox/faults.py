@@ -1,4 +1,4 @@
-"""Faults that tests and lessons set off: which exist, which request meets one, and what it does.
+"""Faults that tests and lessons cause: which exist, which request meets one, and what it does.
 
 `Sandbox.fault` says what each kind does. "Handled" is a request that went through the whole application: its
 job exists, its limit is used up. One that isn't was read at most, and had no effect at all.
@@ -59,7 +59,7 @@ _RATE_HEADERS: Final = {name.lower() for name in (wire.RATE_LIMIT, wire.RATE_REM
 
 @dataclass
 class Fault:
-    """A fault that was asked for, and how far it got: `seen` requests that match it, `happened` to some."""
+    """A fault that was asked for, and its counts: `seen` requests that match it, `happened` to some."""
 
     kind: str
     endpoint: str

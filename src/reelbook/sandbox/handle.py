@@ -1,4 +1,4 @@
-"""A handle on a running sandbox: where it is, how to get in, and its controls (control.py answers them)."""
+"""A handle on a running sandbox: its address, its credentials, and its controls (control.py answers them)."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _UNSET: Any = object()
 
 @dataclass(frozen=True)
 class Sandbox(SuggestsNames):
-    """A running sandbox. `url` is the service's base address; `api_key` is the notebook's own key; `user_id`
-    lets a client of the agent tools in.
+    """A running sandbox. `url` is the service's base address, `api_key` the notebook's own key.
 
-    The controls block for a moment; call them from a thread if a loop runs. They raise SandboxError.
+    `user_id` lets a client of the agent tools in. The controls block for a moment; call them from a thread if
+    a loop runs. They raise SandboxError.
     """
 
     url: str

@@ -1,8 +1,8 @@
-"""Jobs: what is kept of each, the states that it passes as time passes, and the queue that carries this out.
+"""Jobs: what is kept of each, the states that it passes with time, and the queue that carries this out.
 
-Where a job stands at a moment is a function of what is kept of it. The queue draws what was accepted, moves
-it on, and charges it when it is done. Every move is written to the database before anyone is told, so that a
-server that was killed goes on where it stopped.
+A job's state at a moment is a function of what is kept of it. The queue draws what was accepted, moves it on,
+and charges it when it is done. Every move is written to the database before anyone is told, so that a server
+that was killed goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ T = TypeVar("T")
 class Phase:
     """One state of a job.
 
-    It begins at this share of the job's planned time; one that is an `end`, only when the job has what is
-    named there, and nothing follows it.
+    It begins at this fraction of the job's planned time; an `end` only when the job has what is named there,
+    and nothing follows it.
     """
 
     state: str
@@ -200,7 +200,7 @@ class JobQueue:
         """Resume the jobs that were under way when the server last stopped."""
         rows = self._store.read("SELECT * FROM jobs WHERE finished_at IS NULL ORDER BY rowid")
         for job in map(SandboxJob.of, rows):
-            # A clock that was moved on stands back at the machine's time after a restart.
+            # A clock that was moved on returns to the machine's time after a restart.
             job = replace(job, accepted_at=min(job.accepted_at, self._clock.now()))
             self._under_way[job.request_id] = job
             self._draw(job)
@@ -295,7 +295,7 @@ class JobQueue:
                 self._draw_next()  # before the disk, so that no worker idles
             video = f"{secrets.token_urlsafe(24)}.mp4"
             await asyncio.to_thread(write_whole, self._places.videos / video, rendered.mp4)
-            # By how long the drawing really took: a clock that was moved on meanwhile has no part in it.
+            # By how long the drawing really took: a clock that was moved on meanwhile doesn't count.
             rendered_at = begun + time.monotonic() - ticks
             outcome = {"video": video, "rendered_seconds": rendered.seconds, "rendered_at": rendered_at}
         except BrokenExecutor:

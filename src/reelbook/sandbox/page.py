@@ -1,7 +1,7 @@
 """The sandbox's page at `/`: clips as they are made, money, requests and faults.
 
-Whoever has the control token signs in. The cookie isn't the token: a browser sends a host's cookies to all of
-its ports, and so to other servers of this machine.
+The control token signs in. The cookie isn't the token: a browser sends a host's cookies to all of its ports,
+and so to other servers of this machine.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ SLICES: Final = 60
 
 @dataclass
 class _Slice:
-    """How many requests came in one slice of time, and how many of them were one too many (429)."""
+    """How many requests came in one slice of time, and how many of them were too many (429)."""
 
     number: int
     all: int = 0

@@ -1,5 +1,6 @@
-"""The sandbox's state, put together: opened, kept going and closed as one thing, and what it answers, however
-it was asked: by HTTP (app.py) or by a tool (tools.py).
+"""The sandbox's state as one thing that is opened, kept going and closed, and its answers.
+
+They are the same for HTTP (app.py) and for a tool (tools.py).
 """
 
 from __future__ import annotations

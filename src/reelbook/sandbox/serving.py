@@ -1,6 +1,6 @@
 """Serves the sandbox from this process: on a socket, with uvicorn, until it is stopped.
 
-Who starts such a process, and how it is found, is server.py's part.
+server.py starts such a process, and finds it.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def serve(
 
         server = make_server(service, listening, host=host, on_started=on_started)
         for number in (signal.SIGINT, signal.SIGTERM):
-            # uvicorn sends itself the signal again when it is done, which would cut the cleaning off.
+            # uvicorn sends itself the signal again when it is done, which would interrupt the cleanup.
             signal.signal(number, lambda *_: service.end())
         asyncio.run(server.serve(sockets=[listening]))
 
@@ -93,7 +93,7 @@ def bounded_log(places: Places) -> logging.Handler:
     """Writes to `places.log`; what is older than the last MiB goes to one file beside it."""
 
     def copy_and_empty(log: str, older: str) -> None:
-        # Not renamed: the process's standard error goes to the same file, and mustn't go on in the older.
+        # Not renamed: the process's standard error goes to the same file, and mustn't go on in the older one.
         shutil.copyfile(log, older)
         os.truncate(log, 0)
 

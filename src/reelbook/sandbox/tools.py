@@ -1,8 +1,7 @@
-"""The agent tools of the sandbox, for any protocol: names, schemas, words, and what they do; tool_server.py
-speaks one.
+"""The sandbox's agent tools, for any protocol: names, schemas, words, and what they do.
 
-The interface names none of its tools, so these are the sandbox's own. They answer as the HTTP interface does:
-same jobs, same balance, same refusals.
+tool_server.py speaks one protocol. The interface names none of its tools, so these are the sandbox's own.
+They answer as the HTTP interface does: same jobs, same balance, same refusals.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What a service of this interface needs of HTTP and SQLite: the sandbox and a class's room stand on it.
+"""What a service of this interface needs of HTTP and SQLite: the base of the sandbox and of a class's room.
 
 `listening` opens sockets and runs a server on them, `connections` bounds its connections, `payloads` reads
-requests, `refusals` says no, `limits` counts, and `database` opens a file. It knows neither of the two.
+requests, `refusals` refuses them, `limits` counts, and `database` opens a file. It knows neither of the two.
 """

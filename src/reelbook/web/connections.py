@@ -1,8 +1,8 @@
 """The connection under a request: how many are kept open, how long a client is waited for, how one is broken.
 
-Every connection is an open file of the process. Without bounds, clients that connect and say nothing, or
-that stop half-way, would use all of them up, and nobody else would be served. Faults break connections, and
-ASGI knows only whole answers. uvicorn lets its protocol class be replaced, and this one puts itself into
+Every connection is an open file of the process. Without bounds, clients that connect and say nothing, or that
+stop half-way, would use all of them up, and nobody else would be served. Faults break connections, and ASGI
+knows only whole answers. uvicorn lets its protocol class be replaced, and this one puts itself into
 `scope["state"]`, ASGI's own place for what a server hands to its application.
 """
 
@@ -41,7 +41,7 @@ FILES_PER_CONNECTION: Final = 2  # the socket, and the clip that it may be sendi
 # For the database, the workers' pipes, the log, and connections that were accepted but not yet counted.
 OTHER_FILES: Final = 128
 
-# Of a body that nobody wants, so much is read.
+# How much is read of a body that nobody wants.
 MOST_DRAINED_BYTES: Final = 256 << 20
 DRAIN_SECONDS: Final = 10.0
 
@@ -49,12 +49,12 @@ _STATE = "reelbook.connection"
 
 
 class LimitedProtocol(H11Protocol):
-    """uvicorn's HTTP protocol with deadlines, with a bound on connections, and to be broken on purpose.
+    """uvicorn's HTTP protocol with deadlines and a bound on connections, which can be broken on purpose.
 
-    There are at most `limit_concurrency` of them, half of it from one address. At the bound, a new one takes
-    the place of the one that has been idle the longest, or else of the one whose request has been incomplete
-    the longest. Where the requests of all are complete and under way, none is dropped, and the new one gets a
-    503. The application finds the connection of a request with `connection_of`.
+    There are at most `limit_concurrency` of them, half of it from one address. At the bound, a new one
+    replaces the one that has been idle the longest, or else the one whose request has been incomplete the
+    longest. Where all requests are complete and in progress, none is dropped, and the new one gets a 503. The
+    application finds the connection of a request with `connection_of`.
     """
 
     _deadline: asyncio.TimerHandle | None = None
@@ -111,7 +111,7 @@ class LimitedProtocol(H11Protocol):
         return "body" if self.cycle.more_body else None
 
     def _keep_time(self) -> None:
-        """Begin a deadline when the client is waited for; what it sends meanwhile doesn't extend it."""
+        """Begins a deadline when the client is waited for; what it sends meanwhile doesn't extend it."""
         waiting = (self._awaited, self.cycle)
         if self._waiting == waiting:
             return
@@ -156,9 +156,10 @@ class LimitedProtocol(H11Protocol):
 
 
 class RequestBody:
-    """A request's body, so that a refusal can read the rest of it before it goes out.
+    """A request's body, so that a refusal can read the rest of it before it is sent.
 
-    A connection closed on unread bytes is reset, and whoever still sends an image never sees the answer.
+    A connection closed on unread bytes is reset, and a client that still sends an image never sees the
+    answer.
     """
 
     def __init__(self, receive: Receive) -> None:
@@ -180,7 +181,10 @@ class RequestBody:
                     left -= len((await self.receive()).get("body", b""))
 
     async def gone_within(self, seconds: float) -> bool:
-        """Waits until the client is gone, at most `seconds`; whether it is. To be called after `drain`."""
+        """Waits until the client is gone, at most `seconds`, and returns whether it is.
+
+        To be called after `drain`.
+        """
         with contextlib.suppress(TimeoutError):
             async with Deadline(seconds):
                 while (await self.receive())["type"] != "http.disconnect":

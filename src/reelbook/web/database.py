@@ -1,4 +1,4 @@
-"""A service's SQLite file: consistent reads, and transactions one at a time that wait for the disk."""
+"""A service's SQLite file: consistent reads, and one transaction at a time, which waits for the disk."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class SqliteFile:
-    """One file, brought up to date by `migrations` when it is opened. From any thread.
+    """One file, migrated by `migrations` when it is opened. From any thread.
 
     Reads and writes use a connection each, so that a read never waits for the disk.
     """
@@ -40,7 +40,7 @@ class SqliteFile:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """A transaction, alone: committed at the end, taken back on an error. It waits for the disk."""
+        """A transaction, alone: committed at the end, rolled back on an error. It waits for the disk."""
         with self._lock, _transaction(self._writing, "BEGIN IMMEDIATE"):
             yield self._writing
 

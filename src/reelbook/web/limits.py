@@ -1,4 +1,4 @@
-"""Requests per minute of each key, and the headers that tell of them (interface, Limits).
+"""Requests per minute of each key, and the headers about them (interface, Limits).
 
 Pure: the time is an argument. What the interface leaves open about the window and the headers is in the
 settings, so that a client can be tried against each reading of it.
@@ -16,13 +16,14 @@ from .. import wire
 LimitWindow = Literal["sliding", "fixed"]
 ResetUnit = Literal["seconds", "epoch", "epoch_ms"]
 LimitHeaders = Literal["all", "none", "wrong"]
-# Told while limits are lifted. More than any key has, or a careful client would go on sparing its requests.
+# Announced while limits are lifted. More than any key has, or a careful client would go on sparing its
+# requests.
 LIFTED: Final = 10 * wire.MAX_REQUESTS_PER_MINUTE
 
 
 @dataclass(frozen=True)
 class LimitSettings:
-    """How requests are counted and what is told of it. `Sandbox.settings` says what each does."""
+    """How requests are counted and what the headers say. `Sandbox.settings` says what each does."""
 
     rate_limiting: bool = True
     limit_window: LimitWindow = "sliding"
@@ -59,7 +60,7 @@ class Admission:
             told = Admission(True, wire.MAX_REQUESTS_PER_MINUTE, wire.MAX_REQUESTS_PER_MINUTE - 1, 0)
         reset = told.reset_seconds
         if settings.reset_unit != "seconds":
-            # Rounded up: whoever comes back at the moment that was named must be let in.
+            # Rounded up: a client that comes back at the announced moment must be let in.
             reset = math.ceil((now + reset) * (1 if settings.reset_unit == "epoch" else 1000))
         return {
             wire.RATE_LIMIT: str(told.limit),
@@ -85,7 +86,7 @@ class Limits:
         if allowed or settings.count_refused:
             window.append(now)
         while len(window) > per_minute:
-            window.popleft()  # the newest ones alone decide when the next request is allowed
+            window.popleft()  # only the newest ones decide when the next request is allowed
         # A machine's clock may be set back, and no wait is longer than the window.
         wait = min(_free_again(window[0], kind) - now, wire.RATE_WINDOW_SECONDS)
         return Admission(allowed, per_minute, per_minute - len(window), math.ceil(wait))

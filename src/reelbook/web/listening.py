@@ -1,4 +1,4 @@
-"""A listening socket, this machine's address, and a uvicorn server on it that says when it answers."""
+"""A listening socket, this machine's address, and a uvicorn server that reports when it answers."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 LOOPBACK: Final = "127.0.0.1"
 LOOPBACK_NAMES: Final = (LOOPBACK, "localhost", "::1")
 BACKLOG: Final = 2048  # connections that the system keeps until they are accepted
-# asyncio accepts so many at once before any of them is looked at, and each takes a file.
+# asyncio accepts this many before it looks at any of them, and each takes a file.
 ACCEPTED_AT_ONCE: Final = 16
 KEEP_ALIVE_SECONDS: Final = 30
-_ELSEWHERE: Final = "192.0.2.1"  # RFC 5737: an address of nobody's. Nothing is sent to it.
-GRACE_SECONDS: Final = 1  # for what is under way at the end
+_ELSEWHERE: Final = "192.0.2.1"  # RFC 5737: nobody's address. Nothing is sent to it.
+GRACE_SECONDS: Final = 1  # for what is in progress at the end
 
 
 def bound_socket(host: str, port: int) -> socket.socket:

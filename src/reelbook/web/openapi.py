@@ -1,7 +1,7 @@
-"""The service's interface as an OpenAPI document, made of the tables by which requests are read and answered.
+"""The service's interface as an OpenAPI document, built from the tables that read requests and write answers.
 
-`NOT_SHOWN` is what the interface leaves open: what is done here, and by which switch of the sandbox something
-else is. A room has no such switches, and adds what `wire.OFFERS` names.
+`NOT_SHOWN` is what the interface leaves open: what is done here, and which switch of the sandbox does
+something else. A room has no such switches, and adds what `wire.OFFERS` names.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .payloads import DAYS, IMAGE, NAME, RATE_LIMIT, TEXT, Parameter, fields_of
 
 OPENAPI: Final = "/openapi.json"
 
-# What each state's status tells beside request_id and status (interface, "Job states"), and its JSON types.
+# What each state's status has besides request_id and status (interface, "Job states"), and its JSON types.
 TELLS: Final[Mapping[str, tuple[str, ...]]] = {
     wire.PENDING: ("estimated_cost_usd",),
     wire.PROCESSING: ("estimated_cost_usd", "progress"),

@@ -1,8 +1,8 @@
-"""From a request to what it asks for, or a refusal that says what is wrong with it (interface, Endpoints).
+"""Turns a request into what it asks for, or a refusal that says what is wrong with it (interface, Endpoints).
 
-`FIELDS` is the table of what a clip can be asked for with: a field that stands in it is read from JSON, from
-the parts of a form and from a tool's arguments, kept with the job, and described in the tools' schemas. The
-sandbox's own parsing: it shares no code with the client, so that neither hides the other's mistakes.
+`FIELDS` is the table of a clip's parameters: a field in it is read from JSON, from the parts of a form and
+from a tool's arguments, kept with the job, and described in the tools' schemas. The sandbox's own parsing: it
+shares no code with the client, so that neither hides the other's mistakes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .. import wire
 from .refusals import Refused
 
 MAX_JSON_BYTES: Final = 1024 * 1024
-# What a multipart body holds beside the image: boundaries, part headers and the other fields.
+# What a multipart body holds besides the image: boundaries, part headers and the other fields.
 FORM_OVERHEAD_BYTES: Final = 64 * 1024
 MAX_PIXELS: Final = 50_000_000
 
@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Parameter:
-    """What a request can carry: its JSON type, its default, what it may be, and which modes take it.
+    """A parameter of a request: its JSON type, its default, its possible values, and which modes take it.
 
     `default` None: it is required. `least` and `most` bound a number, or the characters of a text; a text
     with a `least` isn't only spaces. `among` are the only values there are.
@@ -79,7 +79,7 @@ class Parameter:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """It as JSON Schema."""
+        """The parameter as JSON Schema."""
         bounds = ("minLength", "maxLength") if self.type == "string" else ("minimum", "maximum")
         schema: dict[str, Any] = {"type": self.type, "description": self.about}
         if self.default is not None:
@@ -100,7 +100,7 @@ class Parameter:
             raise Refused(400, f"{self.name} must have at most {self.most} characters")
 
 
-# What a clip can be asked for with, beside the image. One that a mode doesn't take has its default there.
+# A clip's parameters besides the image. One that a mode doesn't take has its default there.
 FIELDS: Final = (
     Parameter("prompt", "string", "What the clip shows, or how the image moves.", None, 1, 2000),
     Parameter(
@@ -127,7 +127,7 @@ FIELDS: Final = (
         modes=(TEXT,),
     ),
 )
-# What else can be asked.
+# Other parameters.
 DAYS: Final = Parameter("days", "integer", "How many days back.", 30, 1, 365)
 NAME: Final = Parameter("name", "string", "What the key is called.", None, 1, 100)
 RATE_LIMIT: Final = Parameter(
@@ -142,7 +142,7 @@ RATE_LIMIT: Final = Parameter(
 
 @dataclass(frozen=True)
 class Wanted:
-    """A clip that was asked for: `request` has a value for each of FIELDS; a seed of -1 is any."""
+    """A requested clip: `request` has a value for each of FIELDS; a seed of -1 is any."""
 
     mode: wire.Mode
     request: Mapping[str, Any]
@@ -220,11 +220,11 @@ def shape_of(content: bytes) -> str | None:
         with Image.open(io.BytesIO(content), formats=["JPEG", "PNG"]) as image:
             if image.width * image.height > MAX_PIXELS:
                 return None
-            image.load()  # the whole of it: a cut-off file is told now, not when the clip is drawn
+            image.load()  # all of it: a cut-off file is refused now, not when the clip is drawn
             width, height = image.size
             if image.getexif().get(ExifTags.Base.Orientation) in (5, 6, 7, 8):  # lies on its side
                 width, height = height, width
-    except Exception:  # Pillow raises whatever a damaged file leads it to
+    except Exception:  # Pillow raises all kinds of errors for a damaged file
         return None
 
     def distance(ratio: str) -> float:
@@ -235,7 +235,7 @@ def shape_of(content: bytes) -> str | None:
 
 
 def too_large(max_image_bytes: int) -> Refused:
-    """What an image of more than `max_image_bytes` is told."""
+    """The refusal of an image of more than `max_image_bytes`."""
     return Refused(413, f"The image is larger than {max_image_bytes} bytes")
 
 

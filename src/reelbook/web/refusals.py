@@ -1,4 +1,4 @@
-"""What a service says no with: a status of HTTP's, and words for a person."""
+"""A service's refusals: an HTTP status, and words for a person."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What the room says to programs: the service's interface for students, joining, and what the room adds.
+"""What the room answers to programs: the service's interface for students, joining, and its own additions.
 
-Its pages are in pages.py. What is read of a request is read as the sandbox reads it. Keys, jobs and clips of
-others are unknown here, and there is no way to a key of the service's.
+Its pages are in pages.py. Requests are read as the sandbox reads them. Keys, jobs and clips of other students
+are unknown here, and nothing leads to a key of the service's.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ CLIPS: Final = "/room/clips"
 SERVICE_NAME: Final = "reelbook-room"
 LONGEST_IDEMPOTENCY_KEY: Final = 255
 SHORTEST_TOKEN, LONGEST_TOKEN = 16, 255  # of whoever joins
-REQUESTS_PER_MINUTE: Final = 300  # of one student: enough for many panels, too few to drown the others
+REQUESTS_PER_MINUTE: Final = 300  # of one student: enough for many panels, too few to crowd out the others
 MAX_IMAGE_BYTES: Final = 10 * 1024 * 1024
 NO_SUCH_CODE: Final = "No class has this code. Compare it with the one on the screen."
 _SAFE: Final = ("GET", "HEAD", "OPTIONS")
@@ -74,8 +74,8 @@ Handler = Callable[["Room", Request, Student], Awaitable[dict[str, Any]]]
 class Room:
     """A class that is served: its file, its queue and who may see what.
 
-    `token` is the teacher's. `names` are further host names by which it is reached. With `tls` cookies travel
-    encrypted only. `url` is where students reach it, empty while nobody listens yet.
+    `token` is the teacher's. `names` are further host names by which it is reached. With `tls`, cookies are
+    only sent encrypted. `url` is where students reach it, empty until it listens.
     """
 
     store: RoomStore
@@ -94,7 +94,7 @@ class Room:
 
     @property
     def code(self) -> str:
-        """What students join by."""
+        """The code that students join by."""
         return self.store.settings().code
 
     def end(self) -> None:
@@ -144,9 +144,9 @@ def make_app(room: Room, pages: list[Route]) -> ASGIApp:
 async def join(
     room: Room, request: Request, name: object, code: object, kind: KeyKind = "api", token: object = None
 ) -> tuple[Student, Secret]:
-    """Lets a student in who has the class's code, or an own one for another device. Raises Refused.
+    """Lets a student in who has the class's code, or a code for another device. Raises Refused.
 
-    `token` is the student's own random one: with it the same name is given again, as an answer may be lost.
+    `token` is the student's own random one: it gets the same name again, as an answer may be lost.
     """
     check_tries(room, request)
     if not isinstance(name, str) or not isinstance(code, str):
@@ -173,7 +173,7 @@ def check_tries(room: Room, request: Request) -> None:
 
 
 def note_wrong(room: Room, request: Request) -> None:
-    """The address tried a wrong code, or a wrong token."""
+    """Notes that the address tried a wrong code or token."""
     room.tries.wrong(_address(request), asyncio.get_running_loop().time())
 
 
@@ -221,7 +221,7 @@ async def _ordered(room: Room, student: Student, wanted: Wanted, repeat_key: str
         job = await order(room, student, wanted, repeat_key)
     except Refused as refused:
         if refused.status == 402:
-            room.queue.ask_balance()  # it may have been filled up
+            room.queue.ask_balance()  # it may have been topped up
         raise
     return {
         "request_id": job.request_id,
@@ -243,11 +243,11 @@ async def _status(room: Room, request: Request, student: Student) -> dict[str, A
 def job_object(
     room: Room, job: RoomJob, base_url: str, between_seconds: float | None = None
 ) -> dict[str, Any]:
-    """A job as the status endpoint tells it (interface, "Job states").
+    """A job as the status endpoint shows it (interface, "Job states").
 
-    `queue_position` is how many clips are sent before it, `queue_seconds` about how long that takes, as far
-    as the last clips tell. An uncertain one is told as failed, with a word that says how it is, as nothing
-    more becomes of it by itself.
+    `queue_position` is how many clips are sent before it, `queue_seconds` about how long that takes, judging
+    by the last clips. An uncertain one is shown as failed, with a word about how it is, as it doesn't change
+    by itself any more.
     """
     told: dict[str, Any] = {"request_id": job.request_id}
     if job.state in (QUEUED, HANDED):
@@ -275,7 +275,7 @@ def job_object(
 
 
 async def _balance(room: Room, request: Request, student: Student) -> dict[str, Any]:
-    # As at the service: what waits is taken off when it is done, and stands in the way of orders meanwhile.
+    # As at the service: what waits is charged when it is done, and counts against orders meanwhile.
     left = await asyncio.to_thread(room.store.left_micro, student.id, own_reserved=False)
     return {"balance_usd": left / MICRO, "total_spent_usd": student.spent_micro / MICRO}
 
@@ -335,7 +335,7 @@ async def _interface(room: Room, request: Request) -> Response:
 
 async def _sandbox_about(room: Room, request: Request) -> Response:
     settings = await asyncio.to_thread(room.store.settings)
-    # As what it stands on, so that a student's cards and clips say that a sandbox made them.
+    # The same as the service behind it, so that a student's cards and clips say that a sandbox made them.
     service = protocol.SERVICE_NAME if settings.service == "sandbox" else SERVICE_NAME
     return JSONResponse({"service": service, "version": protocol.version(), "offers": wire.OFFERS})
 
@@ -376,7 +376,7 @@ def _repeat_key(request: Request) -> str | None:
 
 
 def admitted(room: Room, student: Student) -> Admission:
-    """Counts a request of the student's, whatever it is for; whether it is one too many."""
+    """Counts a request of the student's, whatever it is for, and returns whether it is allowed."""
     return room.limits.take(str(student.id), REQUESTS_PER_MINUTE, asyncio.get_running_loop().time())
 
 
@@ -415,7 +415,7 @@ async def _failed(request: Request, exc: Exception) -> Response:
 
 
 def _front(app: ASGIApp, room: Room) -> ASGIApp:
-    """Before all routes: refuses other host names than the room's own, and what pages of others send."""
+    """Before all routes: refuses host names other than the room's own, and what other sites' pages send."""
 
     async def front(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -433,7 +433,7 @@ def _front(app: ASGIApp, room: Room) -> ASGIApp:
         headers = dict(scope["headers"])
         host = headers.get(b"host", b"").decode("latin-1")
         if not is_own_host(host, scope, room):
-            # A page whose name was made to point here names itself ("DNS rebinding").
+            # A page whose name was made to point here sends its own name ("DNS rebinding").
             await refusal(421, "This class isn't reached by that name")(scope, body.receive, answer)
         elif scope["method"] not in _SAFE and not from_own_page(headers):
             await refusal(403, "Pages of other origins may not send this")(scope, body.receive, answer)
@@ -444,7 +444,7 @@ def _front(app: ASGIApp, room: Room) -> ASGIApp:
 
 
 def is_own_host(host: str, scope: Scope, room: Room) -> bool:
-    """Whether a request names the room as it is reached: by the address that it came in at, or a name."""
+    """Whether a request names the room as it is reached: by the address it came in at, or a known name."""
     try:
         parts = urlsplit(f"//{host}")
         name, port = (parts.hostname or "").lower(), parts.port

@@ -6,7 +6,7 @@ import secrets
 from collections import OrderedDict
 from typing import Final
 
-# Without those that are taken for each other on a screen: O and 0, I and 1.
+# Without those that look alike on a screen: O and 0, I and 1.
 ALPHABET: Final = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 FREE_TRIES: Final = 5
 LONGEST_WAIT_SECONDS: Final = 60.0
@@ -22,22 +22,23 @@ def new_code() -> str:
 
 
 def plain_code(code: str) -> str:
-    """What of a code is compared: its letters and digits, in capitals."""
+    """The part of a code that is compared: its letters and digits, in capitals."""
     return "".join(each for each in code.upper() if each.isascii() and each.isalnum())
 
 
 class Tries:
     """Wrong codes by address. After five of them an address waits before its next try, longer each time.
 
-    A right code has to wait as well, or the wait would tell which one is right; and it makes nothing good, or
-    whoever knows one code could try others without end. Ten quiet minutes do. Times are seconds.
+    A right code has to wait as well, or the wait would tell which one is right; and it doesn't reset the
+    count, or somebody who knows one code could try others without end. Ten quiet minutes do. Times are
+    seconds.
     """
 
     def __init__(self) -> None:
         self._wrong: OrderedDict[str, tuple[int, float]] = OrderedDict()
 
     def wait_seconds(self, address: str, now: float) -> float:
-        """How long until the address may try again, 0 where it may now."""
+        """How long until the address may try again; 0 if it may now."""
         wrong, since = self._of(address, now)
         if wrong < FREE_TRIES:
             return 0.0
@@ -45,7 +46,7 @@ class Tries:
         return max(0.0, since + longest - now)
 
     def wrong(self, address: str, now: float) -> None:
-        """It tried a code that is none."""
+        """Notes that it tried a wrong code."""
         count, _ = self._of(address, now)
         self._wrong.pop(address, None)
         self._wrong[address] = (count + 1, now)

@@ -1,8 +1,7 @@
-"""What a student's own computer needs, from the room itself: a package index of the wheels that the home has,
-and the lessons.
+"""What a student's own computer needs, served by the room: a package index and the lessons.
 
-The index is the simple repository API as HTML (PEP 503), with hashes and each wheel's `Requires-Python`. What
-is asked for is looked up among what lies there: no name from outside becomes a path.
+The index of the home's wheels is the simple repository API as HTML (PEP 503), with hashes and each wheel's
+`Requires-Python`. Names are looked up among the files that exist: no name from outside becomes a path.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ def routes(wheels: Path) -> list[Route]:
 
 
 def install_line(base_url: str) -> str:
-    """What a student types to install Reelbook from the room."""
+    """The command with which a student installs Reelbook from the room."""
     scheme, _, host = base_url.partition("://")
     trusted = f" --trusted-host {host}" if scheme == "http" else ""
     return f'pip install --index-url {base_url}{SIMPLE}{trusted} "{PACKAGE}[{EXTRA}]"'
@@ -81,7 +80,7 @@ def _page(title: str, body: Html) -> Response:
 
 
 def _by_project(wheels: Path) -> dict[str, list[Path]]:
-    """The wheels by their project's normal name."""
+    """The wheels by their project's normalized name."""
     found: dict[str, list[Path]] = {}
     for path in sorted(wheels.glob("*.whl")):
         found.setdefault(_normal(path.name.partition("-")[0]), []).append(path)
@@ -96,14 +95,14 @@ def _link(path: Path) -> Html:
     try:
         digest, python = _known(path, path.stat().st_mtime_ns)
     except (OSError, KeyError, zipfile.BadZipFile):
-        return Html("")  # half of one, as a gathering that was killed may leave it
+        return Html("")  # an incomplete one, left by a gathering that was killed
     needs = Html(' data-requires-python="{}"').format(python) if python else ""
     return Html('<a href="{}#sha256={}"{}>{}</a><br>').format(quote(path.name), digest, needs, path.name)
 
 
 @functools.lru_cache(maxsize=4096)
 def _known(path: Path, changed_at: int) -> tuple[str, str]:
-    """A wheel's SHA-256, and the Pythons that it says it runs on."""
+    """A wheel's SHA-256, and the Pythons that it supports."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     with zipfile.ZipFile(path) as wheel:

@@ -1,4 +1,4 @@
-"""How the class of a home stands, read from its file: for a notebook on the teacher's computer."""
+"""The state of a home's class, read from its file: for a notebook on the teacher's computer."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from urllib.parse import urlsplit
 from ...wire import MICRO
 from .store import QUEUED, RoomStore
 
-ADDRESS: Final = "address"  # the file with where the room was served last
+ADDRESS: Final = "address"  # the file with the address where the room was last served
 CONNECT_SECONDS: Final = 0.5
 CLIPS: Final = 4
-ENDED_SECONDS: Final = 3600.0  # so long a class that has ended is shown
+ENDED_SECONDS: Final = 3600.0  # a class that has ended is shown for so long
 
 
 @dataclass(frozen=True)
 class RoomNumbers:
-    """A class as it stands. Money is USD, `cap_usd` that of all together, None without one.
+    """The state of a class. Money is USD; `cap_usd` is for all together, None without one.
 
     `address` is empty while nobody serves it. `clips` are the newest, each with its student's name.
     """
@@ -39,13 +39,16 @@ class RoomNumbers:
 
 
 def rooms(home: Path) -> list[Path]:
-    """The folders of the home's rooms, the one that was used last first."""
+    """The folders of the home's rooms, the last used first."""
     found = (home / "rooms").glob("*/room.db")
     return [path.parent for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)]
 
 
 def room_numbers(home: Path) -> RoomNumbers | None:
-    """How the home's newest class stands; None without one, or if it ended long ago. Raises sqlite3.Error."""
+    """The state of the home's newest class; None without one, or if it ended long ago.
+
+    Raises sqlite3.Error.
+    """
     folder = next(iter(rooms(home)), None)
     if folder is None:
         return None
@@ -73,7 +76,7 @@ def room_numbers(home: Path) -> RoomNumbers | None:
 
 
 def _served_at(folder: Path) -> str:
-    """Where the room is served, by whether somebody listens there; a killed one left its address."""
+    """The room's address if somebody listens there; one that was killed leaves its address behind."""
     with contextlib.suppress(OSError, ValueError):
         address = (folder / ADDRESS).read_text()
         parts = urlsplit(address)

@@ -1,7 +1,7 @@
 """The room's pages: joining, a student's own, the teacher's, and the end. Plain HTML; forms need no script.
 
-A page knows its student by a cookie, which is a key of its own kind. What pages of others send is refused
-before it comes here, see `app`.
+A page recognises its student by a cookie, which is a key of its own kind. What other sites' pages send is
+refused before it gets here, see `app`.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ PASS: Final = "reelbook_pass"  # noqa: S105 - a cookie's name
 TEACHER: Final = "reelbook_teacher"
 COOKIE_SECONDS: Final = 7 * 86_400
 LONGEST_QUESTION: Final = 80
-SHOWN: Final = 4  # of a student's clips, the newest; the others with a press
-# A room's own words, in the tone that `states` has for the like.
+SHOWN: Final = 4  # of a student's clips, the newest; a press shows the others
+# The room's own states, in the tones that `states` has for similar ones.
 _WORDS: Final = {
     QUEUED: states.state(wire.PENDING),
     "completed": states.state(wire.COMPLETED),
@@ -68,7 +68,7 @@ StudentPage = Callable[[Room, Request, Student], Awaitable[Response]]
 
 
 def routes(room: Room) -> list[Route]:
-    """All pages, and what their forms send."""
+    """All pages, and the targets of their forms."""
 
     def route(path: str, page: Page, method: str = "GET") -> Route:
         return Route(path, partial(page, room), methods=[method])
@@ -113,7 +113,7 @@ async def _join(room: Room, request: Request) -> Response:
     form = await read_form(request)
     name, code = form.get("name", ""), form.get("code", "")
     try:
-        # Kept in the page: one that is sent again, as its answer was lost, lets in again.
+        # Kept in the page: sent again after a lost answer, it lets in again.
         _, key = await join(room, request, name, code, "page", form.get("token") or None)
     except Refused as refused:
         return await _join_page(room, request, code, name, refused)
@@ -125,7 +125,7 @@ async def _join(room: Room, request: Request) -> Response:
 async def _join_page(
     room: Room, request: Request, code: str, name: str, refused: Refused | None = None
 ) -> Response:
-    """The join page. The class's name, and the names of its list, are shown to those who have its code."""
+    """The join page. Only those who have the code see the class's name, and the names on its list."""
     settings = await asyncio.to_thread(room.store.settings)
     known = plain_code(code) == plain_code(settings.code)
     if plain_code(code) and refused is None:
@@ -251,7 +251,7 @@ def _shapes(chosen: str) -> Html:
 
 
 def _clip(room: Room, job: RoomJob, between_seconds: float | None) -> Html:
-    """One of the student's clips: the film where there is one, the prompt, what became of it."""
+    """One of the student's clips: the film if there is one, the prompt, what became of it."""
     state = _WORDS.get(job.state)
     quiet, more = "", Html("")
     if job.state == HANDED:
@@ -426,7 +426,7 @@ def _teacher_page(room: Room, request: Request) -> Response:
     students = room.store.students()
     base_url = reached_at(request)
     if request.url.hostname in _ONLY_HERE:
-        base_url = room.url or base_url  # the teacher's own way in is no student's
+        base_url = room.url or base_url  # the address that the teacher uses isn't for students
     qr = _qr(f"{base_url}/?code={settings.code}")
     body = SITE.filled(
         "teacher.html",
@@ -434,7 +434,7 @@ def _teacher_page(room: Room, request: Request) -> Response:
         state=_state(room, settings),
         qr=qr,
         or_type="or type" if qr else "Open",
-        address=base_url.removeprefix("http://"),  # browsers try that by themselves
+        address=base_url.removeprefix("http://"),  # browsers add that themselves
         code=settings.code,
         wall=_wall(room, settings, students),
         who=_who(settings, students),
@@ -495,7 +495,7 @@ async def _control(room: Room, request: Request) -> Response:
 
 
 def _raise_caps(room: Room, each_micro: int | None, all_micro: int | None) -> None:
-    """Raises caps; one is never lowered below what was promised to students who ordered by it."""
+    """Raises caps; one is never lowered below what was promised to students who have ordered."""
     settings = room.store.settings()
     chosen = {}
     if each_micro is not None and each_micro > settings.cap_micro:

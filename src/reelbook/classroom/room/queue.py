@@ -1,7 +1,7 @@
-"""Carries the room's clips through the teacher's session, in turn.
+"""Takes the room's clips through the teacher's session, in turn.
 
-A job is written down as handed over before it is submitted, and its label in `once` is its id. So a room that
-was killed at any moment finds in the session's ledger what became of it, and buys nothing twice.
+A job is recorded as handed over before it is submitted, and its label in `once` is its id. So a room that was
+killed at any moment finds in the session's ledger what became of it, and buys nothing twice.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ _log = logging.getLogger(__name__)
 
 FIRST_WAIT_SECONDS: Final = 2.0
 LONGEST_WAIT_SECONDS: Final = 60.0
-LOOK_SECONDS: Final = 5.0  # how often it looks whether the class's time is over
-BALANCE_SECONDS: Final = 30.0  # a balance is asked for at most so often
-FIND_OUT_SECONDS: Final = 10.0  # after a lost answer it finds out so soon, then twice as late each time
+LOOK_SECONDS: Final = 5.0  # how often it checks whether the class's time is over
+BALANCE_SECONDS: Final = 30.0  # a balance is asked for at most this often
+FIND_OUT_SECONDS: Final = 10.0  # the wait before finding out about a lost answer, doubled each time
 LONGEST_FIND_OUT_SECONDS: Final = 600.0
 MOST_JOBS: Final = 100_000
 
-# Nothing of this is the clip's fault: it waits, and so do those behind it.
+# None of these is the clip's fault: it waits, and so do those behind it.
 _WAITS: Final[tuple[tuple[type[ReelbookError], str], ...]] = (
     (InsufficientBalance, "The class's balance at the service is used up. Clips wait until it is filled up."),
     (SpendLimitReached, "The teacher's own spending limit is reached. Clips wait until it is raised."),
@@ -70,7 +70,7 @@ _NOT_ANSWERED: Final = (
 
 
 class RoomQueue:
-    """Sends the clips whose turn it is, and settles what ended. Belongs to one event loop."""
+    """Sends the clips whose turn it is, and settles those that ended. Belongs to one event loop."""
 
     def __init__(self, store: RoomStore, session: Session, folder: Path) -> None:
         self.store = store
@@ -78,7 +78,7 @@ class RoomQueue:
         self.trouble: str | None = None
         self._images = folder / "images"
         self._jobs: dict[int, Job] = {}
-        self._doubtful: set[int] = set()  # those that nobody knows the end of
+        self._doubtful: set[int] = set()  # those whose outcome nobody knows
         self._wake = asyncio.Event()
         self._waits_until = 0.0
         self._wait_seconds = 0.0
@@ -100,7 +100,7 @@ class RoomQueue:
         self.ask_balance()
 
     async def close(self) -> None:
-        """Sends nothing more. What was handed over goes on in the session."""
+        """Stops sending. What was handed over goes on in the session."""
         self._unsubscribe()
         running = (self._running, self._asking, self._finding_out)
         tasks = [task for task in running if task is not None]
@@ -109,12 +109,12 @@ class RoomQueue:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def poke(self) -> None:
-        """There may be something to send, or to settle. From any thread."""
+        """Says that there may be something to send or to settle. From any thread."""
         with contextlib.suppress(RuntimeError):  # the loop has ended
             self._loop.call_soon_threadsafe(self._wake.set)
 
     def progress(self, job: RoomJob) -> tuple[str, int | None]:
-        """How far a clip is: its state in the interface's words, and percent, None where it hasn't begun."""
+        """A clip's progress: its state in the interface's words, and percent, None if it hasn't begun."""
         handed = self._jobs.get(job.number) if job.state == HANDED else None
         view = None if handed is None else handed.view()
         if view is None or view.state not in (wire.PROCESSING, wire.COMPLETED):
@@ -123,7 +123,7 @@ class RoomQueue:
         return wire.PROCESSING, min(99, round(100 * (view.progress or 0.0)))
 
     async def keep_image(self, content: bytes) -> tuple[PreparedImage, str]:
-        """Makes an image ready to be sent and keeps it; its file's name. Raises InvalidImage."""
+        """Prepares an image and keeps it; returns it with its file's name. Raises InvalidImage."""
 
         def keep() -> tuple[PreparedImage, str]:
             image = prepare(content)
@@ -136,7 +136,7 @@ class RoomQueue:
         return await asyncio.to_thread(keep)
 
     def ask_balance(self) -> None:
-        """Asks what the balance is, unless somebody has within half a minute. Doesn't wait."""
+        """Asks for the balance, unless somebody has within half a minute. Doesn't wait."""
         now = asyncio.get_running_loop().time()
         if now - self._balance_at >= BALANCE_SECONDS:
             self._balance_at = now
@@ -160,7 +160,7 @@ class RoomQueue:
             balance = await asyncio.to_thread(self.session.balance)
             await asyncio.to_thread(self.store.heard_balance, balance.balance_usd, asked_at)
 
-    # What happens on its own.
+    # The background work.
 
     async def _run(self) -> None:
         while True:
@@ -203,7 +203,7 @@ class RoomQueue:
             self._look_at(number, job, now)
 
     def _take_up(self) -> None:
-        self.session.resume()  # settles first what the killed process was sending
+        self.session.resume()  # first settles what the killed process was sending
         left = self.store.handed()
         known = self._known() if left else {}
         for job in left:
@@ -216,7 +216,7 @@ class RoomQueue:
                 self._submit(job, 0.0)
 
     def _known(self) -> dict[str, Job]:
-        """The session's jobs for this class by the id that the room gave them, those of killed rooms too."""
+        """The session's jobs for this class by the room's id for them, also those of killed rooms."""
         file = self.session._ledger.file
         found: dict[str, Job] = {}
         for job in self.session.jobs(experiment=self._experiment, limit=MOST_JOBS):  # the newest first
@@ -232,7 +232,7 @@ class RoomQueue:
 
     def _submit(self, job: RoomJob, now: float) -> None:
         try:
-            request = replace(JobRequest.of_record(job.request, self._image(job)))  # checked anew
+            request = replace(JobRequest.of_record(job.request, self._image(job)))  # validated again
             with self.session.experiment(self._experiment), without_spend_warnings():
                 self._jobs[job.number] = self.session.submit(request, once=job.request_id)
         except (InvalidInput, OSError) as error:
@@ -244,7 +244,7 @@ class RoomQueue:
         return None if job.image is None else prepare((self._images / job.image).read_bytes())
 
     def _look_at(self, number: int, job: Job, now: float) -> None:
-        """Settles the job if it has come to an end; watches it again where only the watch has ended."""
+        """Settles the job if it has ended; watches it again where only the watch has ended."""
         state = job.state
         if job.request_id is not None and number not in self._doubtful:
             self.trouble, self._wait_seconds = None, 0.0
@@ -302,7 +302,7 @@ def _open(job: Job) -> bool:
 
 
 def _seconds(job: Job) -> float | None:
-    """The clip's real length, as the service said it or as the file tells."""
+    """The clip's actual length, as the service said it or from the file."""
     said = getattr(job.status, "duration_seconds", None)
     if said is not None:
         return float(said)

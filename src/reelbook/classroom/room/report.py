@@ -1,4 +1,4 @@
-"""What a class came to: a table of spending, and a page of its clips that needs no network."""
+"""A class's report: a table of spending, and a page of its clips that needs no network."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ COLUMNS: Final = (
 
 @dataclass(frozen=True)
 class StudentSum:
-    """What one student's clips came to. `last_at` is when the last clip was done, in epoch seconds."""
+    """The sum of one student's clips. `last_at` is when the last clip was done, in epoch seconds."""
 
     name: str
     clips: int
@@ -46,7 +46,7 @@ class StudentSum:
 
 @dataclass(frozen=True)
 class Written:
-    """Where a report lies. With `beside`, its clips are files beside the page: too large to be inside."""
+    """Where a report is. With `beside`, its clips are files beside the page: too large to be inside."""
 
     table: Path
     page: Path
@@ -90,7 +90,7 @@ def table(store: RoomStore) -> str:
 
 
 def page(store: RoomStore, address: Callable[[RoomJob], str], *, whole: bool = False) -> str:
-    """The class's clips as a page, hidden ones left out; `address` gives where a clip's file lies.
+    """The class's clips as a page, without hidden ones; `address` gives the address of a clip's file.
 
     With `whole` its style is inside, so that it needs no server.
     """
@@ -122,7 +122,7 @@ def period(settings: RoomSettings) -> str:
 
 
 def write(store: RoomStore, folder: Path) -> Written:
-    """Writes table and page into `folder`. Raises InvalidInput where one of them is there already."""
+    """Writes table and page into `folder`. Raises InvalidInput where one of them exists already."""
     folder.mkdir(parents=True, exist_ok=True)
     code = store.settings().code.lower()
     csv_file, html_file = folder / f"class-{code}.csv", folder / f"class-{code}.html"
@@ -151,7 +151,7 @@ def write(store: RoomStore, folder: Path) -> Written:
 
 
 def sum_words(line: StudentSum) -> tuple[str, ...]:
-    """A student's line as the table of the end shows it."""
+    """A student's line in the final table."""
     last = "–" if line.last_at is None else local(line.last_at).strftime("%H:%M")
     spent = dollars(line.spent_micro / MICRO)
     return (line.name, str(line.clips), f"{line.seconds:g}", spent, str(line.refused), last)

@@ -1,4 +1,4 @@
-"""Makes a room of a home's folder and serves it: on a socket, with uvicorn, until it is stopped."""
+"""Opens a room in a home's folder and serves it: on a socket, with uvicorn, until it is stopped."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ EVERYWHERE: Final = "0.0.0.0"  # noqa: S104 - a class is on the network
 
 @dataclass(frozen=True)
 class Choices:
-    """What a teacher chooses when a room is opened; None leaves it as it is, or as is usual.
+    """What a teacher chooses when a room is opened; None leaves it as it is, or takes the default.
 
     Caps are USD, `expires_at` epoch seconds, lengths seconds. `students` are the only names that may join.
     """
@@ -54,7 +54,7 @@ class Choices:
     max_seconds: int | None = None
 
     def columns(self) -> dict[str, Any]:
-        """What of it is to be kept, as the store names it."""
+        """The part of it that is kept, by the store's names."""
         chosen = {
             "name": self.name,
             "places": len(self.students) if self.students is not None else self.places,
@@ -80,7 +80,7 @@ def room_folder(home: Path, code: str | None) -> Path:
 
 
 def kept_class(home: Path, code: str | None = None) -> RoomSettings | None:
-    """The home's class of that code, or else its newest one that goes on; None without one."""
+    """The home's class with that code, or else its newest one that goes on; None without one."""
     for folder in rooms(home):
         with contextlib.closing(RoomStore(folder / "room.db")) as store:
             if store.begun and (code is None or folder.name == plain_code(code)):
@@ -99,10 +99,10 @@ def opened_room(
     names: Sequence[str] = (),
     tls: bool = False,
 ) -> Iterator[Room]:
-    """The room with that code in the session's home: a new one, or the one that goes on. One process's alone.
+    """The room with that code in the session's home: a new one, or the one that goes on.
 
-    Without a code it is a new one. Raises InvalidInput, also for a class of another service, and
-    ClassroomError where another process serves it.
+    For one process only. Without a code it is a new one. Raises InvalidInput, also for a class of another
+    service, and ClassroomError where another process serves it.
     """
     code = code or new_code()
     plain = plain_code(code)
@@ -195,7 +195,7 @@ def serve(room: Room, listening: socket.socket, **options: Any) -> None:
         server.should_exit = True
 
     for number in (signal.SIGINT, signal.SIGTERM):
-        # uvicorn sends itself the signal again when it is done, which would cut the cleaning off.
+        # uvicorn sends itself the signal again when it is done, which would interrupt the cleanup.
         signal.signal(number, end)
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     asyncio.run(server.serve(sockets=[listening]))
@@ -212,7 +212,7 @@ def in_thread(
     certificate: Path | None = None,
     certificate_key: Path | None = None,
 ) -> Iterator[Room]:
-    """Serves a room in a thread of this process, for a notebook and for tests; ended with the block."""
+    """Serves a room in a thread of this process, for a notebook and for tests, until the block ends."""
     tls = certificate is not None
     with opened_room(session, code, choices, tls=tls) as room:
         listening = listening_socket(room, host, port)
@@ -252,7 +252,7 @@ def _kept_port(path: Path) -> int | None:
 
 
 def _token(folder: Path) -> Secret:
-    """The teacher's token, made once for each room."""
+    """The teacher's token, created once for each room."""
     path = folder / "teacher"
     if not path.exists():
         write_whole(path, secrets.token_urlsafe(12).encode())

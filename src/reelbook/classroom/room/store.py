@@ -1,4 +1,4 @@
-"""The room's SQLite file: settings, students and their keys, jobs and the money that is reserved for them.
+"""The room's SQLite file: settings, students and their keys, jobs and the money reserved for them.
 
 Amounts are whole micro-USD, times epoch seconds. Every method is one transaction and waits for the disk: call
 it from a thread. Keys are kept as SHA-256 digests. The session's ledger is another file, and isn't written
@@ -30,7 +30,7 @@ from .codes import ALPHABET, plain_code
 from .turns import Line, clips_ahead, next_student
 
 CENT: Final = MICRO // 100
-DEVICE_SECONDS: Final = 1800.0  # how long a code for another device is good
+DEVICE_SECONDS: Final = 1800.0  # how long a code for another device is valid
 DEVICE_LETTERS: Final = 6
 NEWEST: Final = 9
 USUAL_NAME: Final = "Class"
@@ -44,7 +44,7 @@ TAKEN_BACK: Final = "taken back"
 UNCERTAIN: Final = "uncertain"
 KeyKind = Literal["api", "page", "device", "join"]
 
-# Appended to, never edited: a room made by an older version is brought up to date when it is opened.
+# Appended to, never edited: a room made by an older version is migrated when it is opened.
 MIGRATIONS: Final = (
     """
     CREATE TABLE room (
@@ -116,8 +116,9 @@ MIGRATIONS: Final = (
 
 
 def most_micro(estimate_micro: int, service: str) -> int:
-    """The most that a clip is charged for, in whole cents: a service bills its real length, a sandbox what
-    was asked for (interface, Limits).
+    """The most that a clip is charged for, in whole cents.
+
+    A service bills its real length, a sandbox what was asked for (interface, Limits).
     """
     spread = 1.0 if service == "sandbox" else 1.0 + COST_SPREAD
     return math.ceil(round(estimate_micro * spread) / CENT) * CENT
@@ -125,10 +126,10 @@ def most_micro(estimate_micro: int, service: str) -> int:
 
 @dataclass(frozen=True)
 class RoomSettings:
-    """What the teacher chose, and how the room stands. `places` None: as many as come.
+    """The teacher's choices, and the state of the room. `places` None: any number.
 
-    `expires_at` None: it lasts until it is ended. `cap_micro` is each student's, `class_cap_micro` that of
-    all together, None without one. `question` is that of the last vote, which began at `asked_at` and goes on
+    `expires_at` None: it lasts until it is ended. `cap_micro` is each student's, `class_cap_micro` for all
+    together, None without one. `question` is that of the last vote, which began at `asked_at` and goes on
     while `voting`; None where none is shown.
     """
 
@@ -156,7 +157,7 @@ class RoomSettings:
 
     @property
     def whole_cap_micro(self) -> int | None:
-        """What all together may spend, as far as there is such a bound."""
+        """What all together may spend, if that is limited."""
         if self.class_cap_micro is not None:
             return self.class_cap_micro
         return None if self.places is None else self.cap_micro * self.places
@@ -175,7 +176,7 @@ class Student:
 
 @dataclass(frozen=True)
 class RoomJob:
-    """A student's order, and what became of it. `ahead` is known of those in the queue only.
+    """A student's order, and what became of it. `ahead` is known only in the queue.
 
     `clip` is the secret part of its clip's address, `service_id` its id at the service.
     """
@@ -208,7 +209,7 @@ class RoomJob:
 
 @dataclass(frozen=True)
 class Used:
-    """What a student used in some days. Lengths in seconds."""
+    """A student's usage in some days. Lengths in seconds."""
 
     requests: int
     seconds: float
@@ -225,7 +226,7 @@ class RoomStore(SqliteFile):
     # The class.
 
     def begin(self, code: str, service: str, **chosen: Any) -> None:
-        """Makes the class where there is none yet; one that goes on takes over what was chosen anew.
+        """Makes the class if there is none yet; one that goes on takes over what was chosen anew.
 
         `chosen` are columns of `RoomSettings`.
         """
@@ -250,12 +251,12 @@ class RoomStore(SqliteFile):
             _set(db, chosen)
 
     def settings(self) -> RoomSettings:
-        """How the class stands."""
+        """The current settings."""
         with self.reading() as db:
             return _settings(db)
 
     def enrol(self, names: Sequence[str]) -> None:
-        """Puts names on the list; those that are there already stay as they are."""
+        """Puts names on the list; those already on it stay as they are."""
         with self.transaction() as db:
             db.executemany(
                 "INSERT OR IGNORE INTO students (name, name_key) VALUES (?, ?)",
@@ -269,7 +270,7 @@ class RoomStore(SqliteFile):
         self.expire()
 
     def expire(self) -> bool:
-        """Takes back what wasn't sent once the class's time is over; whether there was something."""
+        """Takes back what wasn't sent once the class's time is over; returns whether there was something."""
         with self.transaction() as db:
             now = self.clock()
             if _settings(db).open(now):
@@ -314,7 +315,7 @@ class RoomStore(SqliteFile):
             return _student(db, found.id), _new_key(db, found.id, kind, now)
 
     def device_code(self, student: int) -> str:
-        """A code with which the student joins once more on another device, for half an hour and once."""
+        """A code with which the student joins on another device, valid for half an hour and once."""
         with self.transaction() as db:
             letters = "".join(secrets.choice(ALPHABET) for _ in range(DEVICE_LETTERS))
             db.execute("DELETE FROM keys WHERE student = ? AND kind = 'device'", (student,))
@@ -322,7 +323,7 @@ class RoomStore(SqliteFile):
             return f"{_settings(db).code}-{letters[:3]}-{letters[3:]}"
 
     def join_device(self, name: str, code: str, kind: KeyKind = "api") -> tuple[Student, Secret] | None:
-        """Lets the student in on another device; None where `code` is no code for that."""
+        """Lets the student in on another device; None where `code` isn't valid for that."""
         with self.transaction() as db:
             now, room = self.clock(), _settings(db)
             given, first = plain_code(code), plain_code(room.code)
@@ -347,12 +348,12 @@ class RoomStore(SqliteFile):
             return freed.rowcount == 1
 
     def leave(self, key: str) -> None:
-        """Ends one key, as a person signs out of a page."""
+        """Ends one key, as when a person signs out of a page."""
         with self.transaction() as db:
             db.execute("DELETE FROM keys WHERE digest = ? AND kind = 'page'", (_digest(key),))
 
     def student_of(self, key: str, kind: KeyKind = "api") -> Student | None:
-        """Whose key it is; None for one that is nobody's."""
+        """Whose key it is; None if nobody's."""
         rows = self.read(
             "SELECT s.* FROM keys k JOIN students s ON s.id = k.student WHERE digest = ? AND kind = ?",
             (_digest(key), kind),
@@ -360,7 +361,7 @@ class RoomStore(SqliteFile):
         return read(Student, rows[0]) if rows else None
 
     def students(self) -> list[Student]:
-        """All of the list and all who joined, by name."""
+        """Everybody on the list and everybody who joined, by name."""
         return [read(Student, row) for row in self.read("SELECT * FROM students ORDER BY name_key")]
 
     def student(self, number: int) -> Student:
@@ -375,8 +376,8 @@ class RoomStore(SqliteFile):
     ) -> RoomJob:
         """Reserves the most that the clip can cost and puts it into the queue, in one transaction.
 
-        The same `repeat_key` gives the same job again. `image` is the file that the request's image lies in.
-        Raises Refused.
+        The same `repeat_key` returns the same job again. `image` is the file with the request's image. Raises
+        Refused.
         """
         record = json.dumps(request.record(), ensure_ascii=False, sort_keys=True)
         estimate = micro(request.estimated_cost_usd)
@@ -408,7 +409,7 @@ class RoomStore(SqliteFile):
             return _job(row, db)
 
     def left_micro(self, student: int, *, own_reserved: bool = True) -> int:
-        """What the student may still order for. Without `own_reserved`, as if nothing of theirs waited."""
+        """What the student may still order for. Without `own_reserved`, as if none of theirs waited."""
         with self.reading() as db:
             left = _left_micro(db, student)
             return max(0, left if own_reserved else left + _student(db, student).reserved_micro)
@@ -429,7 +430,7 @@ class RoomStore(SqliteFile):
             return _job(row)
 
     def hand_back(self, number: int) -> None:
-        """The service took nothing of it, and it waits again: first of its student's."""
+        """The service didn't take it, and it waits again: first of its student's."""
         with self.transaction() as db:
             row = db.execute("SELECT * FROM jobs WHERE number = ?", (number,)).fetchone()
             if row["state"] != HANDED:
@@ -448,9 +449,9 @@ class RoomStore(SqliteFile):
         seconds: float | None = None,
         service_id: str | None = None,
     ) -> None:
-        """What became of a clip, and what it really cost. An uncertain one stays reserved.
+        """Records what became of a clip, and what it really cost. An uncertain one stays reserved.
 
-        A second word about the same clip changes nothing, unless it was uncertain.
+        A second outcome for the same clip changes nothing, unless it was uncertain.
         """
         with self.transaction() as db:
             row = db.execute("SELECT * FROM jobs WHERE number = ?", (number,)).fetchone()
@@ -481,7 +482,7 @@ class RoomStore(SqliteFile):
             )
 
     def take_back(self, student: int, request_id: str) -> RoomJob | None:
-        """Takes back what wasn't sent, and frees its money. None where the student has no such job.
+        """Takes back a job that wasn't sent, and frees its money. None where the student has no such job.
 
         Raises Refused (409) for one that is on its way or over.
         """
@@ -496,11 +497,11 @@ class RoomStore(SqliteFile):
             return None if row is None else _job(row)
 
     def heard_balance(self, balance_usd: float, asked_at: float) -> None:
-        """The service said what the balance is, to a question of `asked_at`."""
+        """Records the balance by the service, asked for at `asked_at`."""
         with self.transaction() as db:
             db.execute("UPDATE room SET balance_micro = ?, balance_at = ?", (micro(balance_usd), asked_at))
 
-    # What is shown.
+    # What is displayed.
 
     def job(self, student: int, request_id: str) -> RoomJob | None:
         """The student's own job; None for an unknown one and for anybody else's."""
@@ -509,23 +510,23 @@ class RoomStore(SqliteFile):
             return None if row is None else _job(row, db)
 
     def jobs(self, student: int) -> list[RoomJob]:
-        """The student's own jobs, the newest first."""
+        """The student's own jobs, newest first."""
         with self.reading() as db:
             rows = db.execute("SELECT * FROM jobs WHERE student = ? ORDER BY number DESC", (student,))
             lines = _lines(db)
             return [_job(row, db, lines) for row in rows.fetchall()]
 
     def handed(self) -> list[RoomJob]:
-        """What the session has, and what it couldn't tell the end of, oldest first."""
+        """The jobs that the session has, and those whose end it couldn't tell, oldest first."""
         rows = self.read("SELECT * FROM jobs WHERE state IN ('handed', 'uncertain') ORDER BY number")
         return [_job(row) for row in rows]
 
     def all_jobs(self) -> list[RoomJob]:
-        """The jobs of all, oldest first."""
+        """The jobs of all students, oldest first."""
         return [_job(row) for row in self.read("SELECT * FROM jobs ORDER BY number")]
 
     def newest_clips(self, limit: int = NEWEST, *, until: float = math.inf) -> list[RoomJob]:
-        """Finished clips that nobody hid, the newest first, of those that were there `until` then."""
+        """Finished clips that nobody hid, newest first, of those that existed `until` then."""
         rows = self.read(
             "SELECT * FROM jobs WHERE clip IS NOT NULL AND NOT hidden AND ended_at <= ? "
             "ORDER BY ended_at DESC LIMIT ?",
@@ -534,7 +535,7 @@ class RoomStore(SqliteFile):
         return [_job(row) for row in rows]
 
     def clip_path(self, clip: str) -> Path | None:
-        """Where the clip of that address lies."""
+        """The path of the clip with that address."""
         rows = self.read("SELECT clip_path FROM jobs WHERE clip = ?", (clip,))
         return Path(rows[0]["clip_path"]) if rows else None
 
@@ -548,7 +549,7 @@ class RoomStore(SqliteFile):
         return {row[0]: row[1] for row in self.read("SELECT state, count(*) FROM jobs GROUP BY state")}
 
     def seconds_between_clips(self) -> float | None:
-        """How far clips' ends are apart, by the last ten of ten minutes; None where nothing tells."""
+        """The time between clips' ends, by the last ten of ten minutes; None where nothing tells."""
         rows = self.read(
             "SELECT ended_at FROM jobs WHERE state = 'completed' AND ended_at > ? "
             "ORDER BY ended_at DESC LIMIT 10",
@@ -603,7 +604,7 @@ def _lines(db: sqlite3.Connection) -> list[Line]:
 
 
 def _job(row: sqlite3.Row, db: sqlite3.Connection | None = None, lines: list[Line] | None = None) -> RoomJob:
-    """A job; one that waits with its place in the queue, where there is a `db` to look it up in."""
+    """A job; a waiting one with its place in the queue, if there is a `db` to look it up in."""
     ahead = None
     if row["state"] == QUEUED and db is not None:
         place = db.execute(
@@ -635,7 +636,7 @@ def _left_micro(db: sqlite3.Connection, student: int) -> int:
     if room["class_cap_micro"] is not None:
         left.append(room["class_cap_micro"] - spent - reserved)
     if room["balance_micro"] is not None:
-        # Whether the balance that was heard has them off it already, nobody knows.
+        # Whether the balance already excludes these, nobody knows.
         since = db.execute(
             "SELECT coalesce(sum(cost_micro), 0) FROM jobs WHERE ended_at >= ?", (room["balance_at"],)
         ).fetchone()[0]
@@ -648,7 +649,7 @@ def _reserve(db: sqlite3.Connection, student: int, more_micro: int) -> None:
 
 
 def _take_back_queued(db: sqlite3.Connection, now: float, said: str, number: int | None = None) -> int:
-    """Takes back all that waits, or one of it; how many it were."""
+    """Takes back all that waits, or one of it, and returns how many."""
     rows = db.execute(
         "SELECT number, student, reserved_micro FROM jobs "
         "WHERE state = 'queued' AND (? IS NULL OR number = ?)",
@@ -688,5 +689,5 @@ def _digest(key: str) -> str:
 
 
 def _name_key(name: str) -> str:
-    """What of a name is compared: "ada" and "Ada" are one."""
+    """The part of a name that is compared: "ada" and "Ada" are one."""
     return " ".join(name.split()).casefold()

@@ -1,4 +1,4 @@
-"""Whose clip is sent next: round robin over the students, each one's clips in their order.
+"""Whose clip is sent next: round robin over the students, each one's clips in order.
 
 Pure. The student who was served longest ago comes first, so whoever orders sixty clips waits between them,
 and whoever orders one hardly waits at all.
@@ -15,14 +15,15 @@ from ... import wire
 IN_FLIGHT = 8  # clips at the service at a time, however few requests its key has
 AT_THE_SANDBOX: Final = 24  # enough for a machine's cores; more would wait there, out of turn
 IN_FLIGHT_EACH: Final = 2  # of one student
-UNSENT: Final = 2  # handed over and not accepted yet: what waits there can't change places any more
-UNSENT_SECONDS: Final = 5  # or as many as a key with more requests can send in so long
+UNSENT: Final = 2  # handed over and not accepted yet: their order can't change any more
+UNSENT_SECONDS: Final = 5  # or as many as a key with more requests can send in that time
 
 
 def most_in_flight(requests_a_minute: int | None) -> int:
     """How many clips may be at a service at a time: as many as its key can ask about once a minute.
 
-    With fewer, requests lie idle while clips are made, or go into questions in vain, and are missing later.
+    With fewer, requests are idle while clips are made, or are spent on questions in vain and are missing
+    later.
     """
     return max(IN_FLIGHT, min(wire.MAX_REQUESTS_PER_MINUTE, requests_a_minute or 0))
 
@@ -30,17 +31,17 @@ def most_in_flight(requests_a_minute: int | None) -> int:
 def most_unsent(requests_a_minute: int | None) -> int:
     """How many clips may be handed over at a time that the service hasn't accepted yet.
 
-    The session asks about clips with the requests that aren't needed for submissions. If it sees only a few
-    of many, it asks too soon and in vain, and runs out of requests.
+    The session asks about clips with the requests that submissions don't need. If it sees only a few of many,
+    it asks too soon and in vain, and runs out of requests.
     """
     return max(UNSENT, int(most_in_flight(requests_a_minute) * UNSENT_SECONDS / wire.RATE_WINDOW_SECONDS))
 
 
 @dataclass(frozen=True)
 class Line:
-    """What one student has in the queue.
+    """One student's part of the queue.
 
-    `served` numbers the turn in which the student was served last, 0: never. `waiting` are clips in the
+    `served` numbers the turn in which the student was last served, 0: never. `waiting` are clips in the
     queue, `in_flight` those at the service. `student` breaks ties: who joined first.
     """
 
@@ -51,7 +52,7 @@ class Line:
 
 
 def next_student(lines: Iterable[Line]) -> int | None:
-    """Whose clip is sent next; None where nobody waits, or where all who wait have enough in flight."""
+    """Whose clip is sent next; None where nobody waits, or all who wait have enough in flight."""
     able = [each for each in lines if each.waiting and each.in_flight < IN_FLIGHT_EACH]
     return min(able, key=lambda each: (each.served, each.student)).student if able else None
 

@@ -1,6 +1,6 @@
 """The class's vote: of two clips at a time, each student says which is better, on a page of their own.
 
-The answers lie in the ledger of the room's session, where `rb.Study` counts them with any others.
+The answers are in the ledger of the room's session, where `rb.Study` counts them with any others.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Pair = tuple[RoomJob, RoomJob]
 
 @dataclass(frozen=True)
 class ClassVote:
-    """A vote that goes on, or the last one: its clips by their ids at the service, and its answers."""
+    """The current vote, or the last one: its clips by their ids at the service, and its answers."""
 
     question: str
     goes_on: bool
@@ -40,7 +40,7 @@ class ClassVote:
 
     @classmethod
     def of(cls, room: Room) -> ClassVote | None:
-        """As it stands; None without one. On those clips that were there when it began."""
+        """The vote as it is; None without one. On the clips that existed when it began."""
         settings = room.store.settings()
         if settings.question is None or settings.asked_at is None:
             return None
@@ -71,7 +71,7 @@ class ClassVote:
         ]
 
     def pair(self, student: Student) -> Pair | None:
-        """The next two, of clips that few have voted on; which is on the left is drawn by lot."""
+        """The next two, of clips with few votes; which is on the left is drawn by lot."""
         shown, draw = self._shown(), random.Random()  # noqa: S311 - it keeps nothing secret
         pairs = self.pairs(student)
         draw.shuffle(pairs)
@@ -90,9 +90,9 @@ class ClassVote:
 
 
 def vote(room: Room, student: Student, left: str, right: str, answer: str) -> None:
-    """Keeps an answer, "left", "right" or "neither", about two clips by their addresses.
+    """Records an answer, "left", "right" or "neither", about two clips by their addresses.
 
-    One that isn't asked of the student, or was given before, changes nothing.
+    One that the student isn't asked, or has given before, changes nothing.
     """
     asked = ClassVote.of(room)
     if asked is None or not asked.goes_on or answer not in ("left", "right", "neither"):
