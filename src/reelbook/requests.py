@@ -42,8 +42,7 @@ LONGEST_TEXT: Final = 20_000  # characters that a form takes; how many the servi
 
 @dataclass(frozen=True)
 class RequestField:
-    """All there is to know about one field of a request, for everything that asks for it, shows it or sends
-    it.
+    """All there is to know about one field of a request, for whatever asks for it, shows or sends it.
 
     `control` is what a form chooses it with, and `low`, `high` and `choices` are its limits (of a text `high`
     is the most characters). `flag` and `letter` are its option on a terminal and in `%%video`, `hint` is what

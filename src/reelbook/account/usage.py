@@ -1,5 +1,4 @@
-"""Usage over time from totals, pure: what the answers so far say about each span, and which `days` to ask
-next.
+"""Usage over time from totals, pure: what the answers say about each span, and which `days` to ask next.
 
 An answer for `days` says what was used since some moment. Subtracted from `total_spent_usd`, what was spent
 in all, it gives what had been spent up to that moment, which never changes: such points are kept for good,

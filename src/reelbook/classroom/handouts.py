@@ -116,8 +116,7 @@ def reaches_colab(address: str) -> bool:
 
 
 def requirement(given: str, *, extra: bool = False) -> str:
-    """`given` (a wheel's address, a path or a name) in pip's notation, if wanted with the extra for
-    JupyterLab.
+    """`given` (a wheel's address, a path or a name) as pip takes it, with the extra for JupyterLab or not.
 
     >>> requirement("https://example.org/reelbook-1.0-py3-none-any.whl", extra=True)
     'reelbook[lab] @ https://example.org/reelbook-1.0-py3-none-any.whl'

@@ -305,9 +305,7 @@ class Ledger(Entries):
         estimated_cost_usd: float | None = None,
         estimated_duration_seconds: float | None = None,
     ) -> None:
-        """The service accepted it (interface, POST generate/...): its id, and the estimates that came with
-        it.
-        """
+        """The service accepted it (interface, POST generate/...): its id, and the estimates with it."""
         changes: dict[str, Any] = {
             "state": wire.PENDING,
             "request_id": request_id,
@@ -446,8 +444,7 @@ class Ledger(Entries):
         return entry.kernel == self._kernel.name
 
     def took_seconds(self, request: JobRequest, *, alike: bool = False) -> list[TookSeconds]:
-        """How long the last clips of this kind took, in the order of submission; none where nobody watched
-        any.
+        """How long the last clips of this kind took, in the order of submission; none if nobody watched any.
 
         With `alike`, where there are none, those of clips of any length and shape. Not in the order of their
         ends: the long ones of a batch end last, and would look as if the service had become slower.

@@ -345,8 +345,7 @@ class Session(Tooling, SuggestsNames):
     def map(
         self, requests: Iterable[BatchItem], *, timeout: float | None = None, **options: Unpack[BatchOptions]
     ) -> Clips:
-        """Submits a batch at once, and returns its clips in the order of the requests, as `Executor.map`
-        does.
+        """Submits a batch at once, and returns its clips in the order of the requests, like `Executor.map`.
 
         For `for` and `async for`; `options` are those of `submit_many`. In `for`, `timeout`, in seconds from
         this call on, raises WaitTimeout, and the jobs go on.
@@ -572,8 +571,7 @@ class Session(Tooling, SuggestsNames):
         return tuple(self._ledger.sweeps.all())
 
     def spending(self) -> Spending:
-        """What this session's clips have cost so far, what those of the key have, and what `max_spend`
-        leaves.
+        """What the clips of this session and of the key have cost so far, and what `max_spend` leaves.
 
         `print(session.spending())` says it in a sentence. A clip that an agent tool bought is included once
         it was taken up and has ended.
