@@ -164,8 +164,7 @@ class ToolServer:
             raise errors.DeadlineExceeded("The tool server didn't answer in time.") from None
 
     async def _sent(self, send: Callable[[ToolConnection], Awaitable[T]], seconds: float) -> T:
-        """Returns what `send` does; repeats it where the server had dropped the session and refused it
-        unread.
+        """Returns what `send` does; repeats it where the server had dropped the session, unread.
 
         Raises ExchangeFailed, TimeoutError, and ReelbookError where the server can't be joined.
         """
