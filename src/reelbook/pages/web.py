@@ -56,6 +56,11 @@ class Site:
         """A whole page, which no browser keeps."""
         return HTMLResponse(self.whole(title, body), status, headers=FRESH)
 
+    def enter_page(self, title: str, why: str = "", status: int = 200) -> Response:
+        """The page that asks for the token; `why` the last one wasn't taken."""
+        said = Html('<p class="why" role="alert">{}</p>').format(why) if why else ""
+        return self.page(title, self.filled("enter.html", bad=" bad" if why else "", why=said), status=status)
+
     def style(self) -> str:
         """All style sheets as one, for a page that is kept as a file."""
         return (_static(_SHARED, "page.css") + _static(self.folder, f"{self.name}.css")).decode()

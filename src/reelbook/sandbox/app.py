@@ -6,23 +6,21 @@ Every answer to a request with a valid key carries the rate-limit headers. The c
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import importlib
 import logging
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .. import wire
 from ..pages.web import same
+from ..web.application import application, clip_file
 from ..web.connections import RequestBody
 from ..web.openapi import OPENAPI, document
 from ..web.payloads import (
@@ -59,14 +57,9 @@ def make_app(service: SandboxService, *, loopback_only: bool = True) -> ASGIApp:
     """The service as an ASGI application. With `loopback_only`, requests for other host names are refused."""
     tools, faults, log = _ToolDoor(service), Faults(), page.Timeline()
 
-    @contextlib.asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        await service.start()
-        try:
-            yield
-        finally:
-            await tools.close()
-            await service.close()
+    async def close() -> None:
+        await tools.close()
+        await service.close()
 
     endpoints: dict[str, dict[str, Handler]] = {
         wire.TEXT_TO_VIDEO: {"POST": _text_to_video},
@@ -79,8 +72,8 @@ def make_app(service: SandboxService, *, loopback_only: bool = True) -> ASGIApp:
         wire.KEYS: {"GET": _list_keys, "POST": _create_key},
         f"{wire.KEYS}/{{key_id}}": {"DELETE": _revoke_key},
     }
-    app = Starlette(
-        routes=[
+    app = application(
+        [
             *(
                 Route(path, _authenticated(service, path, by_method), methods=list(by_method))
                 for path, by_method in endpoints.items()
@@ -91,10 +84,9 @@ def make_app(service: SandboxService, *, loopback_only: bool = True) -> ASGIApp:
             *control.routes(service, faults),
             *page.routes(service, faults, log),
         ],
-        lifespan=lifespan,
-        exception_handlers={HTTPException: _no_such_route, Exception: _failed},
+        start=service.start,
+        close=close,
     )
-    app.router.redirect_slashes = False  # a redirected POST is one more chance to pay twice
     return _front(app, service, faults, log, loopback_only)
 
 
@@ -135,8 +127,7 @@ def _videos(service: SandboxService) -> Callable[[Request], Awaitable[Response]]
             return refusal(
                 service.expired_status(name), "This link has expired; the job's status has a new one"
             )
-        # FileResponse answers byte ranges, without which no player can seek.
-        return FileResponse(path, media_type="video/mp4", headers={"Cache-Control": "private"})
+        return clip_file(path)
 
     return endpoint
 
@@ -169,15 +160,6 @@ def _authenticated(
 
 async def _interface(request: Request) -> Response:
     return JSONResponse(document(version=version()))
-
-
-async def _no_such_route(request: Request, exc: Exception) -> Response:
-    assert isinstance(exc, HTTPException)
-    return refusal(exc.status_code, exc.detail, exc.headers)
-
-
-async def _failed(request: Request, exc: Exception) -> Response:
-    return refusal(500, "Internal server error")
 
 
 class _ToolDoor:

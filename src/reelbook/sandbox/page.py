@@ -34,6 +34,7 @@ from .faults import Faults
 from .jobs import SandboxJob, progress
 from .service import VIDEOS, SandboxService
 
+TITLE: Final = "Sandbox"
 SITE: Final = Site("sandbox", Path(__file__).parent, f"{protocol.PREFIX}/static")
 PAGE: Final = "/"
 ENTER: Final = f"{protocol.PREFIX}/enter"
@@ -84,26 +85,21 @@ def routes(service: SandboxService, faults: Faults, log: Timeline) -> list[Route
     def name(request: Request) -> str:
         return f"reelbook_sandbox_{urlsplit(reached_at(request)).port or 80}"
 
-    def enter_page(why: str = "", status: int = 200) -> Response:
-        said = Html('<p class="why" role="alert">{}</p>').format(why) if why else ""
-        body = SITE.filled("enter.html", bad=" bad" if why else "", why=said)
-        return SITE.page("Sandbox", body, status=status)
-
     async def page(request: Request) -> Response:
         if not same(request.cookies.get(name(request), ""), cookie):
-            return enter_page()
+            return SITE.enter_page(TITLE)
         return await _page(service, faults, log, request)
 
     async def enter(request: Request) -> Response:
         if not same((await read_form(request)).get("token", "").strip(), token.reveal()):
-            return enter_page("This isn't the token.", 403)
+            return SITE.enter_page(TITLE, "This isn't the token.", 403)
         answer = RedirectResponse(PAGE, 303)
         answer.set_cookie(name(request), cookie, httponly=True, samesite="strict")
         return answer
 
     async def press(request: Request) -> Response:
         if not same(request.cookies.get(name(request), ""), cookie):
-            return enter_page(status=403)
+            return SITE.enter_page(TITLE, status=403)
         form = await read_form(request)
         try:
             if form.get("action") == "top up":
@@ -167,7 +163,7 @@ async def _page(
         endpoints=_options(("any", *get_args(protocol.Endpoint))),
         faults=_faults(faults),
     )
-    return SITE.page("Sandbox", body, status=200 if refused is None else refused.status)
+    return SITE.page(TITLE, body, status=200 if refused is None else refused.status)
 
 
 def _figures(*figures: tuple[str, object]) -> Html:

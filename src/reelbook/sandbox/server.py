@@ -13,9 +13,8 @@ import sys
 import sysconfig
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
@@ -29,6 +28,8 @@ from .protocol import Pace, version
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
+    import uvicorn
 
 
 ABOUT_TIMEOUT_SECONDS = 5.0
@@ -105,9 +106,8 @@ def in_thread(
     `executor` replaces the worker processes and is shut down with it; without one a script needs a main
     guard, as for all of multiprocessing. `settings` go to `SandboxService`.
     """
-    import asyncio
-
     from ..web.listening import LOOPBACK, bound_socket
+    from ..web.listening import in_thread as in_server_thread
     from .service import SandboxService
     from .serving import local_url, make_server
 
@@ -119,26 +119,14 @@ def in_thread(
     lock.acquire()
     service = SandboxService(home, pace=pace, **settings)
     listening = bound_socket(LOOPBACK, 0)
-    answers: SimpleQueue[bool] = SimpleQueue()
-    server = make_server(service, listening, host=LOOPBACK, on_started=lambda: answers.put(True))
 
-    def run() -> None:
-        try:
-            with asyncio.Runner() as runner:
-                runner.run(server.serve(sockets=[listening]))
-        finally:
-            lock.release()
-            answers.put(False)
+    def make(on_started: Callable[[], None]) -> uvicorn.Server:
+        return make_server(service, listening, host=LOOPBACK, on_started=on_started)
 
-    thread = threading.Thread(target=run, name="reelbook-sandbox", daemon=True)
-    thread.start()
-    if not answers.get():
-        raise SandboxError("The sandbox could not be started in a thread.")
-    try:
+    with in_server_thread(make, listening, "reelbook-sandbox", on_ended=lock.release) as answers:
+        if not answers:
+            raise SandboxError("The sandbox could not be started in a thread.")
         yield handle_on(home, local_url(listening), os.getpid())
-    finally:
-        service.end()
-        thread.join()
 
 
 def _start(home: Path, places: Places, timeout_seconds: float) -> Sandbox:

@@ -5,14 +5,12 @@ server.py starts such a process, and finds it.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import functools
 import logging
 import logging.handlers
 import os
 import shutil
-import signal
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +20,7 @@ from filelock import Timeout
 
 from ..deadlines import acquire
 from ..errors import SandboxError
-from ..web.listening import LOOPBACK, LOOPBACK_NAMES, bound_socket, own_address
+from ..web.listening import LOOPBACK, LOOPBACK_NAMES, bound_socket, own_address, run
 from ..web.listening import make_server as listening_server
 from .app import make_app
 from .cluster import DaskPool
@@ -83,10 +81,7 @@ def serve(
                 _introduce(local_url(listening), host, places)
 
         server = make_server(service, listening, host=host, on_started=on_started)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            # uvicorn sends itself the signal again when it is done, which would interrupt the cleanup.
-            signal.signal(number, lambda *_: service.end())
-        asyncio.run(server.serve(sockets=[listening]))
+        run(server, listening)
 
 
 def bounded_log(places: Places) -> logging.Handler:
@@ -115,10 +110,7 @@ def local_url(listening: socket.socket) -> str:
 def make_server(
     service: SandboxService, listening: socket.socket, *, host: str, on_started: Callable[[], None]
 ) -> uvicorn.Server:
-    """A uvicorn server of `service`, whose notice is up while it runs. Run its `serve(sockets=[listening])`.
-
-    `on_started` is called when it answers.
-    """
+    """A uvicorn server of `service`, whose notice is up while it runs. `on_started`: it answers."""
     places = service.places
 
     def started() -> None:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import signal
 import socket
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final
 
 from starlette.types import ASGIApp
@@ -54,7 +59,7 @@ def make_server(
     on_ended: Callable[[], None] = lambda: None,
     **more: Any,
 ) -> uvicorn.Server:
-    """A uvicorn server of `app`. Run its `serve(sockets=[...])`; `more` goes to uvicorn.Config.
+    """A uvicorn server of `app`, to be given to `run` or `in_thread`; `more` goes to uvicorn.Config.
 
     `on_started` is called when it answers, `on_ended` when it doesn't any more.
     """
@@ -93,3 +98,47 @@ def make_server(
             **more,
         )
     )
+
+
+def run(server: uvicorn.Server, listening: socket.socket) -> None:
+    """Runs the server on the main thread until SIGINT or SIGTERM, or until it is told to exit."""
+
+    def end(*_: object) -> None:
+        server.should_exit = True
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # uvicorn sends itself the signal again when it is done, which would interrupt the cleanup.
+        signal.signal(number, end)
+    asyncio.run(server.serve(sockets=[listening]))
+
+
+@contextlib.contextmanager
+def in_thread(
+    make: Callable[[Callable[[], None]], uvicorn.Server],
+    listening: socket.socket,
+    name: str,
+    *,
+    on_ended: Callable[[], None] = lambda: None,
+) -> Iterator[bool]:
+    """Runs a server in a thread of that name until the block ends, and yields whether it answers.
+
+    `make` gets what the server calls when it answers. `on_ended` is called on the thread when it has ended.
+    """
+    answers: SimpleQueue[bool] = SimpleQueue()
+    server = make(lambda: answers.put(True))
+
+    def work() -> None:
+        try:
+            with asyncio.Runner() as runner:
+                runner.run(server.serve(sockets=[listening]))
+        finally:
+            on_ended()
+            answers.put(False)
+
+    thread = threading.Thread(target=work, name=name, daemon=True)
+    thread.start()
+    try:
+        yield answers.get()
+    finally:
+        server.should_exit = True
+        thread.join()

@@ -7,21 +7,18 @@ are unknown here, and nothing leads to a key of the service's.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import math
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -32,6 +29,7 @@ from ...pages.web import SECURITY, from_own_page
 from ...requests import JobRequest
 from ...sandbox import protocol
 from ...secret import Secret
+from ...web.application import application, clip_file
 from ...web.connections import RequestBody
 from ...web.limits import Admission, Limits
 from ...web.openapi import OPENAPI, document
@@ -105,14 +103,6 @@ class Room:
 def make_app(room: Room, pages: list[Route]) -> ASGIApp:
     """The room as an ASGI application, with these pages."""
 
-    @contextlib.asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        await room.queue.start()
-        try:
-            yield
-        finally:
-            await room.queue.close()
-
     endpoints: dict[tuple[str, str], Handler] = {
         ("POST", wire.TEXT_TO_VIDEO): _text_to_video,
         ("POST", wire.IMAGE_TO_VIDEO): _image_to_video,
@@ -122,8 +112,8 @@ def make_app(room: Room, pages: list[Route]) -> ASGIApp:
         ("GET", wire.ROOM_JOBS): _jobs,
         ("DELETE", f"{wire.ROOM_JOBS}/{{request_id}}"): _take_back,
     }
-    app = Starlette(
-        routes=[
+    app = application(
+        [
             *(
                 Route(path, _for_student(room, handler), methods=[method])
                 for (method, path), handler in endpoints.items()
@@ -134,10 +124,9 @@ def make_app(room: Room, pages: list[Route]) -> ASGIApp:
             Route(f"{CLIPS}/{{name}}.mp4", partial(_clip, room), methods=["GET"]),
             *pages,
         ],
-        lifespan=lifespan,
-        exception_handlers={HTTPException: _no_such_route, Exception: _failed},
+        start=room.queue.start,
+        close=room.queue.close,
     )
-    app.router.redirect_slashes = False  # a redirected POST is one more chance to pay twice
     return _front(app, room)
 
 
@@ -344,8 +333,7 @@ async def _clip(room: Room, request: Request) -> Response:
     path = await asyncio.to_thread(room.store.clip_path, request.path_params["name"])
     if path is None or not path.is_file():
         return refusal(404, "No such clip")
-    # FileResponse answers byte ranges, without which no player can seek.
-    return FileResponse(path, media_type="video/mp4", headers={"Cache-Control": "private"})
+    return clip_file(path)
 
 
 async def join_as_program(room: Room, request: Request) -> Response:
@@ -403,15 +391,6 @@ def _for_student(room: Room, handler: Handler) -> Callable[[Request], Awaitable[
             return refusal(500, "Internal server error", headers)
 
     return endpoint
-
-
-async def _no_such_route(request: Request, exc: Exception) -> Response:
-    assert isinstance(exc, HTTPException)
-    return refusal(exc.status_code, exc.detail, exc.headers)
-
-
-async def _failed(request: Request, exc: Exception) -> Response:
-    return refusal(500, "Internal server error")
 
 
 def _front(app: ASGIApp, room: Room) -> ASGIApp:

@@ -746,11 +746,7 @@ async def _table(room: Room, request: Request) -> Response:
 # What the pages share.
 
 
-def _enter_page(why: str = "", status: int = 200) -> Response:
-    said = Html('<p class="why" role="alert">{}</p>').format(why) if why else Html("")
-    return SITE.page(
-        "The teacher's page", SITE.filled("enter.html", bad=" bad" if why else "", why=said), status=status
-    )
+_enter_page = partial(SITE.enter_page, "The teacher's page")
 
 
 def _of_student(page: StudentPage) -> Page:

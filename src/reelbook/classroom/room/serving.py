@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
 import secrets
-import signal
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final
 
 from filelock import FileLock, Timeout
@@ -19,7 +15,8 @@ from filelock import FileLock, Timeout
 from ...atomic_files import write_whole
 from ...errors import ClassroomError, InvalidInput
 from ...secret import Secret
-from ...web.listening import LOOPBACK, bound_socket, own_address
+from ...web.listening import LOOPBACK, bound_socket, own_address, run
+from ...web.listening import in_thread as in_server_thread
 from ...web.listening import make_server as listening_server
 from ...wire import MICRO
 from .app import Room, make_app
@@ -172,7 +169,7 @@ def make_server(
     certificate: Path | None = None,
     certificate_key: Path | None = None,
 ) -> uvicorn.Server:
-    """A uvicorn server of the room. Run its `serve(sockets=[…])`; `on_started` is called when it answers."""
+    """A uvicorn server of the room. `on_started` is called when it answers."""
     from .pages import routes
 
     def started() -> None:
@@ -189,16 +186,8 @@ def make_server(
 
 def serve(room: Room, listening: socket.socket, **options: Any) -> None:
     """Serves the room on the main thread until SIGINT or SIGTERM. `options` go to `make_server`."""
-    server = make_server(room, **options)
-
-    def end(*_: object) -> None:
-        server.should_exit = True
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        # uvicorn sends itself the signal again when it is done, which would interrupt the cleanup.
-        signal.signal(number, end)
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    asyncio.run(server.serve(sockets=[listening]))
+    run(make_server(room, **options), listening)
 
 
 @contextlib.contextmanager
@@ -217,30 +206,16 @@ def in_thread(
     with opened_room(session, code, choices, tls=tls) as room:
         listening = listening_socket(room, host, port)
         room.url = address_of(listening, tls=tls)
-        answers: SimpleQueue[bool] = SimpleQueue()
-        server = make_server(
-            room,
-            on_started=lambda: answers.put(True),
-            certificate=certificate,
-            certificate_key=certificate_key,
-        )
 
-        def run() -> None:
-            try:
-                with asyncio.Runner() as runner:
-                    runner.run(server.serve(sockets=[listening]))
-            finally:
-                answers.put(False)
+        def make(on_started: Callable[[], None]) -> uvicorn.Server:
+            return make_server(
+                room, on_started=on_started, certificate=certificate, certificate_key=certificate_key
+            )
 
-        thread = threading.Thread(target=run, name="reelbook-room", daemon=True)
-        thread.start()
-        if not answers.get():
-            raise ClassroomError("The room could not be started in a thread.")
-        try:
+        with in_server_thread(make, listening, "reelbook-room") as answers:
+            if not answers:
+                raise ClassroomError("The room could not be started in a thread.")
             yield room
-        finally:
-            server.should_exit = True
-            thread.join()
 
 
 def _kept_port(path: Path) -> int | None:
