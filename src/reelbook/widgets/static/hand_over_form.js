@@ -69,6 +69,7 @@ function render({ model, el }) {
   });
   frame.draw(Object.keys(WITH), () => boxes.forEach((box, at) => { box.checked = model.get(Object.keys(WITH)[at]); }));
   frame.draw(["title"], () => { if (document.activeElement !== title) title.value = model.get("title"); });
+  frame.onClose(() => set("title", title.value)); // the next view goes on with what was typed
   frame.draw(["result"], () => {
     /** @type {Saved} */
     const result = model.get("result");
