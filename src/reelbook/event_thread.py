@@ -42,7 +42,7 @@ class Future(Generic[T]):
     def __init__(self) -> None:
         self._outcome: tuple[T | None, BaseException | None] | None = None
         self._callbacks: deque[Callable[[Future[T]], object]] = deque()
-        self._unwanted = False
+        self._cancelled = False
         self._end: Callable[[], object] | None = None
 
     def done(self) -> bool:
@@ -88,7 +88,7 @@ class Future(Generic[T]):
 
     def cancel(self) -> None:
         """Asks for the work to end, which may have an outcome all the same."""
-        self._unwanted = True
+        self._cancelled = True
         if self._end is not None:
             self._end()
 
@@ -104,7 +104,7 @@ class Future(Generic[T]):
     def carry_out(self, work: Callable[[], T]) -> None:
         """Does the work on this thread and settles it with the outcome; unless it was cancelled before."""
         try:
-            if self._unwanted:
+            if self._cancelled:
                 raise CancelledError
             result = work()
         except BaseException as error:
@@ -165,7 +165,7 @@ class EventThread:
         self.settling: list[Callable[[], Awaitable[None]]] = []
         self.closing: list[Callable[[], Awaitable[None]]] = []
         self.telling: list[Callable[[], None]] = []
-        self._door = threading.RLock()  # between handing over and the end, after which nothing runs
+        self._lock = threading.RLock()  # between handing over and the end, after which nothing runs
         self._ending = False
         self._stopped = False
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
@@ -248,7 +248,7 @@ class EventThread:
         """Cancels what runs, closes what was opened and ends the thread. Safe to call twice."""
         if self.loop.is_closed() or not self._thread.is_alive():
             return
-        with self._door:
+        with self._lock:
             # First: work handed over from now on would wait for an answer that never comes, and a caller that
             # looked before the loop knew would go on with what is about to end.
             self._ending = True
@@ -279,7 +279,7 @@ class EventThread:
     def _hand_over(self, begin: Callable[[], None]) -> None:
         """Calls `begin` on the loop, in the caller's context. Raises SessionClosed."""
         self.refuse_closed()
-        with self._door:
+        with self._lock:
             if self._ending:
                 raise SessionClosed(CLOSED)
             self.loop.call_soon_threadsafe(begin)
@@ -301,7 +301,7 @@ class EventThread:
 
         task.add_done_callback(settle)
         future._end = end
-        if future._unwanted:
+        if future._cancelled:
             task.cancel()
 
     async def _end(self) -> None:

@@ -10,7 +10,7 @@ from account.usage_service import AFTERNOON, DAY, Service, busy, refine
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reelbook.account.usage import Known, Reading, Totals, infer_reading, spans
+from reelbook.account.usage import KnownUsage, Reading, Totals, infer_reading, spans
 
 BOTH = pytest.mark.parametrize("reading", ["rolling", "calendar"])
 
@@ -99,7 +99,7 @@ def test_totals_that_contradict_each_other_are_one_span() -> None:
         Totals(now + 6, 7, 6.0, 120, 12, 50.0),
         Totals(now + 12, 1, 1.0, 20, 2, 50.0),
     )
-    found = spans(Known(30, now, answers))
+    found = spans(KnownUsage(30, now, answers))
     assert [(round(span.days, 1), span.usd) for span in found] == [(29.0, 4.0), (1.0, 1.0)]
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from reelbook.account.usage import Known, Reading, Totals, UsageSpan, began_at, next_days
+from reelbook.account.usage import KnownUsage, Reading, Totals, UsageSpan, began_at, next_days
 
 DAY = 86_400.0
 MIDNIGHT = 20_000 * DAY
@@ -49,9 +49,9 @@ def refine(
     most: int = 1000,
     each: float = 6.0,
     reading: Reading | None = None,
-) -> tuple[Known, int]:
+) -> tuple[KnownUsage, int]:
     """Asks as a session would, every `each` seconds; what is known then, and how many questions it took."""
-    known = Known(days, now, kept, reading=reading or service.reading)
+    known = KnownUsage(days, now, kept, reading=reading or service.reading)
     asked: list[int] = []
     while len(asked) < most and (wanted := next_days(known, asked)) is not None:
         asked.append(wanted)

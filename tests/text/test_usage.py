@@ -8,7 +8,7 @@ import pytest
 
 from reelbook.account import Facts
 from reelbook.account.usage import DAY_SECONDS, Reading, Totals, UsageSpan
-from reelbook.account.usage_history import Own
+from reelbook.account.usage_history import PaidClip
 from reelbook.text.usage import (
     ledger_words,
     pace_words,
@@ -105,14 +105,14 @@ def test_each_reading_is_said() -> None:
 def test_the_ledger_stands_beside_the_service() -> None:
     """Less, the same, and more, each with its reason; the shares by experiment, the most first."""
     own = [
-        Own(MIDNIGHT, 7.0, "light", True),
-        Own(MIDNIGHT, 0.6, None, False),
-        Own(MIDNIGHT, 0.25, "old", True),
+        PaidClip(MIDNIGHT, 7.0, "light", True),
+        PaidClip(MIDNIGHT, 0.6, None, False),
+        PaidClip(MIDNIGHT, 0.25, "old", True),
     ]
     assert ledger_words(own, TOTAL) == "Reelbook's own ledger has $7.85, the same."
     assert "$0.25 was used elsewhere" in ledger_words(own[:2], TOTAL)
     assert "$7.00 more than the service reports" in ledger_words([*own, own[0]], TOTAL)
-    own.append(Own(MIDNIGHT, 8.0, "long", False))
+    own.append(PaidClip(MIDNIGHT, 8.0, "long", False))
     assert share_words([]) == []
     assert share_words(own) == [
         ("This session", "$7.25"),

@@ -179,7 +179,7 @@ _OTHERS: Final[dict[Answer, str]] = {
 
 def _find(entry: Entry, evidence: Evidence, *, alone: bool) -> Finding:
     sandbox = evidence.rules.sandbox
-    changes = _changes(evidence, _course(entry).sent_at)
+    changes = _changes(evidence, _bounds(entry).sent_at)
     if not changes:
         known = ", ".join(
             f"{figure} {_written(figure, value)}"
@@ -209,14 +209,14 @@ def _conclusion(entry: Entry, changes: list[_Change], evidence: Evidence) -> tup
         at = clock(local(tool_at))
         return "can't tell", f"An agent tool was called at {at}, and may have bought a clip.", _WEB_APP
     estimate = entry.estimated_cost_usd
-    mine = _course(entry)
+    mine = _bounds(entry)
     ended_by, least = mine.accepted_by + PATIENCE_SECONDS, estimate * (1 - COST_SPREAD)
     mine = replace(mine, ended_by=ended_by, least_usd=least, clip=True, sure=True)
     others = [each for each in evidence.others if each.state not in _BOUGHT_NOTHING]
-    courses = [_course(each) for each in (*others, *evidence.uncertain) if each is not entry]
+    bounds = [_bounds(each) for each in (*others, *evidence.uncertain) if each is not entry]
     # What a sandbox counts is known; its money would only tell later.
     telling = [each for each in changes if each.figure == "requests" or not rules.sandbox]
-    answer = _answer(mine, courses, telling, rules)
+    answer = _answer(mine, bounds, telling, rules)
     if answer is None:
         reason = (
             "The figures and the clips in the ledger don't fit together: others use the account, it seems."
@@ -230,7 +230,7 @@ def _conclusion(entry: Entry, changes: list[_Change], evidence: Evidence) -> tup
         )
         return answer, _OTHERS[answer], advice
     in_the_end = [replace(each, now=replace(each.now, at=math.inf)) for each in telling]
-    if _answer(mine, courses, in_the_end, rules) != "not accepted":
+    if _answer(mine, bounds, in_the_end, rules) != "not accepted":
         return answer, "Other clips may explain this as well.", _WEB_APP
     shown_by = max(evidence.now.at, mine.accepted_by if rules.sandbox else mine.ended_by)
     again = clock(local(shown_by + rules.settle_seconds + 1.0))
@@ -245,7 +245,7 @@ def _may_buy(call: ToolCall, since: float, rules: Rules) -> bool:
 
 
 def _answer(
-    mine: _Course, others: Sequence[_Course], changes: Sequence[_Change], rules: Rules
+    mine: _JobBounds, others: Sequence[_JobBounds], changes: Sequence[_Change], rules: Rules
 ) -> Answer | None:
     """What became of `mine` if nobody else moved the figures; None if they fit neither way."""
     fitting = {each.figure: each.fits(mine, others, rules) for each in changes}
@@ -263,7 +263,7 @@ def _answer(
 
 
 @dataclass(frozen=True)
-class _Course:
+class _JobBounds:
     """A job as far as it is known. Times are epoch seconds.
 
     In the end it costs between `least_usd` and `most_usd`. `clip` is True where it became one, `sure` False
@@ -280,7 +280,7 @@ class _Course:
     sure: bool
 
 
-def _course(entry: Entry) -> _Course:
+def _bounds(entry: Entry) -> _JobBounds:
     sent = entry.intended_at if entry.sent_at is None else entry.sent_at
     ended = math.inf if entry.ended_at is None else entry.ended_at
     answered = entry.request_id is not None
@@ -295,7 +295,7 @@ def _course(entry: Entry) -> _Course:
     least, most = estimate * (1 - COST_SPREAD), estimate * (1 + COST_SPREAD)
     if clip and entry.cost_usd is not None:
         least = most = entry.cost_usd
-    return _Course(
+    return _JobBounds(
         sent_at=min(sent, accepted_by),
         accepted_by=accepted_by,
         ended_by=ended if clip or (answered and entry.state == wire.FAILED) else math.inf,
@@ -321,7 +321,7 @@ class _Change:
         """When the earlier one was asked for. Where that wasn't kept, its answer took a minute at most."""
         return self.before.at - DEADLINE_SECONDS if self.before.asked_at is None else self.before.asked_at
 
-    def fits(self, mine: _Course, others: Sequence[_Course], rules: Rules) -> tuple[bool, bool]:
+    def fits(self, mine: _JobBounds, others: Sequence[_JobBounds], rules: Rules) -> tuple[bool, bool]:
         """Whether the figure fits if `mine` wasn't accepted, and if it was."""
         move, slack = (self._count, 0.5) if self.figure == "requests" else (self._money, ROUNDING_USD)
         moves = [move(each, rules) for each in others]
@@ -331,26 +331,26 @@ class _Change:
         own_least, own_most = move(mine, rules)
         return least <= self.moved <= most, least + own_least <= self.moved <= most + own_most
 
-    def _money(self, course: _Course, rules: Rules) -> tuple[float, float]:
+    def _money(self, job: _JobBounds, rules: Rules) -> tuple[float, float]:
         """The least and the most that a job moves it by, charged when it is accepted or at its end."""
-        if course.ended_by + rules.follow_seconds < self.asked_at:
+        if job.ended_by + rules.follow_seconds < self.asked_at:
             return 0.0, 0.0
         least = 0.0
-        if course.sent_at < self.before.at:
+        if job.sent_at < self.before.at:
             # Charged before, it may get part of it back when it ends, or all where it fails.
-            least = min(0.0, course.least_usd - course.estimate_usd)
-        elif course.sure and course.ended_by + rules.settle_seconds <= self.now.at:
-            least = course.least_usd
-        return least, max(course.estimate_usd, course.most_usd)
+            least = min(0.0, job.least_usd - job.estimate_usd)
+        elif job.sure and job.ended_by + rules.settle_seconds <= self.now.at:
+            least = job.least_usd
+        return least, max(job.estimate_usd, job.most_usd)
 
-    def _count(self, course: _Course, rules: Rules) -> tuple[float, float]:
+    def _count(self, job: _JobBounds, rules: Rules) -> tuple[float, float]:
         """The same for the count.
 
         A sandbox counts what it accepts; elsewhere only a clip certainly counts.
         """
-        by = course.accepted_by if rules.sandbox else course.ended_by
-        inside = course.sent_at >= self.before.at and by + rules.settle_seconds <= self.now.at
-        counts = course.sure and (course.clip or rules.sandbox)
+        by = job.accepted_by if rules.sandbox else job.ended_by
+        inside = job.sent_at >= self.before.at and by + rules.settle_seconds <= self.now.at
+        counts = job.sure and (job.clip or rules.sandbox)
         return float(inside and counts), float(by + rules.follow_seconds >= self.asked_at)
 
 

@@ -65,7 +65,7 @@ class UsageSpan:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownUsage:
     """All that is known: answers, and how `days` are counted.
 
     `reading` None means unknown: days are then taken as counted back from the moment of asking. `began` is
@@ -92,13 +92,13 @@ def began_at(answered_at: float, days: int, reading: Reading | None) -> float:
     return answered_at - days * DAY_SECONDS
 
 
-def total_usd(known: Known) -> Totals | None:
+def total_usd(known: KnownUsage) -> Totals | None:
     """The service's own total of the period, as last answered."""
     fitting = [a for a in known.answers if a.days == known.days and a.at >= known.began]
     return max(fitting, key=lambda answer: answer.at, default=None)
 
 
-def spans(known: Known) -> tuple[UsageSpan, ...]:
+def spans(known: KnownUsage) -> tuple[UsageSpan, ...]:
     """The period in spans, oldest first, without gaps; empty before the first answer."""
     points = _points(known)
     seconds, requests = (_between(known, points, figure) for figure in ("seconds", "requests"))
@@ -110,7 +110,7 @@ def spans(known: Known) -> tuple[UsageSpan, ...]:
     return tuple(found)
 
 
-def next_days(known: Known, asked: Collection[int]) -> int | None:
+def next_days(known: KnownUsage, asked: Collection[int]) -> int | None:
     """The `days` to ask next; None when every day with money in it is known by itself.
 
     The whole period first, then 30, 7 and 1 where they divide money, then the halves of what holds most.
@@ -143,7 +143,7 @@ def infer_reading(answers: Sequence[Totals]) -> Reading | None:
     return fitting[0] if len(fitting) == 1 else None
 
 
-def _usable(known: Known) -> list[Totals]:
+def _usable(known: KnownUsage) -> list[Totals]:
     """Usable answers, oldest first. Without a total spent, only those of this round fit together."""
     answers = sorted(known.answers, key=lambda answer: answer.at)
     recent = [answer for answer in answers if answer.at >= known.began]
@@ -158,7 +158,7 @@ def _point(answer: Totals, reading: Reading | None) -> _Point:
     return _Point(began_at(answer.at, answer.days, reading), (answer.spent_usd or 0.0) - answer.usd)
 
 
-def _points(known: Known) -> list[_Point]:
+def _points(known: KnownUsage) -> list[_Point]:
     """The points of the period, oldest first; the last is the present.
 
     A newer answer takes precedence over an older one that contradicts it: spent never falls along the points.
@@ -189,7 +189,7 @@ def _several_days(from_at: float, to_at: float, reading: Reading | None) -> bool
     return to_at - from_at > ONE_DAY * DAY_SECONDS
 
 
-def _unsettled(known: Known, moments: dict[int, float], now: float) -> int | None:
+def _unsettled(known: KnownUsage, moments: dict[int, float], now: float) -> int | None:
     """A day whose beginning was asked about when its costs might not have been posted yet."""
     for days, at in moments.items():
         taken = [a.at for a in known.answers if abs(began_at(a.at, a.days, known.reading) - at) < 1.0]
@@ -198,7 +198,7 @@ def _unsettled(known: Known, moments: dict[int, float], now: float) -> int | Non
     return None
 
 
-def _between(known: Known, points: Sequence[_Point], figure: str) -> list[float | None]:
+def _between(known: KnownUsage, points: Sequence[_Point], figure: str) -> list[float | None]:
     """How much was used from each point to the next; None where no answers tell.
 
     Answers that were given while nothing was spent count up to the same present, so they can be compared; and

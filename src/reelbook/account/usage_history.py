@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..errors import ReelbookError
 from ..listeners import Listeners
 from . import usage
-from .usage import DAY_SECONDS, Known, Reading, Totals, UsageSpan, infer_reading
+from .usage import DAY_SECONDS, KnownUsage, Reading, Totals, UsageSpan, infer_reading
 
 if TYPE_CHECKING:
     from ..event_thread import EventThread, Future
@@ -29,7 +29,7 @@ MANY_SAMPLES: Final = 5000
 
 
 @dataclass(frozen=True)
-class Own:
+class PaidClip:
     """A clip that this ledger knows to be paid: when it ended (epoch seconds), USD, and where it belongs."""
 
     at: float
@@ -64,7 +64,7 @@ class UsageHistory:
         self._thread = thread
         self._listeners: Listeners[[]] = Listeners()
         self._asked: list[int] = []
-        self._known = Known(days, time.time(), ())
+        self._known = KnownUsage(days, time.time(), ())
         self._round: Future[None] | None = None
         self.refresh()
 
@@ -97,16 +97,16 @@ class UsageHistory:
         """Whether nothing more is asked for now."""
         return self._round is None or self._round.done()
 
-    def own(self) -> tuple[Own, ...]:
+    def own(self) -> tuple[PaidClip, ...]:
         """The clips of the period that this ledger knows to be paid."""
         since = self.spans[0].from_at if self.spans else time.time() - self.days * DAY_SECONDS
         known = [
-            Own(entry.ended_at, entry.cost_usd, entry.experiment, self._ledger.is_here(entry))
+            PaidClip(entry.ended_at, entry.cost_usd, entry.experiment, self._ledger.is_here(entry))
             for entry in self._ledger.entries_since(since)
             if entry.cost_usd is not None and entry.ended_at is not None
         ]
         for job in self._ledger.tool_jobs.list(since=since):
-            known.append(Own(job.ended_at, job.cost_usd, None, self._ledger.is_here(job)))
+            known.append(PaidClip(job.ended_at, job.cost_usd, None, self._ledger.is_here(job)))
         return tuple(each for each in known if each.at > since)
 
     def refresh(self) -> None:
@@ -157,7 +157,7 @@ class UsageHistory:
         answers = [totals for each in kept if (totals := _totals(each.at, each.period_days, each))]
 
         def learn() -> None:
-            self._known = Known(self.days, began, tuple(answers), infer_reading(answers))
+            self._known = KnownUsage(self.days, began, tuple(answers), infer_reading(answers))
 
         learn()
         try:

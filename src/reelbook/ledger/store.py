@@ -475,7 +475,7 @@ class _Thread:
 
     def __init__(self) -> None:
         self._calls: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = SimpleQueue()
-        self._door = threading.Lock()  # between a new call and the end
+        self._lock = threading.Lock()  # between a new call and the end
         self._ended = False
         # It holds only the queue, so that a store that nobody closes ends it too.
         self._thread = threading.Thread(
@@ -489,7 +489,7 @@ class _Thread:
         if threading.current_thread() is self._thread:
             return call()
         future: Future[T] = Future()
-        with self._door:
+        with self._lock:
             if self._ended:
                 raise SessionClosed(CLOSED)
             self._calls.put((call, future))
@@ -502,7 +502,7 @@ class _Thread:
         """Carries `call` out after a while, without waiting; not after the end."""
 
         def hand_over() -> None:
-            with self._door:
+            with self._lock:
                 if not self._ended:
                     self._calls.put((call, Future()))
 
@@ -516,7 +516,7 @@ class _Thread:
         A later call raises SessionClosed.
         """
         ended: Future[bool] = Future()
-        with self._door:
+        with self._lock:
             if self._ended:
                 return True
             self._ended = True

@@ -55,7 +55,7 @@ _LOOPBACK_HOST = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d+)?", re.IGNOR
 
 def make_app(service: SandboxService, *, loopback_only: bool = True) -> ASGIApp:
     """The service as an ASGI application. With `loopback_only`, requests for other host names are refused."""
-    tools, faults, log = _ToolDoor(service), Faults(), page.Timeline()
+    tools, faults, log = _ToolGate(service), Faults(), page.Timeline()
 
     async def close() -> None:
         await tools.close()
@@ -162,7 +162,7 @@ async def _interface(request: Request) -> Response:
     return JSONResponse(document(version=version()))
 
 
-class _ToolDoor:
+class _ToolGate:
     """The ASGI application at /mcp: lets users in, and opens the server behind it for the first one.
 
     The package that speaks the tools' protocol (extra `agents`) takes half a second to import and may be

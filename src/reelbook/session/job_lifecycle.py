@@ -180,11 +180,11 @@ class JobLifecycle(SubmissionRecord):
         self.submitted = asyncio.Event()  # it has its id, or ended without one
         self._retry_uncertain = retry_uncertain
         self._unanswered: list[int] = []  # entries of attempts that were never answered, and were repeated
-        self._ending = threading.RLock()  # an outcome's callbacks run inside it
+        self._outcome_lock = threading.RLock()  # an outcome's callbacks run inside it
         self._task: asyncio.Task[None] | None = None
         self._watch_again = False  # once the watch that is being ended has ended
         self._watch_wanted = True  # False: it isn't watched once it has its id
-        self._unwanted: str | None = None  # why it is to be taken back as soon as that can't cost money
+        self._cancel_reason: str | None = None  # why it is to be taken back as soon as that can't cost money
 
     @property
     def request_id(self) -> str | None:
@@ -243,9 +243,9 @@ class JobLifecycle(SubmissionRecord):
             return False
         if not self.quiet.is_set():
             if later:
-                self._unwanted = reason
+                self._cancel_reason = reason
             return False
-        if not self.services.ledger.cancelled(_known(self.entry_id)):
+        if not self.services.ledger.cancelled(_required(self.entry_id)):
             return False
         self._task.cancel()
         error = errors.SubmissionCancelled(reason)
@@ -301,7 +301,7 @@ class JobLifecycle(SubmissionRecord):
     ) -> None:
         """Stores the last thing learnt and the outcome in one step: nobody sees it half ended."""
         over = {"watched": False, "next_ask_at": None, "known_at": None, "clip": clip, "error": error}
-        with self._ending:
+        with self._outcome_lock:
             self.keep(**(over | changes))
             self.settle(clip, error)
         self.changed()
@@ -335,7 +335,7 @@ class JobLifecycle(SubmissionRecord):
     def lost_clip(self) -> None:
         """Its file is gone: whoever waits from now on waits for it to be fetched again."""
         assert self.known.clip is not None
-        with self._ending:
+        with self._outcome_lock:
             self.reopen()
             self.keep(clip=None, downloaded=None, error=clip_missing(self.known.clip.path))
         self.changed()
@@ -343,7 +343,7 @@ class JobLifecycle(SubmissionRecord):
     @property
     def stopped(self) -> bool:
         """Whether its watch was stopped before its end. May be asked from any thread."""
-        with self._ending:
+        with self._outcome_lock:
             return not self.known.watched and not self.outcome.done()
 
     # The task that moves it along.
@@ -351,7 +351,7 @@ class JobLifecycle(SubmissionRecord):
     def _start(self) -> None:
         self._watch_again = False
         self.services.active[self] = None
-        self._task = self.services.thread.spawn(self._carry())
+        self._task = self.services.thread.spawn(self._run())
         self._task.add_done_callback(lambda _: self._ended())
 
     def _ended(self) -> None:
@@ -361,7 +361,7 @@ class JobLifecycle(SubmissionRecord):
         if self._watch_again:
             self._start()
 
-    async def _carry(self) -> None:
+    async def _run(self) -> None:
         try:
             if self.request_id is None:
                 await self._submit()
@@ -397,18 +397,18 @@ class JobLifecycle(SubmissionRecord):
             accepted = await self._send()
             self._refuse_anothers_id(accepted.request_id)
         except errors.SubmissionUncertain as error:
-            ledger.uncertain(_known(self.entry_id), str(error))
+            ledger.uncertain(_required(self.entry_id), str(error))
             self.learn(state=states.UNCERTAIN, ended_at=_now())
             balance.answer_lost()
             raise
         except errors.ReelbookError as error:
-            ledger.refused(_known(self.entry_id), str(error))
+            ledger.refused(_required(self.entry_id), str(error))
             self.learn(state=states.REFUSED, ended_at=_now())
             if isinstance(error, errors.InsufficientBalance):
                 balance.moved()
             raise
         finally:
-            self._unwanted = None
+            self._cancel_reason = None
             self.quiet.set()
         # Before it is recorded: whatever happens to the ledger, the job has its id.
         self.keep(
@@ -416,13 +416,13 @@ class JobLifecycle(SubmissionRecord):
             accepted_at=_now(),
             request_id=accepted.request_id,
             ahead=accepted.queue_position,
-            estimated_cost_usd=accepted.estimated_cost_usd or _known(self.request).estimated_cost_usd,
+            estimated_cost_usd=accepted.estimated_cost_usd or _required(self.request).estimated_cost_usd,
             estimated_duration_seconds=accepted.estimated_duration_seconds,
         )
         self.submitted.set()
         try:
             ledger.accepted(
-                _known(self.entry_id),
+                _required(self.entry_id),
                 accepted.request_id,
                 estimated_cost_usd=accepted.estimated_cost_usd or None,  # as the job's card shows it
                 estimated_duration_seconds=accepted.estimated_duration_seconds,
@@ -444,7 +444,7 @@ class JobLifecycle(SubmissionRecord):
             while True:
                 try:
                     return await self.services.client.submit(
-                        _known(self.request), retry_uncertain=self._retry_uncertain, record=self
+                        _required(self.request), retry_uncertain=self._retry_uncertain, record=self
                     )
                 except errors.LedgerLocked as locked:  # nothing went out
                     self.learn(error=locked)
@@ -452,7 +452,7 @@ class JobLifecycle(SubmissionRecord):
                     self.learn(error=None)
         except errors.ReelbookError as error:
             if isinstance(error, errors.SubmissionUncertain) and error.refusal is not None:
-                self.services.ledger.refused(_known(self.entry_id), str(error.refusal))
+                self.services.ledger.refused(_required(self.entry_id), str(error.refusal))
                 self.entry_id = self._unanswered[-1]
             raise
         except Exception as bug:
@@ -463,7 +463,7 @@ class JobLifecycle(SubmissionRecord):
             ) from bug
 
     def _uncertain(self, said: str) -> errors.SubmissionUncertain:
-        cost = _known(self.request).estimated_cost_usd
+        cost = _required(self.request).estimated_cost_usd
         return errors.SubmissionUncertain(
             f"{said}, and may bill {dollars(cost)}. It was not sent again.", estimated_cost_usd=cost
         )
@@ -472,37 +472,37 @@ class JobLifecycle(SubmissionRecord):
 
     def repeat_key(self) -> str:
         """The same for every attempt, in later kernels too."""
-        return _known(self.services.ledger.get(_known(self.entry_id))).repeat_key
+        return _required(self.services.ledger.get(_required(self.entry_id))).repeat_key
 
     def sending(self) -> None:
         """An attempt is about to be sent."""
-        self._refuse_unwanted()
-        if not self.services.ledger.sending(_known(self.entry_id)):
+        self._raise_if_cancelled()
+        if not self.services.ledger.sending(_required(self.entry_id)):
             raise errors.SubmissionCancelled(TAKEN_BACK)
         self.quiet.clear()
 
     def unsent(self) -> None:
         """The attempt had no effect and will be repeated."""
-        self._refuse_unwanted()
-        self.services.ledger.unsent(_known(self.entry_id))
+        self._raise_if_cancelled()
+        self.services.ledger.unsent(_required(self.entry_id))
         if not self._unanswered:
             self.quiet.set()
-            if self._unwanted is not None:
-                self.cancel(self._unwanted)
+            if self._cancel_reason is not None:
+                self.cancel(self._cancel_reason)
 
     def unanswered(self, error: errors.ReelbookError) -> None:
         """The attempt may have been accepted, and is repeated all the same."""
-        if self._unwanted is not None:
+        if self._cancel_reason is not None:
             raise errors.SubmissionCancelled("It was taken back.")
-        entry_id = _known(self.entry_id)
-        self.entry_id = self.services.ledger.repeat(entry_id, _known(self.request), error)
+        entry_id = _required(self.entry_id)
+        self.entry_id = self.services.ledger.repeat(entry_id, _required(self.request), error)
         self._unanswered.append(entry_id)
         self.services.balance.answer_lost()
         self.learn(unanswered=len(self._unanswered))
 
-    def _refuse_unwanted(self) -> None:
+    def _raise_if_cancelled(self) -> None:
         # After an attempt that was never answered, nobody can say any more that nothing was paid.
-        if self._unanswered and self._unwanted is not None:
+        if self._unanswered and self._cancel_reason is not None:
             raise errors.SubmissionCancelled("It was taken back.")
 
     def _refuse_anothers_id(self, request_id: str) -> None:
@@ -527,7 +527,7 @@ class JobLifecycle(SubmissionRecord):
         # again.
         patience = 0.0 if self.known.given_up else PATIENCE_SECONDS
         watching = self.services.client.watch(
-            _known(self.request_id), belief=belief, patience_seconds=patience
+            _required(self.request_id), belief=belief, patience_seconds=patience
         )
         async with aclosing(watching) as observations:
             async for seen in observations:
@@ -536,7 +536,7 @@ class JobLifecycle(SubmissionRecord):
                 self._observe(seen)
         if isinstance(self.known.status, Failed):
             self.services.balance.moved()
-            raise job_failed(_known(self.request_id), self.known.status.error)
+            raise job_failed(_required(self.request_id), self.known.status.error)
 
     def _belief(self) -> Belief:
         """What is known of the job's time before the first question."""
@@ -573,7 +573,7 @@ class JobLifecycle(SubmissionRecord):
         if isinstance(status, Completed):
             changes |= {"cost_usd": status.cost_usd, "progress": 1.0}
         if isinstance(status, Failed):
-            error = job_failed(_known(self.request_id), status.error)
+            error = job_failed(_required(self.request_id), status.error)
             changes |= {"error": error, "cost_usd": status.cost_usd}
         self.keep(**changes)
         self._expect(seen.remaining_seconds)
@@ -598,7 +598,7 @@ class JobLifecycle(SubmissionRecord):
             )
         elif done is not None:
             self.services.ledger.tool_jobs.ended(
-                _known(self.request_id), seconds=done.duration_seconds, cost_usd=done.cost_usd
+                _required(self.request_id), seconds=done.duration_seconds, cost_usd=done.cost_usd
             )
 
     # The download.
@@ -622,7 +622,7 @@ class JobLifecycle(SubmissionRecord):
         if links_left:
             said = "The service gives no other link now."
             try:
-                fresh = await self.services.client.status(_known(self.request_id), for_download=True)
+                fresh = await self.services.client.status(_required(self.request_id), for_download=True)
             except errors.ReelbookError as error:
                 fresh, said = status, f"The service couldn't be asked for another: {error}"
             if isinstance(fresh, Completed) and fresh.video_url and fresh.video_url != status.video_url:
@@ -634,7 +634,7 @@ class JobLifecycle(SubmissionRecord):
     async def _fetch(self, status: Completed) -> None:
         if not status.video_url:
             raise errors.LinkExpired("The service says the clip is completed, but not where it lies.")
-        path = self.services.clips / file_name(_known(self.request_id), ".mp4", room=SUFFIX_BYTES)
+        path = self.services.clips / file_name(_required(self.request_id), ".mp4", room=SUFFIX_BYTES)
         seconds = min(status.duration_seconds or LONGEST_SECONDS, LONGEST_SECONDS)
         asked = seconds if self.request is None else self.request.duration_seconds
 
@@ -654,7 +654,7 @@ class JobLifecycle(SubmissionRecord):
         took = (self.known.ended_at or _now()) - self.known.began_at
         clip = Clip(
             path,
-            _known(self.request_id),
+            _required(self.request_id),
             request=self.request,
             cost_usd=status.cost_usd,
             took_seconds=took if self.request is not None else None,
@@ -696,7 +696,7 @@ def _now() -> float:
     return asyncio.get_running_loop().time()
 
 
-def _known(value: T | None) -> T:
+def _required(value: T | None) -> T:
     """What every job has by then: its request and entry where it is submitted here, its id once accepted."""
     assert value is not None
     return value

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reelbook.account.usage import Reading, Totals, UsageSpan
-from reelbook.account.usage_history import Own
+from reelbook.account.usage_history import PaidClip
 
 from ..formatting import count, dollars
 from .status_line import balance_words
@@ -74,7 +74,7 @@ def reading_words(reading: Reading | None, now: float) -> str:
     return f"Days are counted back from now, {clock}. Whether the service counts them so isn't known yet."
 
 
-def share_words(own: Sequence[Own]) -> list[tuple[str, str]]:
+def share_words(own: Sequence[PaidClip]) -> list[tuple[str, str]]:
     """What this session and each experiment cost by the ledger: this session's part first."""
     if not own:
         return []
@@ -90,7 +90,7 @@ def share_words(own: Sequence[Own]) -> list[tuple[str, str]]:
     return [("This session", dollars(here)), *((name, dollars(usd)) for name, usd in named)]
 
 
-def ledger_words(own: Sequence[Own], total: Totals | None) -> str:
+def ledger_words(own: Sequence[PaidClip], total: Totals | None) -> str:
     """How the ledger's sum compares to the service's, and why they may differ."""
     if total is None:
         return ""
