@@ -99,24 +99,33 @@ def one_for_each(home: Path, url: str) -> None:
 @pytest.mark.parametrize(
     ("owner", "step", "before"),
     [
+        ("handouts", "keep_install", False),
         ("keys.Keys", "create", True),
         ("keys.Keys", "create", False),
         ("handouts", "write", False),
         ("class_file", "write", False),
         ("handouts", "_keep", True),
     ],
-    ids=["before the POST", "after the answer", "after the file", "after the id", "before the file"],
+    ids=[
+        "after the folder",
+        "before the POST",
+        "after the answer",
+        "after the file",
+        "after the id",
+        "before the file",
+    ],
 )
 def test_killed_half_way_and_opened_again(
     owner: str, step: str, before: bool, words: list[str], home: Path, run: Run, sandbox: Sandbox
 ) -> None:
     """At each step of the fifteenth key: thirty keys then, none twice, and none after the close."""
-    code = DEADLY.format(owner=owner, step=step, nth=15, before=before, words=words)
+    nth = 1 if step == "keep_install" else 15
+    code = DEADLY.format(owner=owner, step=step, nth=nth, before=before, words=words)
     killed = subprocess.run(
         [sys.executable, "-c", code], env=environment(), capture_output=True, timeout=WAIT_SECONDS
     )
     assert killed.returncode == -signal.SIGKILL
-    assert len(files(home)) in (14, 15)
+    assert len(files(home)) in ((0,) if nth == 1 else (14, 15))
     result = run(*words)
     assert (result.exit_code, "30 students" in result.stdout) == (0, True)
     one_for_each(home, sandbox.url)

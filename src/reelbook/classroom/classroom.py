@@ -186,14 +186,15 @@ def open_classroom(
                 f"Not in {room.name}: {', '.join(strangers)}. Nobody's key was renewed."
             )
         place, untold = handouts.prepare(Path(room.folder)), None
+        if fresh := not classes.path(room).exists():
+            room = replace(room, before=[key.key_id for key in session.keys.list()])
+        classes.keep(room)
         if install is None and not handouts.install_named(place):
             untold = handouts.default_trouble()
             install = "" if untold else handouts.PACKAGE
         if install is not None:
             handouts.keep_install(place, install)
-        if fresh := not classes.path(room).exists():
-            room = replace(room, before=[key.key_id for key in session.keys.list()])
-        room = classes.take_back(classes.keep(room), renewed)
+        room = classes.take_back(room, renewed)
         missing = len(room.missing)
         if missing and not fresh:
             room = classes.recovered(room, room.missing)
