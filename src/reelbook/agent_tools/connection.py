@@ -96,7 +96,7 @@ class ToolConnection:
         )
 
     async def tools(self) -> list[Any]:
-        """All tools that the server lists, unparsed, page by page. Raises ExchangeFailed."""
+        """All tools that the server lists, not validated, page by page. Raises ExchangeFailed."""
         tools: list[Any] = []
         asked: set[str | None] = set()
         cursor: str | None = None  # of the first page, and again after the last
@@ -109,7 +109,7 @@ class ToolConnection:
     async def call(
         self, name: str, arguments: Mapping[str, Any], on_progress: OnProgress | None, note: Note
     ) -> Mapping[str, Any]:
-        """The unparsed result of a call. Cancelling this tells the server so. Raises ExchangeFailed."""
+        """The result of a call, not validated. Cancelling this tells the server so. Raises ExchangeFailed."""
         request = mcp_types.CallToolRequest(
             params=mcp_types.CallToolRequestParams(name=name, arguments=dict(arguments))
         )
@@ -177,7 +177,7 @@ class ToolConnection:
 
 @contextmanager
 def noted(note: Note) -> Iterator[None]:
-    """What the package sends within it is noted here."""
+    """Records in `note` what happens to the requests that the package sends within the block."""
     token = current_note.set(note)
     try:
         yield
@@ -187,7 +187,7 @@ def noted(note: Note) -> Iterator[None]:
 
 @contextmanager
 def _reading(note: Note) -> Iterator[None]:
-    """A request whose result is taken from its note, unparsed, whatever the package thinks of it."""
+    """A request whose result is taken from its note, not validated, whatever the package makes of it."""
     with noted(note):
         try:
             yield

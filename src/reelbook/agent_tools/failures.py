@@ -33,9 +33,9 @@ class Note:
     """What happened to a request on its way.
 
     `began` is True once a byte of it may have been sent. `said` are the server's words, or another library's;
-    `raw` is the unparsed result; `session_gone`: the server refused it unread; "foreign" is what no tool
-    server answers, such as a page. What may quote the user id isn't in the repr, which verbose tracebacks
-    print.
+    `raw` is the result, not validated; `session_gone`: the server refused it unread; "foreign" is what no
+    tool server answers, such as a page. What may quote the user id isn't in the repr, which verbose
+    tracebacks print.
     """
 
     began: bool = False

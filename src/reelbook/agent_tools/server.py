@@ -60,8 +60,8 @@ class ToolServer:
             tools = await server.tools()
             result = await server.call(tools[0].name, {"prompt": "a fox"})
 
-    The first question joins it, and again when the server has dropped the session. `spawn` starts a task on
-    the loop, which holds the connection. Raises ConfigurationError for an invalid address or user id, and
+    It connects at the first request, and again when the server has dropped the session. `spawn` starts a task
+    on the loop, which holds the connection. Raises ConfigurationError for an invalid address or user id, and
     where the extra isn't installed.
     """
 
@@ -164,7 +164,9 @@ class ToolServer:
             raise errors.DeadlineExceeded("The tool server didn't answer in time.") from None
 
     async def _sent(self, send: Callable[[ToolConnection], Awaitable[T]], seconds: float) -> T:
-        """Returns what `send` does; repeats it where the server had dropped the session, unread.
+        """Returns what `send` returns; tries once more where the server had dropped the session.
+
+        It refuses such a request unread, so nothing was paid for it.
 
         Raises ExchangeFailed, TimeoutError, and ReelbookError where the server can't be joined.
         """

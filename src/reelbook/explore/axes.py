@@ -46,7 +46,7 @@ class Cell:
     request: JobRequest
 
     def made_of(self, template: str) -> dict[str, Any]:
-        """The template that its prompt is from, if it is a variant, and what filled its slots."""
+        """The template and the slots that made its prompt; empty where the prompt is the template itself."""
         template = str(self.values.get("prompt", template))
         slots = {name: str(value) for name, value in self.values.items() if name not in FIELDS}
         return {"template": template, "slots": slots} if template != self.request.prompt else {}

@@ -326,12 +326,12 @@ class SweepRun:
     # On the session's thread.
 
     def _look(self) -> None:
-        """Reads the ledger, and follows what goes on."""
+        """Reads the ledger, and follows the jobs that go on."""
         self._load()
         self._go()
 
     def _load(self) -> None:
-        """Reads the ledger."""
+        """Brings the cells up to date with the ledger, and tells which have changed."""
         assert self.id is not None
         self._runs_elsewhere = not self._buys and self._control.record(self.id).state == RUNNING
         seen = {each.number: _shown(each) for each in self.cells}
@@ -384,7 +384,7 @@ class SweepRun:
         return [self._cells[each] for each in chosen]
 
     def _take_found(self, number: int) -> None:
-        """Gives cells whose clips are in the ledger already their entries from there."""
+        """Assigns the ledger's entries to cells whose clips were made before."""
         missing = [each for each in self.cells if each.missing]
         found = self._control.found([each.cell.request for each in missing])
         taken = {
@@ -462,7 +462,7 @@ class SweepRun:
                         self._thread.spawn(_taken_out(cell.job))
 
     def _elsewhere(self) -> bool:
-        """Whether another kernel runs it or looks after one of its jobs, whose news are taken over."""
+        """Refreshes its jobs from the ledger; returns whether another kernel runs it or watches one."""
         busy = self._runs_elsewhere
         for cell in self.cells:
             if cell.job is not None:

@@ -237,7 +237,7 @@ def _is(file: BinaryIO, box: Box, uuid: bytes) -> bool:
 
 
 def _copy(file: BinaryIO, box: Box, copy: BinaryIO, *, void: bool) -> None:
-    """Copies a box. A `void` one becomes as many zeros, since nothing may move and nobody may read it."""
+    """Copies a box; a `void` one as a free box of zeros of the same size, as nothing may move."""
     file.seek(box.start + 8)
     # A last box may say "to the end"; something follows it now.
     size = 1 if box.head == 16 else box.size

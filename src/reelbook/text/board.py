@@ -134,7 +134,7 @@ IN_CODE: Final = 'In a cell: session.text_to_video("a red fox runs through snow"
 
 
 def empty_words(*, whole_session: bool, can_create: bool) -> str:
-    """The words of a board without jobs. `can_create`: below is a button that begins."""
+    """The words of a board without jobs. `can_create`: a button below makes the first clip."""
     if not whole_session:
         return "No clips in this list."
     said = "No clips yet. They appear here as soon as you ask for them."

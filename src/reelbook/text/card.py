@@ -41,9 +41,7 @@ class ShownJob:
     note: str = ""
     tags: tuple[str, ...] = ()
     finding_out: bool = False  # the service is being asked what became of it
-    word_would_tell: bool = (
-        False  # it would be certain if nobody else used the account, which the person knows
-    )
+    word_would_tell: bool = False  # certain if nobody else uses the account, which the person knows
     kept: bool = True  # its session has a ledger on the disk
 
     @classmethod

@@ -111,7 +111,7 @@ def filled_from(name: str, *, image: bool) -> str:
 
 
 def no_passport(name: str) -> str:
-    """What it says of a file without a passport."""
+    """What it says of a file that doesn't tell what made it."""
     return f"{name} doesn't say what made it, so the form is unchanged. Clips that Reelbook saved do."
 
 

@@ -165,7 +165,7 @@ def group_words(picked: int, clips: int) -> str:
 
 
 def nothing_words(*, filtered: bool, can_create: bool) -> str:
-    """The words of a gallery without tiles. `can_create`: below is a button that begins."""
+    """The words of a gallery without tiles. `can_create`: a button below makes the first clip."""
     if filtered:
         return "No clip matches."
     said = "No clips yet. They are kept here as soon as they are made."
