@@ -6,7 +6,7 @@ import math
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reelbook.client.scheduling.estimates import Belief, Outlook, Pace, Took
@@ -242,6 +242,8 @@ def test_what_jobs_share_is_told_from_what_is_their_own() -> None:
 
 
 @given(st.lists(st.tuples(st.floats(0, 4000), st.floats(0.01, 4000), st.booleans()), max_size=30))
+@example([(0.0, 1.0, True)] * 2 + [(0.0, 3000.0, False)] * 3 + [(0.0, 1.0, True)])
+@example([(0.0, 1.0, True)] * 30 + [(0.0, 4000.0, False)] * 30)
 @settings(deadline=None)
 def test_the_belief_stays_a_belief_whatever_is_told(answers: list[tuple[float, float, bool]]) -> None:
     """Answers that contradict each other never break it: the weights always add up to one."""

@@ -290,11 +290,12 @@ class Pace:
         self._may_change = True
 
     def _weigh(self) -> None:
-        best = max(self._running)
-        weights = [w * math.exp(score - best) for w, score in zip(self._finished, self._running, strict=True)]
+        # By logarithms: where answers contradict each other, every weight would be too small for a number.
+        scores = [math.log(w + TINY) + s for w, s in zip(self._finished, self._running, strict=True)]
+        best = max(scores)
+        weights = [math.exp(score - best) for score in scores]
         # What counts less than a change of pace would only cost time at every decision.
-        least = CHANGE_CHANCE * max(weights)
-        kept = [Term(w, *point) for w, point in zip(weights, _GRID, strict=True) if w >= least]
+        kept = [Term(w, *point) for w, point in zip(weights, _GRID, strict=True) if w >= CHANGE_CHANCE]
         self.parts = _scaled(kept, 1.0)
         self.version += 1
 
