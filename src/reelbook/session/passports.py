@@ -116,9 +116,10 @@ class Passport:
     def __str__(self) -> str:
         """For people: the prompt, and a line with the rest."""
         request = self.request
+        arguments = [(FIELDS[name], value) for name, value in request.arguments().items() if name != "prompt"]
         told = [
-            ("seed " if about.control == "seed" else "") + about.words(getattr(request, name))
-            for name, about in options(request.mode).items()
+            (f"{about.label.lower()} " if about.control in ("seed", "text") else "") + about.words(value)
+            for about, value in arguments
         ]
         told += [
             self.service or "",
