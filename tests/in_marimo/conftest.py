@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from browser.lab import free_port, running_server, server_environment
@@ -119,6 +121,28 @@ def marimo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(scope="package")
 def page(marimo: str) -> Iterator[Page]:
     with opened_page() as page:
-        with unbroken(page):
+        with unbroken(page), nothing_sent_after_its_close(page):
             page.goto(marimo)
             yield page
+
+
+@contextmanager
+def nothing_sent_after_its_close(page: Page) -> Iterator[None]:
+    """No widget sends anything once marimo has closed it: ten seconds later the page would fail for it."""
+    closed: set[str] = set()
+    late: list[dict[str, Any]] = []
+
+    def read(frame: str | bytes) -> None:
+        said = json.loads(frame)
+        if said.get("op") != "model-lifecycle":
+            return
+        model, message = said["data"]["model_id"], said["data"]["message"]
+        if message["method"] == "close":
+            closed.add(model)
+        elif model in closed:
+            late.append(message)
+
+    page.on("websocket", lambda socket: socket.on("framereceived", read))
+    yield
+    assert closed, "no cell ran again"
+    assert not late

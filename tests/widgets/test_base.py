@@ -6,6 +6,7 @@ import concurrent.futures
 import logging
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -138,13 +139,17 @@ def test_a_message_is_answered_where_it_asks_and_else_brings_the_panel_up_to_dat
     assert messages == []
 
 
-def test_what_threads_change_goes_with_the_answer_to_any_panel() -> None:
+def test_what_threads_change_goes_with_the_answer_to_any_panel(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where only answers reach the page, nothing is sent in vain and one question brings the news of all."""
     asked, other = Odd(), Odd()
     sent: list[tuple[Odd, set[str]]] = []
+
+    def send(panel: Odd, message: dict[str, Any], buffers: object = None) -> None:
+        sent.append((panel, set(message["state"])))
+
     for panel in (asked, other):
         panel.asks = True
-        panel._send = lambda message, buffers=None, panel=panel: sent.append((panel, set(message["state"])))
+        monkeypatch.setattr(panel, "_send", partial(send, panel))
     by_a_thread = threading.Thread(target=lambda: other.send_state(("message", "live")))
     by_a_thread.start()
     by_a_thread.join()

@@ -195,6 +195,11 @@ class Panel(anywidget.AnyWidget):
         with _panels_lock:
             self._unsent_traits.update(self.keys if key is None else [key] if isinstance(key, str) else key)
 
+    def _send(self, msg: object, buffers: object = None) -> None:
+        # marimo closes what a cell made when that cell runs again, and its page fails at what comes later.
+        if not getattr(self.comm, "_closed", False):
+            super()._send(msg, buffers)
+
     def update(self) -> None:
         """Brings the page up to date with what the panel shows."""
 
