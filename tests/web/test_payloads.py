@@ -113,3 +113,17 @@ def test_an_enormous_image_is_refused_before_it_is_unpacked() -> None:
     content = io.BytesIO()
     Image.new("1", (8000, 8000)).save(content, "PNG")
     assert shape_of(content.getvalue()) is None
+
+
+@pytest.mark.parametrize(
+    ("least", "value", "fine"), [(0, "", True), (0, " ", True), (1, " ", False), (1, "x", True)]
+)
+def test_the_schema_takes_what_is_taken(least: int, value: str, fine: bool) -> None:
+    """A text that may be empty may also be only spaces, to whoever reads the schema, too."""
+    text = Parameter("negative_prompt", "string", "What not to show.", "", least, 20)
+    assert jsonschema.Draft202012Validator(text.schema).is_valid(value) is fine
+    if fine:
+        assert text.read({text.name: value}) == value
+    else:
+        with pytest.raises(Refused, match="must not be empty"):
+            text.read({text.name: value})

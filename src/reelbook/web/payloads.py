@@ -86,7 +86,8 @@ class Parameter:
             schema["default"] = self.default
         if self.least is not None:
             schema |= dict(zip(bounds, (self.least, self.most), strict=True))
-            schema |= {"pattern": r"\S"} if self.type == "string" else {}
+        if self.least and self.type == "string":
+            schema["pattern"] = r"\S"
         return schema | ({"enum": list(self.among)} if self.among else {})
 
     def _check_text(self, value: object) -> None:
