@@ -4,11 +4,11 @@
 
 A virtual clock and a service that enforces its limit with 429. In the first round the scheduler knows nothing
 of the service: neither its limit nor its kind of window nor how long jobs take. The second round is of the
-same kind, with a full budget, and knows from the ledger how long the jobs of the first one took. "Ten lines"
-are the honest baseline: submit first, then ask whom was asked longest ago, each at most every
-max(2, n·60/limit) seconds. "mean" is the mean time until a job is known done, in seconds and over a bound
-below the optimum of a scheduler that knows the future (`polling_bound.py` says how it is computed). Prints
-figures, asserts none.
+same kind, with a full budget, and knows from the ledger how long the jobs of the first one took; "untaught"
+is the second round's very jobs without that, so it shows what the knowledge is worth. "Ten lines" are the
+honest baseline: submit first, then ask whom was asked longest ago, each at most every max(2, n·60/limit)
+seconds. "mean" is the mean time until a job is known done, in seconds and over a bound below the optimum of a
+scheduler that knows the future (`polling_bound.py` says how it is computed). Prints figures, asserts none.
 
 `--only` takes words of the tables' names, such as "sliding", "60", "changes" or "resumed".
 """
@@ -57,7 +57,8 @@ def in_rounds(drawn: Sequence[Sequence[World]], policy: Decide) -> list[list[Out
 def measure_rounds(distribution: str, runs: int, *, fixed: bool) -> None:
     print(f"\n{distribution}, 10/min, {'fixed' if fixed else 'sliding'}, {runs} runs each")
     print(
-        "  jobs progress who        mean s: 1      2  of the bound: 1     2  requests/job  most/min  429  lag"
+        "  jobs progress who        mean s: 1      2  untaught  of the bound: 1     2"
+        "  requests/job  most/min  429  lag"
     )
     for jobs in JOBS:
         for progress in (False, True):
@@ -70,14 +71,17 @@ def measure_rounds(distribution: str, runs: int, *, fixed: bool) -> None:
             for name, policy in POLICIES.items():
                 played = in_rounds(drawn, policy)
                 every = [outcome for outcomes in played for outcome in outcomes]
-                means = [fmean(outcome.mean_known_at for outcome in outcomes) for outcomes in played]
+                untaught = [scheduled(worlds[-1], policy) for worlds in drawn]
+                means = [
+                    fmean(outcome.mean_known_at for outcome in outcomes) for outcomes in (*played, untaught)
+                ]
                 ratios = [
                     fmean(o.mean_known_at / best for o, best in zip(outcomes, bound, strict=True))
                     for outcomes, bound in zip(played, bounds, strict=True)
                 ]
                 print(
                     f"{jobs:6} {'yes' if progress else 'no':8} {name:9}"
-                    f"{means[0]:12.1f}{means[1]:7.1f}{ratios[0]:17.2f}{ratios[1]:6.2f}"
+                    f"{means[0]:12.1f}{means[1]:7.1f}{means[2]:10.1f}{ratios[0]:17.2f}{ratios[1]:6.2f}"
                     f"{sum(len(o.service.sent_at) for o in every) / jobs / len(every):14.2f}"
                     f"{most_a_minute(every):10}{sum(o.service.refused for o in every):5}"
                     f"{median([lag for o in every for lag in o.lags]):7.1f}",
