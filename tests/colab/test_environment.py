@@ -165,7 +165,7 @@ def test_no_panel_hides_what_those_ipywidgets_call(colab: Environment) -> None:
     ended = subprocess.run(
         [colab.python, "-c", script], env=_environment(), capture_output=True, text=True, check=True
     )
-    meant = ["_ipython_display_", "_repr_mimebundle_", "close", "observe", "send", "send_state"]
+    meant = ["_ipython_display_", "_repr_mimebundle_", "_send", "close", "observe", "send", "send_state"]
     assert ended.stdout.split() == meant
 
 
