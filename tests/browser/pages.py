@@ -79,7 +79,8 @@ def seen_in(page: Page) -> str:
 
     try:
         panels: list[str] = page.evaluate(
-            "[...document.querySelectorAll('.rb')].map((panel) => `${panel.ariaLabel}: ${panel.innerText}`)"
+            "[...document.querySelectorAll('.rb, [data-mime-type$=stderr]')]"
+            ".map((part) => `${part.ariaLabel ?? 'Said by the kernel'}: ${part.innerText}`)"
         )
         focus: str = page.evaluate("document.activeElement?.outerHTML.slice(0, 200) ?? ''")
     except Error as gone:

@@ -232,7 +232,8 @@ def findings(cells: list[Locator], *, only_colours: bool) -> list[str]:
 
     Another theme changes nothing but colours. What is scrolled past is passed over by axe.
     """
-    outputs = [cell.locator(".jp-OutputArea-output").first.element_handle() for cell in cells]
+    # The panels only: what the kernel itself may say above them isn't ours.
+    outputs = [cell.locator(".jp-OutputArea-output:has(.rb)").first.element_handle() for cell in cells]
     page = cells[0].page
     page.evaluate(AXE_SCRIPT)
     # JupyterLab's body has no height and hides what is outside it: axe would take everything for hidden.
