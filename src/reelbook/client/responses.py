@@ -10,16 +10,13 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic_core import ValidationError
 
 from .. import errors, wire
 from ..formatting import terminal_line
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
 
 SAFE_HEADERS = frozenset(
     {
@@ -31,7 +28,8 @@ EXTRACT_CHARACTERS = 300
 # Ten times the documented maximum. More is a monthly quota, or nonsense, and says nothing about a minute.
 MOST_A_MINUTE: Final = 10 * wire.MAX_REQUESTS_PER_MINUTE
 
-_PLAIN: Mapping[int, tuple[type[errors.ServiceError], str]] = {
+_REFUSALS: Mapping[int, tuple[type[errors.ServiceError], str]] = {
+    400: (errors.BadRequest, "The service found the request invalid."),
     401: (
         errors.AuthenticationError,
         "The service doesn't accept this API key. It may be mistyped or revoked.",
@@ -46,7 +44,6 @@ _PLAIN: Mapping[int, tuple[type[errors.ServiceError], str]] = {
 _AMOUNT = r"[^$\d]*?(-?)(?:\$\s*)?(-?\d+(?:[.,]\d+)?)"  # also "-$0.05"
 
 Model = TypeVar("Model")
-Kind = TypeVar("Kind", bound="BaseModel")
 
 
 @dataclass(frozen=True)
@@ -93,33 +90,28 @@ def read(reply: Reply, into: Callable[[Mapping[str, Any]], Model], *, quote: boo
 
 def error_for(reply: Reply) -> errors.ServiceError:
     """The typed error of an unsuccessful reply (interface, Errors)."""
-    answer = summary(reply)
-    said = _said(reply)
-    if reply.status == 402:
+    status, answer, said = reply.status, summary(reply), _said(reply)
+    if status == 402:
         return errors.InsufficientBalance(
             f"The balance is too low. Nothing was charged.{_quoted(said)}",
             answer=answer,
             balance_usd=_amount_after("balance", said),
             required_usd=_amount_after("required", said),
         )
-    if reply.status == 429:
-        wait = retry_after(reply.headers)
+    if status == 429:
+        wait = _retry_after(reply.headers)
         when = f" It asks to wait {wait:.0f} s." if wait is not None else ""
         return errors.RateLimited(
             f"The key's requests are used up.{when}", answer=answer, retry_after_seconds=wait
         )
-    if reply.status in _PLAIN:
-        kind, text = _PLAIN[reply.status]
-        return kind(f"{text}{_quoted(said)}", answer=answer)
-    if 400 <= reply.status < 500:
-        return errors.BadRequest(f"The service found the request invalid.{_quoted(said)}", answer=answer)
-    if reply.status >= 500:
-        return errors.ServerError(
-            f"The service failed (status {reply.status}).{_quoted(said)}", answer=answer
+    if status < 400:
+        return errors.UnexpectedAnswer(
+            f"The service answered with status {status}.{_pointing(reply)}", answer=answer
         )
-    return errors.UnexpectedAnswer(
-        f"The service answered with status {reply.status}.{_pointing(reply)}", answer=answer
-    )
+    kind, text = _REFUSALS.get(status, _REFUSALS[400])
+    if status >= 500:
+        kind, text = errors.ServerError, f"The service failed (status {status})."
+    return kind(f"{text}{_quoted(said)}", answer=answer)
 
 
 def summary(reply: Reply, *, extract: str | None = None) -> errors.Answer:
@@ -128,15 +120,6 @@ def summary(reply: Reply, *, extract: str | None = None) -> errors.Answer:
         extract = reply.body[: EXTRACT_CHARACTERS * 4].decode("utf-8", "replace")
         extract = "".join(c if c.isprintable() else " " for c in extract)[:EXTRACT_CHARACTERS]
     return errors.Answer(reply.status, {k: v for k, v in reply.headers.items() if k in SAFE_HEADERS}, extract)
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The `Retry-After` header in seconds, or None. A date is left to the caller's own backoff."""
-    try:
-        seconds = float(headers.get("retry-after", ""))
-    except ValueError:
-        return None
-    return seconds if 0 <= seconds <= 3600 else None
 
 
 class RateHeaders(NamedTuple):
@@ -153,34 +136,33 @@ class RateHeaders(NamedTuple):
 
 def rate_headers(headers: Mapping[str, str]) -> RateHeaders:
     """The rate headers of one answer; the names are in lower case."""
-    limit, remaining = _number(headers, wire.RATE_LIMIT), _number(headers, wire.RATE_REMAINING)
+    limit = _number(headers, wire.RATE_LIMIT, 1)
+    remaining = _number(headers, wire.RATE_REMAINING, 0, MOST_A_MINUTE if limit is None else limit)
     if limit is not None and limit > MOST_A_MINUTE:
         limit = remaining = None
-    if limit is not None and limit < 1:
-        limit = None
-    if remaining is not None and (remaining < 0 or (limit is not None and remaining > limit)):
-        remaining = None
     limit, remaining = (None if number is None else int(number) for number in (limit, remaining))
-    return RateHeaders(limit, remaining, reset_seconds(headers), retry_after(headers))
+    return RateHeaders(limit, remaining, _reset_seconds(headers), _retry_after(headers))
 
 
-def reset_seconds(headers: Mapping[str, str], wall: float | None = None) -> float | None:
+def _reset_seconds(headers: Mapping[str, str]) -> float | None:
     """`X-RateLimit-Reset` as seconds to wait, whether it is that, an epoch in seconds or one in milliseconds.
 
-    Epochs are read against the answer's own `Date`, so that a wrong clock here does no harm; `wall` is the
-    epoch time to use where there is none. None where the header is absent or makes no sense for a limit per
-    minute.
+    Epochs are read against the answer's own `Date`, so that a wrong clock here does no harm.
     """
-    value = _number(headers, wire.RATE_RESET)
-    if value is None or value < 0:
-        return None
-    if value > 1e8:
+    value = _number(headers, wire.RATE_RESET, 0)
+    if value is not None and value > 1e8:
         seconds = value / 1000 if value > 1e11 else value
-        sent = _date(headers)
-        if sent is None:
-            sent = time.time() if wall is None else wall
+        try:
+            sent = parsedate_to_datetime(headers["date"]).timestamp()
+        except (KeyError, ValueError, TypeError):
+            sent = time.time()
         value = max(0.0, seconds - sent)
-    return value if value <= 2 * wire.RATE_WINDOW_SECONDS else None
+    return None if value is None or value > 2 * wire.RATE_WINDOW_SECONDS else value
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    # A date is left to the caller's own backoff.
+    return _number(headers, "Retry-After", 0, 3600)
 
 
 def _loaded(body: bytes) -> Any:
@@ -234,16 +216,9 @@ def _amount_after(word: str, said: str) -> float | None:
     return float("".join(found[-1]).replace("--", "-").replace(",", ".")) if found else None
 
 
-def _number(headers: Mapping[str, str], name: str) -> float | None:
+def _number(headers: Mapping[str, str], name: str, least: float, most: float = math.inf) -> float | None:
     try:
         value = float(headers.get(name.lower(), ""))
     except ValueError:
         return None
-    return value if math.isfinite(value) else None
-
-
-def _date(headers: Mapping[str, str]) -> float | None:
-    try:
-        return parsedate_to_datetime(headers["date"]).timestamp()
-    except (KeyError, ValueError, TypeError):
-        return None
+    return value if least <= value <= most else None
