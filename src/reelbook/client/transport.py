@@ -12,7 +12,7 @@ import json
 import math
 import os
 import ssl
-from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -50,9 +50,6 @@ class Transport:
         self._under_way: dict[asyncio.Future[None], Secret] = {}
         self._clients: dict[str, httpx.AsyncClient] = {}
 
-    def __repr__(self) -> str:
-        return f"Transport({self.base_url!r})"
-
     def use_key(self, key: Secret) -> None:
         """Uses `key` for every request that begins from now on; those under way keep the one before."""
         self._former.append(self.key)
@@ -86,13 +83,9 @@ class Transport:
         # A paid answer is worth the whole of the call's time.
         answer_seconds = deadline_seconds if fresh else READ_SECONDS
         progress = _Progress(deadline_seconds, answer_seconds, sent=not fresh, on_sending=on_sending)
-        with _Translated(progress, self._masked) as translated, self._counted():
+        with self._translated(progress), self._counted():
             request = client.build_request(
-                method,
-                self.base_url + path,
-                headers={**(headers or {}), **({"connection": "close"} if fresh else {})},
-                extensions={"trace": progress},
-                **content,
+                method, self.base_url + path, headers=headers, extensions={"trace": progress}, **content
             )
             if fresh:
                 assert isinstance(request.stream, httpx.AsyncByteStream)
@@ -103,7 +96,7 @@ class Transport:
                     return await self._reply(response, progress)
                 finally:
                     await response.aclose()
-        raise translated.error
+        raise progress.failure
 
     @contextmanager
     def _counted(self) -> Iterator[None]:
@@ -127,18 +120,17 @@ class Transport:
         client = self._client("kept" if with_key else "files")
         progress = _Progress(math.inf, READ_SECONDS, sent=True)
         response: httpx.Response | None = None
+        with self._translated(progress), self._counted():
+            asking = {"accept-encoding": "identity", **headers}
+            request = client.build_request("GET", url, headers=asking, extensions={"trace": progress})
+            async with progress.deadline:
+                response = await client.send(request, stream=True)
+        if response is None:
+            raise progress.failure
         try:
-            with _Translated(progress, self._masked) as translated, self._counted():
-                asking = {"accept-encoding": "identity", **headers}
-                request = client.build_request("GET", url, headers=asking, extensions={"trace": progress})
-                async with progress.deadline:
-                    response = await client.send(request, stream=True)
-            if response is None:
-                raise translated.error
             yield self._reply_of(response), self._chunks(response)
         finally:
-            if response is not None:
-                await response.aclose()
+            await response.aclose()
 
     @staticmethod
     def can_fetch(url: str) -> bool:
@@ -150,11 +142,8 @@ class Transport:
             return False
 
     def is_own(self, url: str) -> bool:
-        """Whether `url` is on exactly the service's own origin."""
-        try:
-            return _origin(url) == _origin(self.base_url)
-        except ValueError:
-            return False
+        """Whether `url`, which can be fetched, is on exactly the service's own origin."""
+        return _origin(url) == _origin(self.base_url)
 
     async def aclose(self) -> None:
         """Closes all connections."""
@@ -164,18 +153,19 @@ class Transport:
 
     async def _reply(self, response: httpx.Response, progress: _Progress) -> Reply:
         body = bytearray()
+
+        def beginning() -> errors.Answer:
+            return summary(self._reply_of(response, body[:BEGINNING_BYTES], cut=True))
+
         try:
             async for chunk in response.aiter_bytes():
                 body += chunk
                 if len(body) > MAX_BODY_BYTES:
-                    break
-            else:
-                return self._reply_of(response, body)
+                    raise errors.UnexpectedAnswer("The service's answer is far too long.", answer=beginning())
         except BaseException:  # also a cancellation: that is how a deadline begins
-            progress.heard = summary(self._reply_of(response, body[:BEGINNING_BYTES], cut=True))
+            progress.heard = beginning()
             raise
-        reply = self._reply_of(response, body[:BEGINNING_BYTES], cut=True)
-        raise errors.UnexpectedAnswer("The service's answer is far too long.", answer=summary(reply))
+        return self._reply_of(response, body)
 
     def _reply_of(
         self, response: httpx.Response, body: bytes | bytearray = b"", *, cut: bool = False
@@ -185,7 +175,8 @@ class Transport:
         # Broken UTF-8 is kept as it came; of other charsets, what can be read.
         broken = "surrogateescape" if encoding.startswith("utf-8") else "replace"
         text = self._masked(body.decode(encoding, broken), cut=cut)
-        headers = {name: self._masked(value) for name, value in _headers(response).items()}
+        sent = [*response.headers.items(), *response.extensions.get("location", {}).items()]
+        headers = {name.lower(): self._masked(value) for name, value in sent}
         return Reply(response.status_code, headers, text.encode("utf-8", "surrogateescape"))
 
     def _masked(self, text: str, *, cut: bool = False) -> str:
@@ -197,20 +188,35 @@ class Transport:
         progress = _Progress(math.inf, READ_SECONDS, sent=True)
         progress.began = True
         chunks = response.aiter_raw()
-        with _Translated(progress, self._masked) as translated:
+        with self._translated(progress):
             while True:
                 async with Deadline(READ_SECONDS):
                     chunk = await anext(chunks, None)
                 if chunk is None:
                     return
                 yield chunk
-        raise translated.error
+        raise progress.failure
+
+    @contextmanager
+    def _translated(self, progress: _Progress) -> Iterator[None]:
+        """Catches what is raised around a request; `progress.failure` is then to be raised after the block.
+
+        Raising it there, and not `from` the cause, keeps httpx's frames and requests out of the traceback.
+        Some of it isn't an httpx error: an answer may hold an invalid address, text or header.
+        """
+        try:
+            yield
+        except errors.ReelbookError:
+            raise
+        except Exception as exc:
+            progress.failure = progress.failed(exc, self._masked(_text(exc)))
 
     def _client(self, kind: str) -> httpx.AsyncClient:
         if kind not in self._clients:
             loopback = settings.is_loopback(self.base_url)
             self._clients[kind] = httpx.AsyncClient(
-                auth=None if kind == "files" else _Bearer(self),
+                auth=None if kind == "files" else self._with_key,
+                headers={"connection": "close"} if kind == "fresh" else None,
                 timeout=None,  # noqa: S113 - ours are Deadlines: httpx would count the time asleep
                 limits=httpx.Limits(
                     max_keepalive_connections=0 if kind == "fresh" else 10,
@@ -219,23 +225,17 @@ class Transport:
                 verify=_no_trust()
                 if self.base_url.startswith("http:") and kind != "files"
                 else _trusted.get(_origin(self.base_url)) or _trust(),
-                event_hooks={"response": [_keep_location]},
+                event_hooks={"response": [_hide_location]},
                 # A proxy has no way to this machine, and would be shown the key.
                 trust_env=not loopback,
             )
         return self._clients[kind]
 
-
-class _Bearer(httpx.Auth):
-    """Adds the key to requests to the service's own origin, and to no other."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        if self._transport.key.reveal() and self._transport.is_own(str(request.url)):
-            request.headers["Authorization"] = f"Bearer {self._transport.key.reveal()}"
-        yield request
+    def _with_key(self, request: httpx.Request) -> httpx.Request:
+        """Adds the key to a request to the service's own origin, and to no other."""
+        if self.key.reveal() and self.is_own(str(request.url)):
+            request.headers["Authorization"] = f"Bearer {self.key.reveal()}"
+        return request
 
 
 class _Progress:
@@ -243,8 +243,10 @@ class _Progress:
 
     `deadline` ends the connecting after CONNECT_SECONDS, the wait for an answer's head after
     `answer_seconds`, and the call as a whole after `seconds`. `heard` is what had arrived of an answer when
-    the connection broke.
+    the connection broke, `failure` the error to raise then.
     """
+
+    failure: errors.ConnectionFailed
 
     def __init__(
         self,
@@ -275,6 +277,21 @@ class _Progress:
         # What begins to arrive as the time runs out still gets a moment to be read.
         self.deadline.renew(max(LOOK_SECONDS, min(seconds, self._seconds - self.deadline.spent)))
 
+    def failed(self, exc: Exception, said: str) -> errors.ConnectionFailed:
+        """What `exc` means for the request; `said` are its words, without the key."""
+        if isinstance(exc, _NEVER_SENT) or not self.began:
+            return errors.ServiceUnreachable(f"The service can't be reached. Nothing was sent.{said}")
+        if not self.sent:
+            return errors.SendInterrupted(
+                "The connection broke while the request was being sent, so the service can't have accepted "
+                f"it. It may find the image too large.{said}"
+            )
+        lost = errors.AnswerLost(f"The connection broke before the answer was complete.{said}")
+        if isinstance(exc, TimeoutError):
+            lost = errors.DeadlineExceeded("No complete answer came before the call's deadline.")
+        lost.answer = self.heard
+        return lost
+
 
 class _WatchedBody(httpx.AsyncByteStream):
     """A request's body.
@@ -299,44 +316,6 @@ class _WatchedBody(httpx.AsyncByteStream):
         await self._body.aclose()
 
 
-class _Translated:
-    """Catches what is raised around a request and holds our own error instead, to be raised after the block.
-
-    Raising it there, and not `from` the cause, keeps httpx's frames and requests out of the traceback. Some
-    of it isn't an httpx error: an answer may hold an invalid address, text or header.
-    """
-
-    error: errors.ConnectionFailed
-
-    def __init__(self, progress: _Progress, masked: Callable[[str], str]) -> None:
-        self._progress = progress
-        self._masked = masked
-
-    def __enter__(self) -> _Translated:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, exc: BaseException | None, traceback: object
-    ) -> bool:
-        if not isinstance(exc, Exception) or isinstance(exc, errors.ReelbookError):
-            return False
-        progress, said = self._progress, self._masked(_text(exc))
-        if isinstance(exc, _NEVER_SENT) or not progress.began:
-            self.error = errors.ServiceUnreachable(f"The service can't be reached. Nothing was sent.{said}")
-        elif not progress.sent:
-            self.error = errors.SendInterrupted(
-                "The connection broke while the request was being sent, so the service can't have accepted "
-                f"it. It may find the image too large.{said}"
-            )
-        elif isinstance(exc, TimeoutError):
-            self.error = errors.DeadlineExceeded("No complete answer came before the call's deadline.")
-        else:
-            self.error = errors.AnswerLost(f"The connection broke before the answer was complete.{said}")
-        if isinstance(self.error, errors.AnswerLost):
-            self.error.answer = progress.heard
-        return True
-
-
 def _text(exc: BaseException) -> str:
     said = str(exc)
     if not isinstance(exc, httpx.HTTPError | httpx.StreamError):
@@ -344,16 +323,10 @@ def _text(exc: BaseException) -> str:
     return f" ({said})" if said else ""
 
 
-async def _keep_location(response: httpx.Response) -> None:
+async def _hide_location(response: httpx.Response) -> None:
     """Hides a redirect's target from httpx, which parses each, and raises where it is no address."""
     if (location := response.headers.pop("location", None)) is not None:
-        response.extensions["location"] = location
-
-
-def _headers(response: httpx.Response) -> dict[str, str]:
-    headers = {name.lower(): value for name, value in response.headers.items()}
-    location = response.extensions.get("location")
-    return headers if location is None else headers | {"location": location}
+        response.extensions["location"] = {"location": location}
 
 
 def _origin(url: str) -> tuple[str, str, int | None]:
@@ -381,9 +354,7 @@ def trust(base_url: str, certificate: str | os.PathLike[str]) -> None:
     _trusted[_origin(base_url)] = context
 
 
-@functools.cache
-def _trust() -> ssl.SSLContext:
-    return httpx.create_ssl_context()
+_trust = functools.cache(httpx.create_ssl_context)
 
 
 @functools.cache
