@@ -52,7 +52,6 @@ DEADLINE_SECONDS = 60.0
 # A cache that mixes up two jobs does so now and then; a service with one id for all jobs always does.
 MIXED_UP_ANSWERS = 2
 SHOWN_CHARACTERS = 80  # of an id, in the log
-NO_SERVICE_HERE = "Nothing at this address speaks the API. Check REELBOOK_BASE_URL."
 
 Model = TypeVar("Model")
 
@@ -198,10 +197,9 @@ class AsyncClient:
             failure = paid.failure(error, request.estimated_cost_usd)
             if failure is error:
                 raise
-        else:
-            self._job_ids.add(accepted.request_id)
-            return accepted
-        raise failure
+            raise failure from None
+        self._job_ids.add(accepted.request_id)
+        return accepted
 
     @lists_options("text-to-video")
     async def text_to_video(
@@ -273,7 +271,8 @@ class AsyncClient:
         try:
             return await self._call("GET", wire.BALANCE, models.Balance.model_validate, purpose)
         except errors.NotFound as error:  # every account has a balance
-            raise errors.NotFound(NO_SERVICE_HERE, answer=error.answer) from error
+            said = "Nothing at this address speaks the API. Check REELBOOK_BASE_URL."
+            raise errors.NotFound(said, answer=error.answer) from error
 
     async def usage(self, days: int = 30, *, background: bool = False) -> models.Usage:
         """What was used in the last `days` days (GET billing/usage). `background` has the lowest priority."""
@@ -390,14 +389,7 @@ class AsyncClient:
         """
         from .downloads import download
 
-        return await download(
-            self._transport,
-            url,
-            Path(path),
-            report=report,
-            max_bytes=max_bytes,
-            expected_seconds=expected_seconds,
-        )
+        return await download(self._transport, url, Path(path), report, max_bytes, expected_seconds)
 
     async def _otherwise_answers(self) -> bool:
         """Whether the service gave a useful answer in the last minute.

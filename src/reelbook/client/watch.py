@@ -7,29 +7,21 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..errors import (
-    AuthenticationError,
-    ConnectionFailed,
-    JobFailed,
-    RateLimited,
-    ReelbookError,
-    ServerError,
-    ServiceError,
-    UnexpectedAnswer,
-)
+from .. import errors
 from ..formatting import terminal_line
 from ..lazy_module import LazyModule
 from .scheduling.estimates import Belief, Took
 
 if TYPE_CHECKING:
     from .. import models
-    from ..models import JobStatus
 else:
     models = LazyModule("reelbook.models")
 
 # A proxy, a lagging replica or a deployment may deny a job for a while, and it is there all the same.
 REFUSALS = 5
 PATIENCE_SECONDS = 600.0
+
+_FAULTS = (errors.ConnectionFailed, errors.RateLimited, errors.ServerError, errors.UnexpectedAnswer)
 
 
 @dataclass(frozen=True)
@@ -41,8 +33,8 @@ class Observation:
     loop's time, in seconds. `took` is how long a finished job took, as far as that was seen.
     """
 
-    status: JobStatus | None = None
-    error: ReelbookError | None = None
+    status: models.JobStatus | None = None
+    error: errors.ReelbookError | None = None
     progress: float | None = None
     remaining_seconds: float | None = None
     asked_at: float | None = None
@@ -52,7 +44,7 @@ class Observation:
 
 async def watch(
     belief: Belief,
-    ask: Callable[[], Awaitable[JobStatus]],
+    ask: Callable[[], Awaitable[models.JobStatus]],
     otherwise_answers: Callable[[], Awaitable[bool]],
     *,
     patience_seconds: float = PATIENCE_SECONDS,
@@ -64,15 +56,15 @@ async def watch(
     loop = asyncio.get_running_loop()
     refusals, refused_since = 0, loop.time()
     while True:
-        status: JobStatus | None = None
-        error: ReelbookError | None = None
+        status: models.JobStatus | None = None
+        error: errors.ReelbookError | None = None
         try:
             status = await ask()
-        except (ConnectionFailed, RateLimited, ServerError, UnexpectedAnswer) as fault:
+        except _FAULTS as fault:
             error = fault
-        except AuthenticationError:
+        except errors.AuthenticationError:
             raise
-        except ServiceError as refusal:
+        except errors.ServiceError as refusal:
             error = refusal
             if refusals == 0:
                 refused_since = loop.time()
@@ -99,7 +91,8 @@ async def watch(
             return
 
 
-def job_failed(request_id: str, reason: str | None) -> JobFailed:
+def job_failed(request_id: str, reason: str | None) -> errors.JobFailed:
     """The error of a job that the service reported as failed; `reason` is its own text, if it gave any."""
-    said = terminal_line(reason or "") or "The service gave no reason."
-    return JobFailed(f"The service couldn't make this clip: “{said}”", request_id=request_id, reason=reason)
+    quoted = terminal_line(reason or "") or "The service gave no reason."
+    said = f"The service couldn't make this clip: “{quoted}”"
+    return errors.JobFailed(said, request_id=request_id, reason=reason)
