@@ -217,20 +217,6 @@ async def test_a_server_that_refuses_ranges_and_always_breaks_is_given_up(tmp_pa
     assert len(files.seen) == 1 + downloads.MAX_FRUITLESS
 
 
-async def test_a_user_without_a_name_can_download(
-    mp4: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In some containers a process runs under a number that nobody named."""
-
-    def nameless() -> str:
-        raise KeyError("getpwuid(): uid not found: 12345")
-
-    monkeypatch.setattr("getpass.getuser", nameless)
-    with raw_server(serving(mp4)) as files:
-        path = await fetch(files.url, tmp_path / "clip.mp4")
-    assert path.read_bytes() == mp4
-
-
 async def test_an_address_without_a_host_lies_on_the_services_own(mp4: bytes, tmp_path: Path) -> None:
     """The interface says no more than URL; also a path within the service is one."""
     with raw_server(serving(mp4)) as own:

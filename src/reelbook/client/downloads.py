@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import filecmp
-import getpass
 import hashlib
 import json
 import logging
@@ -71,7 +70,6 @@ async def download(
     transport: Transport,
     url: str,
     path: Path,
-    *,
     report: Report | None = None,
     max_bytes: int | None = None,
     expected_seconds: float | None = None,
@@ -112,10 +110,7 @@ def _address(transport: Transport, base: str, link: str) -> str | None:
 
 def _lock_path(path: Path) -> Path:
     """Not beside the clip: a lock file can't be removed safely, and a person's folder is to stay clean."""
-    try:
-        user = re.sub(r"[^\w.-]", "_", getpass.getuser())
-    except (KeyError, OSError, ImportError):  # a container may run under a number that has no name
-        user = str(os.getuid()) if sys.platform != "win32" else "user"
+    user = os.getuid() if sys.platform != "win32" else "user"  # the folder is everybody's
     name = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:32]
     return Path(tempfile.gettempdir(), f"reelbook-{user}-{name}.lock")
 
@@ -158,7 +153,7 @@ class _File:
         anywhere. One that came out the same twice, or whose link no longer works, is kept all the same: it
         was paid for.
         """
-        earlier, short = self.part.with_suffix(".cut"), ""
+        earlier = self.part.with_suffix(".cut")
         for _ in range(MAX_SHORT):
             try:
                 await self.fetch()
@@ -175,7 +170,9 @@ class _File:
             except NotAVideo:
                 self.forget()
                 raise
-            short = _short(seconds, expected_seconds)
+            short = ""
+            if expected_seconds is not None and seconds < 0.9 * expected_seconds - SHORTER_BY_SECONDS:
+                short = f"{seconds:.1f} s instead of {expected_seconds:.1f} s"
             if no_more or not short:
                 if short:
                     said = "A clip came with %s. There is no more of it, so it is kept: %s"
@@ -294,13 +291,6 @@ def _must_play(path: Path) -> float:
     from ..media.clips import probe
 
     return probe(path).duration_seconds
-
-
-def _short(seconds: float, expected_seconds: float | None) -> str:
-    """The two lengths in words where a clip is clearly too short; empty otherwise."""
-    if expected_seconds is None or seconds >= 0.9 * expected_seconds - SHORTER_BY_SECONDS:
-        return ""
-    return f"{seconds:.1f} s instead of {expected_seconds:.1f} s"
 
 
 async def _lively(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
