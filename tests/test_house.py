@@ -19,6 +19,7 @@ TESTS = ROOT / "tests"
 REACHED = {
     "AsyncClient.budget_beside_others": "sweep.plan()",
     "AsyncClient.moved_to": "a sandbox that is started again",
+    "AsyncClient.with_key": "session.keys.rotate()",
     "Gallery.clip_poster": "a tile's picture",
     "JobBoard.clip_poster": "a row's picture",
     "JobView": "job.view(), and the views that tests make",

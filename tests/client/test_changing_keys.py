@@ -7,64 +7,52 @@ import threading
 
 import pytest
 from support import virtual_time
-from support.raw_server import Exchange, raw_server
+from support.live import client_of
+from support.raw_server import Exchange
 
-from reelbook.client import AsyncClient
 from reelbook.client.responses import Reply
 from reelbook.client.scheduling.budget import Budget, Purpose
 from reelbook.client.scheduling.scheduler import Scheduler
 from reelbook.errors import BadRequest
 
+pytestmark = pytest.mark.anyio
+
 OLD, NEW = "sk-planted-old", "sk-planted-new"
 BALANCE = b'{"balance_usd": 1.0, "total_spent_usd": 0.0}'
 
 
-def test_what_is_under_way_finishes_and_the_next_carries_the_new_key() -> None:
+async def test_what_is_under_way_finishes_and_the_next_carries_the_new_key() -> None:
     """The former key is done with when its last answer is there, and not before."""
     arrived, go_on = threading.Event(), threading.Event()
-    keys: list[str | None] = []
 
     def answer(exchange: Exchange) -> None:
-        keys.append(exchange.header("authorization"))
-        if len(keys) == 1:
-            arrived.set()
-            go_on.wait(60)
+        arrived.set()
+        go_on.wait(60)
         exchange.answer(200, BALANCE)
 
-    async def scene(url: str) -> tuple[bool, float]:
-        async with AsyncClient(OLD, url) as client:
-            slow = asyncio.create_task(client.balance())
-            await asyncio.to_thread(arrived.wait, 10)
-            client.use_key(NEW)
-            done = asyncio.create_task(client.former_keys_done())
-            await asyncio.sleep(0)
-            early = done.done()
-            go_on.set()
-            balance = await slow
-            await done
-            await client.balance()
-            return early, balance.balance_usd
-
-    with raw_server(answer) as service:
-        assert asyncio.run(scene(service.url)) == (False, 1.0)
+    async with client_of(answer, key=OLD) as (client, service):
+        slow = asyncio.create_task(client.balance())
+        await asyncio.to_thread(arrived.wait, 10)
+        client.use_key(NEW)
+        done = asyncio.create_task(client.former_keys_done())
+        await asyncio.sleep(0)
+        assert not done.done()
+        go_on.set()
+        assert (await slow).balance_usd == 1.0
+        await done
+        await client.balance()
+    keys = [exchange.header("authorization") for exchange in service.seen]
     assert keys == [f"Bearer {OLD}", f"Bearer {NEW}"]
 
 
-def test_no_key_of_the_client_gets_into_an_error() -> None:
+async def test_no_key_of_the_client_gets_into_an_error() -> None:
     """A service that echoes the former key doesn't put it into an extract either."""
-
-    def answer(exchange: Exchange) -> None:
-        exchange.answer(400, f'{{"detail": "{OLD} and {NEW}"}}'.encode())
-
-    async def scene(url: str) -> str:
-        async with AsyncClient(OLD, url) as client:
-            client.use_key(NEW)
-            with pytest.raises(BadRequest) as refused:
-                await client.balance()
-            return repr(refused.value) + repr(vars(refused.value))
-
-    with raw_server(answer) as service:
-        assert "sk-planted" not in asyncio.run(scene(service.url))
+    echo = f'{{"detail": "{OLD} and {NEW}"}}'.encode()
+    async with client_of(lambda exchange: exchange.answer(400, echo), key=OLD) as (client, _):
+        client.use_key(NEW)
+        with pytest.raises(BadRequest) as refused:
+            await client.balance()
+    assert "sk-planted" not in repr(refused.value) + repr(vars(refused.value))
 
 
 def test_the_answers_of_the_former_key_count_in_its_own_budget() -> None:

@@ -15,8 +15,10 @@ from support.records import Heard
 
 from reelbook import errors
 from reelbook.client import AsyncClient
+from reelbook.client.client import MIXED_UP_ANSWERS, JobIds
 from reelbook.client.watch import Observation
 from reelbook.media.images import prepare
+from reelbook.models import job_status
 from reelbook.requests import JobRequest
 
 FOX = JobRequest.from_text("a fox")
@@ -72,12 +74,26 @@ async def test_a_submission_whose_answer_is_lost_is_uncertain_and_sent_once(
 
 
 async def test_a_submission_that_never_arrived_is_no_uncertain_one() -> None:
-    """A refused connection says that nothing was sent."""
+    """Of a refused connection nothing is recorded as sent: a kill meanwhile leaves nothing uncertain."""
     with raw_server(lambda e: None) as gone:
-        pass
+        heard = Heard()
     async with AsyncClient(KEY, gone.url) as client:
         with pytest.raises(errors.ServiceUnreachable, match="Nothing was sent"):
-            await client.text_to_video("a fox")
+            await client.submit(FOX, record=heard)
+    assert set(heard) == {"no effect"}
+
+
+async def test_what_is_held_back_in_the_last_moment_sends_no_byte() -> None:
+    """The connection stands and is closed again; the error is the record's own."""
+
+    class TakenBack(Heard):
+        def sending(self) -> None:
+            raise errors.SubmissionCancelled("Taken back.")
+
+    async with client_of(Exchange.hold) as (client, service):
+        with pytest.raises(errors.SubmissionCancelled, match="Taken back"):
+            await client.submit(FOX, record=TakenBack())
+    assert service.seen == []
 
 
 async def test_an_upload_broken_off_half_way_cant_have_been_accepted() -> None:
@@ -206,6 +222,17 @@ def test_a_watch_outlives_faults_and_unknown_states() -> None:
     seen = jumping_time.run(scene())
     assert [type(o.error).__name__ for o in seen if o.error] == ["NotFound", "ServerError"]
     assert [o.status.status for o in seen if o.status] == ["warming_up", "completed"]
+
+
+def test_another_jobs_answer_is_believed_only_where_no_right_one_comes_between() -> None:
+    """A cache that mixes up two jobs now and then is told from a service with one id for all."""
+    ids = JobIds(lambda said: said == "other")
+    right, wrong = (job_status({"request_id": said, "status": "processing"}) for said in ("mine", "other"))
+    for _ in range(2):
+        for _ in range(MIXED_UP_ANSWERS):
+            with pytest.raises(errors.UnexpectedAnswer, match="“other”, which is another job"):
+                ids.own("mine", wrong)
+        ids.own("mine", right)
 
 
 async def test_waiting_ends_at_its_timeout_and_says_that_the_job_goes_on() -> None:

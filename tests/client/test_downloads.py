@@ -13,11 +13,9 @@ from typing import Any, NamedTuple
 import pytest
 from support.raw_server import Exchange, Handler, in_turn, raw_server
 
-from reelbook.client import downloads
-from reelbook.client.transport import Transport
+from reelbook.client import AsyncClient, downloads
 from reelbook.errors import DownloadFailed, LinkExpired, NotAVideo
 from reelbook.sandbox.render import Spec, render
-from reelbook.secret import Secret
 
 KEY = "sk-planted-download"
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("no_pauses")]
@@ -28,12 +26,12 @@ def mp4() -> bytes:
     return render(Spec("a blue boat at sea", 1, "1:1", 7)).mp4
 
 
-async def fetch(url: str, path: Path, *, own: str = "http://127.0.0.1:9", **more: object) -> Path:
-    transport = Transport(own, Secret(KEY))
+async def fetch(url: str, path: Path, *, own: str = "http://127.0.0.1:9", **more: Any) -> Path:
+    client = AsyncClient(KEY, own)
     try:
-        return await downloads.download(transport, url, path, **more)  # type: ignore[arg-type]  # passed through
+        return await client.download(url, path, **more)
     finally:
-        await transport.aclose()
+        await client.aclose()
 
 
 def serving(data: bytes, pieces: int = 1) -> Handler:

@@ -15,14 +15,13 @@ from typing import Any
 
 import pytest
 from support import jumping_time
-from support.live import KEY, client_of
+from support.live import client_of
 from support.raw_server import Exchange, raw_server
 
 from reelbook import deadlines
-from reelbook.client import AsyncClient, downloads, transport
-from reelbook.client.transport import Transport, _Progress
-from reelbook.errors import DeadlineExceeded, SubmissionUncertain
-from reelbook.secret import Secret
+from reelbook.client import downloads, transport
+from reelbook.client.transport import _Progress
+from reelbook.errors import DownloadFailed, SubmissionUncertain
 from reelbook.session import connector
 
 ACCEPTED = b'{"request_id": "req_slept", "status": "pending"}'
@@ -138,12 +137,11 @@ async def test_a_status_that_came_while_the_loop_slept_is_read(monkeypatch: pyte
 def test_a_wait_that_slept_hears_what_came_meanwhile() -> None:
     """`timeout_seconds` counts in the same way: 20 of them are one here."""
 
-    async def waits(url: str) -> str | None:
-        async with AsyncClient(KEY, url) as client:
+    async def waits() -> str | None:
+        async with client_of(after_a_moment(COMPLETED)) as (client, _):
             return (await client.wait("r", timeout_seconds=20)).video_url
 
-    with raw_server(after_a_moment(COMPLETED)) as service:
-        assert jumping_time.run(waits(service.url)) == "/v.mp4"
+    assert jumping_time.run(waits()) == "/v.mp4"
 
 
 async def test_a_download_that_slept_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,32 +164,26 @@ async def test_a_download_that_slept_goes_on(tmp_path: Path, monkeypatch: pytest
         time.sleep(ASLEEP_SECONDS + 0.1)
         exchange.send(bytes(100))
 
-    with raw_server(pieces) as files:
-        carrier = Transport(files.url, Secret(KEY))
-        path = await downloads.download(carrier, "/v.mp4", tmp_path / "v.mp4", report=once_asleep)
-        await carrier.aclose()
+    async with client_of(pieces) as (client, files):
+        path = await client.download("/v.mp4", tmp_path / "v.mp4", report=once_asleep)
     assert path.stat().st_size == 200
     assert len(files.seen) == 1
 
 
-async def test_a_download_that_stalls_is_still_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_download_that_stalls_is_still_broken_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No byte for the time that a read may take."""
     monkeypatch.setattr(transport, "READ_SECONDS", 0.2)
+    monkeypatch.setattr(downloads, "MAX_FRUITLESS", 0)
 
     def stalls(exchange: Exchange) -> None:
         exchange.send(b"HTTP/1.1 200 OK\r\ncontent-length: 200\r\n\r\n" + bytes(100))
         exchange.hold(5)
 
-    async def read(carrier: Transport) -> None:
-        async with carrier.fetch(carrier.base_url, headers={}, with_key=False) as (_, chunks):
-            async for _ in chunks:
-                pass
-
-    with raw_server(stalls) as files:
-        carrier = Transport(files.url, Secret(KEY))
-        with pytest.raises(DeadlineExceeded):
-            await read(carrier)
-        await carrier.aclose()
+    async with client_of(stalls) as (client, _):
+        with pytest.raises(DownloadFailed, match="deadline"):
+            await client.download("/v.mp4", tmp_path / "v.mp4")
 
 
 @pytest.mark.usefixtures("_asleep")

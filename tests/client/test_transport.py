@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.live import KEY, client_of
-from support.raw_server import Exchange, raw_server
+from support.live import client_of
+from support.raw_server import Exchange
 
 from reelbook import deadlines, errors
-from reelbook.client.transport import Transport, _Progress
-from reelbook.secret import Secret
+from reelbook.client.transport import _Progress
 
 pytestmark = pytest.mark.anyio
 
@@ -57,31 +56,3 @@ async def test_a_request_whose_end_was_never_sent_cant_have_been_accepted() -> N
         with pytest.raises(errors.SendInterrupted, match="can't have accepted"):
             await client.image_to_video(noise, "zoom in")
     assert service.seen == []
-
-
-async def test_what_cannot_connect_is_not_marked_as_sent() -> None:
-    """`on_sending` is called when the connection stands: a kill before that leaves nothing uncertain."""
-    sending: list[bool] = []
-    with raw_server(Exchange.hold) as service:
-        closed = service.url
-    transport = Transport(closed, Secret(KEY))
-    with pytest.raises(errors.ServiceUnreachable):
-        await transport.request(
-            "POST", "/", deadline_seconds=5, fresh=True, on_sending=lambda: sending.append(True)
-        )
-    await transport.aclose()
-    assert sending == []
-
-
-async def test_what_is_held_back_in_the_last_moment_sends_no_byte() -> None:
-    """The connection stands and is closed again; the error is the caller's own."""
-
-    def refuse() -> None:
-        raise errors.SubmissionCancelled("Taken back.")
-
-    with raw_server(Exchange.hold) as service:
-        transport = Transport(service.url, Secret(KEY))
-        with pytest.raises(errors.SubmissionCancelled, match="Taken back"):
-            await transport.request("POST", "/", deadline_seconds=5, fresh=True, on_sending=refuse)
-        await transport.aclose()
-        assert service.seen == []

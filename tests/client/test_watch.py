@@ -82,30 +82,22 @@ class Client:
         return await asyncio.gather(*(self.one() for _ in range(jobs)))
 
 
-class OneMachine:
-    """Requests shared by several gates, kept in memory."""
+class Shared:
+    """The requests that a gate shares with the `others`, kept in memory."""
 
-    def __init__(self) -> None:
-        self.at: dict[int, tuple[int, float]] = {}
-        self.told: list[int | None] = [None]
-
-    def of(self, gate: int) -> SharedRequests:
-        return _Shared(self, gate)
-
-
-class _Shared:
-    def __init__(self, machine: OneMachine, gate: int) -> None:
-        self._at, self._told, self._scheduler = machine.at, machine.told, gate
+    def __init__(self, others: Shared | None = None) -> None:
+        self._at: dict[int, tuple[Shared, float]] = {} if others is None else others._at
+        self._told: list[int | None] = [None] if others is None else others._told
 
     def enter(self, now: float, fits: Callable[[Sequence[float], int | None], bool]) -> int | None:
-        others = [at for gate, at in self._at.values() if gate != self._scheduler and at > now - 60]
+        others = [at for gate, at in self._at.values() if gate is not self and at > now - 60]
         if not fits(others, self._told[0]):
             return None
-        self._at[len(self._at)] = self._scheduler, now
+        self._at[len(self._at)] = self, now
         return len(self._at) - 1
 
     def answered(self, place: int, now: float, limit: int | None) -> None:
-        self._at[place] = self._scheduler, now
+        self._at[place] = self, now
         self._told[0] = limit
 
     def give_back(self, place: int) -> None:
@@ -124,7 +116,7 @@ def test_a_batch_comes_home_without_a_refusal(jobs: int, most: float, fixed: boo
             began = now()
             phase = None if world.phase is None else began + world.phase
             service = SimulatedService(replace(world, phase=phase))
-            return service, max(await Client(service, OneMachine().of(0)).batch(jobs)) - began
+            return service, max(await Client(service, Shared()).batch(jobs)) - began
 
         service, took = virtual_time.run(scene())
         assert service.refused == 0
@@ -157,8 +149,8 @@ def test_two_programs_that_share_a_key_keep_to_its_limit() -> None:
     service = SimulatedService(World(10, [60.0 + job for job in range(12)]))
 
     async def scene() -> list[list[float]]:
-        machine = OneMachine()
-        clients = [Client(service, machine.of(number)) for number in range(2)]
+        shared = Shared()
+        clients = Client(service, shared), Client(service, Shared(shared))
         return await asyncio.gather(*(client.batch(6) for client in clients))
 
     home = virtual_time.run(scene())
@@ -171,8 +163,8 @@ def test_a_limit_that_one_program_was_told_holds_for_the_other() -> None:
     service = SimulatedService(World(100, [60.0] * 30))
 
     async def scene() -> float:
-        machine = OneMachine()
-        first, second = (Client(service, machine.of(number)) for number in range(2))
+        shared = Shared()
+        first, second = Client(service, shared), Client(service, Shared(shared))
         for _ in range(12):
             await first.submit()
         before = now()
@@ -273,32 +265,6 @@ def test_watches_that_ended_leave_no_timers_behind() -> None:
     assert virtual_time.run(scene()) == 1
 
 
-def test_after_faults_the_questions_become_rare_and_go_on() -> None:
-    """A service that fails for ten minutes is asked ever more rarely, and the clip still comes home."""
-
-    async def scene() -> list[float]:
-        began, asked = now(), []
-        belief = Belief(Pace(), began)
-        gate = Scheduler()
-        with gate.watched(belief):
-
-            async def ask() -> models.JobStatus:
-                async with gate.turn(Purpose.POLL, belief) as turn:
-                    asked.append(now() - began)
-                    turn.answered(Reply(200, {}, b""))
-                if asked[-1] < 600:
-                    raise errors.ServerError("broken", answer=Answer(500))
-                return models.job_status({"request_id": "r", "status": "completed"})
-
-            async for _ in watch(belief, ask, answers):
-                pass
-        return asked
-
-    asked = virtual_time.run(scene())
-    assert 600 < asked[-1] < 661
-    assert len(asked) < 20
-
-
 class Refusing:
     """A job's questions at a gate of their own; `said` gives the answer to each, by the time it was asked."""
 
@@ -334,6 +300,16 @@ class Refusing:
 
 GONE = errors.NotFound("unknown", answer=Answer(404))
 DONE = models.job_status({"request_id": "r", "status": "completed"})
+PROCESSING = models.job_status({"request_id": "r", "status": "processing"})
+
+
+def test_after_faults_the_questions_become_rare_and_go_on() -> None:
+    """A service that fails for ten minutes is asked ever more rarely, and the clip still comes home."""
+    broken = errors.ServerError("broken", answer=Answer(500))
+    service = Refusing(lambda at: broken if at < 600 else DONE)
+    virtual_time.run(service.watch())
+    assert 600 < service.asked[-1] < 661
+    assert len(service.asked) < 20
 
 
 @pytest.mark.parametrize(
@@ -344,13 +320,9 @@ DONE = models.job_status({"request_id": "r", "status": "completed"})
 @pytest.mark.parametrize("until", [45.0, 540.0], ids=["one or two answers", "a deploy"])
 def test_refusals_that_pass_do_not_end_a_watch(refusal: errors.ServiceError, until: float) -> None:
     """A job that a proxy or a new release doesn't know for a while comes home all the same."""
-    service = Refusing(lambda at: refusal if 33 <= at < until else DONE if at >= until else processing())
+    service = Refusing(lambda at: refusal if 33 <= at < until else DONE if at >= until else PROCESSING)
     assert virtual_time.run(service.watch())[-1] == DONE
     assert len(service.asked) < 25
-
-
-def processing() -> models.JobStatus:
-    return models.job_status({"request_id": "r", "status": "processing"})
 
 
 def test_a_job_that_the_service_says_again_and_again_not_to_know_is_given_up() -> None:
@@ -380,5 +352,5 @@ def test_a_service_that_knows_nothing_at_all_is_asked_on_and_on() -> None:
 
 def test_each_status_in_between_renews_the_patience() -> None:
     """Refusals on and off for hours don't add up."""
-    service = Refusing(lambda at: DONE if at > 7200 else GONE if int(at / 300) % 2 else processing())
+    service = Refusing(lambda at: DONE if at > 7200 else GONE if int(at / 300) % 2 else PROCESSING)
     assert virtual_time.run(service.watch())[-1] == DONE

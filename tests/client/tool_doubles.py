@@ -14,9 +14,11 @@ from typing import Any
 import uvicorn
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
+from starlette.responses import JSONResponse
 from support.raw_server import Exchange, RawServer, raw_server
 
 USER = "user-planted-7f3a"
+NO_SUCH_METHOD = -32601
 
 Answer = Callable[[Exchange, Any], None]
 
@@ -81,12 +83,10 @@ def official(*, modern: bool = True, **options: Any) -> Iterator[Official]:
             seen.methods.append(method)
         session = headers.get("mcp-session-id")
         if session in seen.forgotten:
-            gone = {"code": -32600, "message": "gone"}
-            await _plain(send, 404, {"jsonrpc": "2.0", "id": None, "error": gone})
+            await JSONResponse(_error(None, -32600), 404)(scope, receive, send)
             return
         if method == "server/discover" and not modern:
-            error = {"code": -32601, "message": "no such method"}
-            await _plain(send, 400, {"jsonrpc": "2.0", "id": 0, "error": error})
+            await JSONResponse(_error(0, NO_SUCH_METHOD), 400)(scope, receive, send)
             return
         if session:
             seen.sessions.append(session)
@@ -99,20 +99,9 @@ def official(*, modern: bool = True, **options: Any) -> Iterator[Official]:
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         seen.url = f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"
-        running = uvicorn.Server(
-            uvicorn.Config(watched, log_config=None, log_level="critical", timeout_graceful_shutdown=1)
-        )
-        ready = threading.Event()
-
-        async def serve() -> None:
-            # The app's lifespan starts the sessions; uvicorn's own would install signal handlers.
-            loop = asyncio.get_running_loop()
-            loop.call_later(0, ready.set)
-            await running.serve([listener])
-
-        thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
+        running = uvicorn.Server(uvicorn.Config(watched, log_config=None, timeout_graceful_shutdown=1))
+        thread = threading.Thread(target=running.run, args=([listener],), daemon=True)
         thread.start()
-        ready.wait(60)
         try:
             yield seen
         finally:
@@ -120,17 +109,17 @@ def official(*, modern: bool = True, **options: Any) -> Iterator[Official]:
             thread.join(60)
 
 
-async def _plain(send: Any, status: int, body: Any) -> None:
-    content = json.dumps(body).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": content})
+def _error(request_id: Any, code: int) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": "no"}}
 
 
 def result(exchange: Exchange, message: Any, value: Any) -> None:
     """Answers a request with a result, as JSON."""
-    body = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": value}).encode()
-    exchange.answer(200, body, {"content-type": "application/json"})
+    _say(exchange, {"jsonrpc": "2.0", "id": message["id"], "result": value})
+
+
+def _say(exchange: Exchange, body: Any) -> None:
+    exchange.answer(200, json.dumps(body).encode(), {"content-type": "application/json"})
 
 
 def stream(exchange: Exchange, *events: str) -> None:
@@ -147,15 +136,9 @@ def scripted(call: Answer | None = None, listing: Answer | None = None) -> Itera
         message = json.loads(exchange.body) if exchange.body else {}
         method = message.get("method", "")
         if method == "initialize":
-            result(
-                exchange,
-                message,
-                {
-                    "protocolVersion": "2025-06-18",
-                    "capabilities": {"tools": {}},
-                    "serverInfo": {"name": "scripted", "version": "1"},
-                },
-            )
+            about = {"name": "scripted", "version": "1"}
+            hello = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": about}
+            result(exchange, message, hello)
         elif method == "tools/call" and call is not None:
             call(exchange, message)
         elif method == "tools/list" and listing is not None:
@@ -165,9 +148,7 @@ def scripted(call: Answer | None = None, listing: Answer | None = None) -> Itera
         elif method.startswith("notifications/"):
             exchange.answer(202)
         else:
-            error = {"code": -32601, "message": f"{method} isn't known"}
-            body = json.dumps({"jsonrpc": "2.0", "id": message.get("id"), "error": error}).encode()
-            exchange.answer(200, body, {"content-type": "application/json"})
+            _say(exchange, _error(message.get("id"), NO_SUCH_METHOD))
 
     with raw_server(handle) as server:
         yield server

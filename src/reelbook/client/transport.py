@@ -31,13 +31,7 @@ BEGINNING_BYTES = 64 << 10  # kept of an answer that isn't whole
 # Below the 5 s at which many servers close an idle connection, so that no request meets a closed one.
 KEEP_ALIVE_SECONDS = 3.0
 
-_NEVER_SENT = (
-    httpx.ConnectError
-    | httpx.ConnectTimeout
-    | httpx.PoolTimeout
-    | httpx.UnsupportedProtocol
-    | httpx.ProxyError
-)
+_NEVER_SENT = httpx.ConnectError | httpx.ConnectTimeout | httpx.UnsupportedProtocol | httpx.ProxyError
 
 
 class Transport:
