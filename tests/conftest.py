@@ -43,6 +43,8 @@ FIRST = (
     "tests/test_checks.py",
     "tests/test_distribution.py",
 )
+# Their tests all have the mark "browser".
+IN_BROWSER = ("tests/browser/", "tests/colab/", "tests/in_marimo/")
 # A lab takes long to start: the tests of such a folder share one, but for these files, which have another.
 SHARED_LABS = ("tests/browser", "tests/colab")
 SECOND_LAB = [
@@ -60,7 +62,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Puts `FIRST` first, in its order."""
+    """Marks what is `IN_BROWSER`, and puts `FIRST` first, in its order."""
+    for item in items:
+        if item.nodeid.startswith(IN_BROWSER):
+            item.add_marker("browser")
     items.sort(
         key=lambda item: next((n for n, name in enumerate(FIRST) if item.nodeid.startswith(name)), len(FIRST))
     )

@@ -12,14 +12,13 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from playwright.sync_api import JSHandle, Locator
 
 import reelbook
 from browser.pages import PATIENCE, OpenNotebook, wait_until
 from reelbook.cli.lab import EXTENSIONS, LOOK_AT_KERNELS
-
-if TYPE_CHECKING:
-    from playwright.sync_api import JSHandle, Locator
 
 _TESTS = Path(__file__).parents[1]
 # No news and no updates: the lab asks nobody outside. No windowing: cells out of sight stay in the page.

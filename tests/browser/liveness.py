@@ -9,15 +9,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import Locator
 
 from browser.lab import PLAYS, at_rest, noted, shown, tells, until
 from browser.pages import OpenNotebook
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Locator
 
 IDLE = ""
 # Under way until a file is there: Stop reaches a kernel that awaits only with the next message.

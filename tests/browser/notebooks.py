@@ -9,17 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import Page
 from support.kept_clips import KeptClips
 
 from browser.lab import PAST, SETUP
 from browser.pages import CHROMIUM, SIZE, OpenNotebook, opened_page, unbroken
 from reelbook.sandbox import server
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
 
 __all__ = ["folder", "notebook", "open_notebook", "page"]
 

@@ -10,10 +10,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Error, Locator, Page, ViewportSize
+from playwright.sync_api import Error, Locator, Page, ViewportSize, sync_playwright
 
 SECONDS = 1000
 # What anything may take on a slow and busy machine. It only bounds failures: nothing waits for it to pass.
@@ -47,8 +46,6 @@ EMPTY = {
 @contextmanager
 def opened_page() -> Iterator[Page]:
     """A page of the machine's own Chromium."""
-    from playwright.sync_api import sync_playwright
-
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
         page = browser.new_page(viewport=SIZE)
@@ -75,8 +72,6 @@ def unbroken(page: Page) -> Iterator[None]:
 
 def seen_in(page: Page) -> str:
     """What the page shows, for the report of a test that failed."""
-    from playwright.sync_api import Error
-
     try:
         panels: list[str] = page.evaluate(
             "[...document.querySelectorAll('.rb, [data-mime-type$=stderr]')]"

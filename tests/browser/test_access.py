@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
+from playwright.sync_api import Locator
 
 from browser.lab import PLAYS, Notebook, at_rest, focused, says, shown, until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from playwright.sync_api import Locator
-
-pytestmark = [pytest.mark.browser]
 
 THEMES = ("JupyterLab Light", "JupyterLab Dark")
 

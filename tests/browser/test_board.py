@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
+from playwright.sync_api import Locator
 
 from browser.lab import PLAYS, Notebook, at_rest, says, shown, until
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Locator
-
-pytestmark = [pytest.mark.browser]
 
 TOP = "(node) => node.getBoundingClientRect().top"
 

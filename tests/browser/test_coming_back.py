@@ -8,22 +8,16 @@ import re
 import signal
 import sqlite3
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from playwright.sync_api import Locator, Page
 
 from browser.lab import Notebook, shown, tells, until
 from browser.pages import AGAIN, OpenNotebook
 from browser.test_access import findings
 from reelbook.cli import lab
 from reelbook.lessons import shipped_lessons
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from playwright.sync_api import Locator, Page
-
-pytestmark = [pytest.mark.browser]
 
 IMPORTS = "import ipywidgets, os\nimport reelbook as rb\nsession = rb.connect('sandbox')"
 SAYS = "No kernel answers."

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import pytest
+from playwright.sync_api import Locator
 
 from browser.lab import Notebook, at_rest, keep_in_view, says, shown, tab_stops, until
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Locator
-
-pytestmark = [pytest.mark.browser]
 
 MAKE = """
 def clip_of(prompt, seconds, seed):

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import pytest
+from playwright.sync_api import Locator
 
 from browser.lab import PLAYS, Notebook, keep_in_view, none_left, says, shown, tells, until
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Locator
-
-pytestmark = [pytest.mark.browser]
 
 # Clips of an experiment of their own, so that what other tests made doesn't count.
 MADE = """

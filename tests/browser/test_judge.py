@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from browser.lab import Notebook, keep_in_view, says, shown, tab_stops, until
-
-pytestmark = [pytest.mark.browser]
 
 MAKE = """
 run50 = rb.Sweep("a {animal} in snow", animal="fox, heron", seed=7, duration_seconds=1).run(session)

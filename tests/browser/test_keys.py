@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from browser.lab import Notebook, says, shown, until
-
-pytestmark = [pytest.mark.browser]
 
 MANAGER = "manager = rb.KeyManager(session)\nmanager"
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from browser import liveness
 from browser.lab import Notebook
-
-pytestmark = [pytest.mark.browser]
 
 
 @liveness.whatever_the_kernel_does

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from browser.lab import PLAYS, Notebook, at_rest, none_left, shown, until
-
-pytestmark = [pytest.mark.browser]
 
 STUDIO = """
 both18 = [session.text_to_video(prompt, duration_seconds=1, once='looks')

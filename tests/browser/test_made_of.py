@@ -5,11 +5,7 @@ from __future__ import annotations
 import base64
 from pathlib import Path
 
-import pytest
-
 from browser.lab import PLAYS, Notebook, says, shown, until
-
-pytestmark = [pytest.mark.browser]
 
 DROP = """(form, [name, data]) => {
   const carried = new DataTransfer();

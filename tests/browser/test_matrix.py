@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
-import pytest
+from playwright.sync_api import Locator
 
 from browser.lab import SETUP, Notebook, keep_in_view, says, shown, tells, until
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Locator
-
-pytestmark = [pytest.mark.browser]
 
 SWEEP = """
 session.sandbox.settings(pace=0)

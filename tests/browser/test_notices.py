@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import Page
 
 from browser.lab import Notebook, says
 from browser.pages import wait_until
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-pytestmark = [pytest.mark.browser]
 
 # The page as it is while another tab is in front, and what it does then.
 AWAY = """(permission) => {

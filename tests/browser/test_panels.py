@@ -6,18 +6,12 @@ import base64
 import random
 import re
 from io import BytesIO
-from typing import TYPE_CHECKING
 
-import pytest
 from PIL import Image
+from playwright.sync_api import Locator
 
 from browser.lab import PLAYS, SETUP, Notebook, noted, says, shown, tells, until
 from browser.liveness import at_pace
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Locator
-
-pytestmark = [pytest.mark.browser]
 
 PROMPT = "a red fox runs through snow at night, slow pan left"
 

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from io import BytesIO
-from typing import TYPE_CHECKING
 
-import pytest
 from PIL import ExifTags, Image
+from playwright.sync_api import Locator
 
 from browser.lab import Notebook, says, shown, until
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Locator
-
-pytestmark = [pytest.mark.browser]
 
 
 def photo(width: int, height: int) -> bytes:

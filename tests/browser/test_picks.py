@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import pytest
+from pathlib import Path
 
 from browser.lab import Notebook, says, shown, tells, until
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-pytestmark = [pytest.mark.browser]
 
 STUDIO = """
 session.sandbox.settings(pace=0)

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import av
 import pytest
+from playwright.sync_api import Locator
 
 from browser.lab import PLAYS, Notebook, says, shown, tab_stops, until
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Locator
-
-pytestmark = [pytest.mark.browser]
 
 PAUSED = "(part) => part.querySelector('video').paused"
 # Notes where the clip is in every frame.

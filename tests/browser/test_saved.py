@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import pytest
+from playwright.sync_api import Page
 
 from browser.lab import PLAYS, Notebook, shown, until
 from reelbook.lazy_module import LazyModule
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-pytestmark = [pytest.mark.browser]
 
 nbconvert: Any = LazyModule("nbconvert")
 

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from classroom.room.visitors import Visitor
+from playwright.sync_api import Page
 
 import reelbook as rb
 from reelbook.classroom.room.serving import in_thread
 from reelbook.sandbox.handle import Sandbox
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-pytestmark = [pytest.mark.browser]
 
 LOOKS = [(1280, "light"), (390, "light"), (390, "dark")]
 

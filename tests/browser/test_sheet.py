@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import pytest
+from playwright.sync_api import Page
 
 from reelbook.classroom import handouts
 from reelbook.classroom.class_file import Classroom
 from reelbook.secret import Secret
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-pytestmark = pytest.mark.browser
 
 PAGE_MM = 297 - 2 * 12
 CARDS = """

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from playwright.sync_api import Page
 from widgets.test_schema_form import forms
 
 from browser.lab import PLAYS, Notebook, says, shown, until
 from reelbook.widgets import bundle
 from reelbook.widgets.schema_form import ToolForm, form_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from playwright.sync_api import Page
-
-pytestmark = [pytest.mark.browser]
 
 HOSTILE = """
 import concurrent.futures

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from browser.lab import Notebook, keep_in_view, says, shown, until
-
-pytestmark = [pytest.mark.browser]
 
 CHART = """
 chart70 = rb.UsageChart(session)

@@ -21,8 +21,6 @@ from colab.environment import COLABS_PYTHON, CONSTRAINTS, Environment
 from reelbook.lessons import shipped_lessons
 from reelbook.sandbox import server
 
-pytestmark = [pytest.mark.browser]
-
 IN_COLAB = """
 import sys, types
 google, colab, userdata = map(types.ModuleType, ("google", "google.colab", "google.colab.userdata"))

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from browser import liveness
 
 from colab.classic import ClassicNotebook
-
-pytestmark = [pytest.mark.browser]
 
 
 @liveness.whatever_the_kernel_does

@@ -20,8 +20,6 @@ from browser.lab import PLAYS, says, shown, until
 
 from colab.classic import ClassicNotebook
 
-pytestmark = [pytest.mark.browser]
-
 AS_IN_JUPYTERLAB: list[Callable[[Any], None]] = [
     test_panels.test_from_a_prompt_to_a_playing_clip,
     test_panels.test_an_image_dropped_on_the_form_becomes_a_playing_clip,

@@ -6,17 +6,14 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import pytest
 from browser.lab import free_port, running_server, server_environment
 from browser.pages import CHROMIUM, opened_page, unbroken
+from playwright.sync_api import Page
 
 from in_marimo.environment import marimo_python
 from reelbook.sandbox import server
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
 
 # The first steps of the lessons: the Studio, a job, a sweep. At a press marimo runs the last cell again.
 NOTEBOOK = """

@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-import pytest
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-pytestmark = [pytest.mark.browser]
+from playwright.sync_api import Page
 
 CALL = """([name, body, headers]) => fetch(`/api/kernel/${name}`, {
   method: "POST", headers: {...headers, "Content-Type": "application/json"}, body: JSON.stringify(body),

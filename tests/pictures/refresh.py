@@ -12,18 +12,15 @@ import tempfile
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from browser.lab import PLAYS, Notebook, running_lab, shown, until
 from browser.pages import PATIENCE, SECONDS, opened_page
 from PIL import Image, ImageChops
+from playwright.sync_api import Locator, Page
 
 import reelbook as rb
 from reelbook.classroom.room.serving import Choices, in_thread
 from reelbook.sandbox import server
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page
 
 HERE = Path(__file__).parent
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
