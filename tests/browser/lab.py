@@ -302,7 +302,7 @@ def tab_stops(notebook: OpenNotebook) -> list[str]:
     """The names of the controls that Tab comes to from where the focus is, until it leaves the panels."""
     names: list[str] = []
     while not names or names[-1]:
-        notebook.page.keyboard.press("Tab")
+        notebook.press("Tab")
         names.append(focused(notebook))
         assert len(names) < 40, f"Tab never left the panel: {names}"
     return names[:-1]

@@ -140,6 +140,11 @@ class OpenNotebook(ABC):
         place = self.page.evaluate(self.START, f"print('begun', flush=True)\n{code}")
         self.page.wait_for_function(self.OUTPUTS, arg=place)
 
+    def press(self, *keys: str) -> None:
+        """Presses the keys one after the other."""
+        for key in keys:
+            self.page.keyboard.press(key)
+
     def reload(self) -> None:
         """Loads the page anew; the kernel goes on."""
         self._open()

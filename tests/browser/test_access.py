@@ -215,7 +215,7 @@ def test_axe_finds_nothing_serious(notebook: Notebook, panel: str) -> None:
         notebook.theme(theme)
         found += [f"{theme}: {each}" for each in findings(cells, only_colours=theme != THEMES[0])]
         for cell, (code, *_) in zip(cells, STATES[panel], strict=True):
-            notebook.page.keyboard.press("Shift")  # what is focused from now on is focused by keyboard
+            notebook.press("Shift")  # what is focused from now on is focused by keyboard
             wrong = [*cell.evaluate(UNSEEN_FOCUS), *cell.evaluate(REGIONS)]
             found += [f"{theme}: {code.splitlines()[-1]}: {each}" for each in wrong]
     notebook.theme(THEMES[0])
@@ -255,41 +255,39 @@ def test_the_studio_from_text_to_a_comparison_by_keyboard_alone(notebook: Notebo
     cell = notebook.run("session.sandbox.settings(pace=1)\nstudio51 = rb.Studio(session)\nstudio51")
     shown(cell, ".rb-form")
     before = notebook.executions()
-    keyboard = notebook.page.keyboard
     cell.get_by_role("button", name="Create", exact=True).focus()  # as if Tab had come to the panel
     names = [focused(notebook)]
     while names[-1] != "Random":
-        keyboard.press("Tab")
+        notebook.press("Tab")
         names.append(focused(notebook))
     expected = "Create|Explore|Board|Gallery|Compare|Judge|Usage|More|From text|From an image|History"
     expected += "|Styles|From a clip…|Prompt|Length|16:9|9:16|1:1|Random"
     assert expected.split("|") == [re.sub(r"\s+\d+$", "", name) for name in names]  # how many jobs run
     tab_to(notebook, "Prompt", back=True)
-    keyboard.type("a badger and a duck")
-    keyboard.press("Control+Enter")
+    notebook.page.keyboard.type("a badger and a duck")
+    notebook.press("Control+Enter")
     until(shown(cell, ".rb-of-job_card .rb-card"), PLAYS)
     tab_to(notebook, "Pause")
-    keyboard.press("Space")
+    notebook.press("Space")
     until(cell, "(cell) => cell.querySelector('.rb-of-job_card video').paused")
     look_at(notebook, "Board")
     shown(cell, ".rb-board .rb-row")
     tab_to(notebook, "a badger")
-    keyboard.press("Enter")
+    notebook.press("Enter")
     until(cell.locator(".rb-open-row"), PLAYS)
-    keyboard.press("Escape")
+    notebook.press("Escape")
     cell.locator(".rb-open-row").wait_for(state="hidden")
     assert "a badger" in focused(notebook)
     look_at(notebook, "Gallery")
     shown(cell, ".rb-gallery .rb-tile")
     tab_to(notebook, "a badger")
-    for key in ("Space", "ArrowRight", "Space"):
-        keyboard.press(key)
+    notebook.press("Space", "ArrowRight", "Space")
     says(cell, "2 selected")
     tab_to(notebook, "Compare", back=True)
-    keyboard.press("Enter")
+    notebook.press("Enter")
     shown(cell, ".rb-compare")
     tab_to(notebook, "Play all")
-    keyboard.press("Enter")
+    notebook.press("Enter")
     until(
         cell,
         "(cell) => [...cell.querySelectorAll('.rb-compare video')].filter((one) => !one.paused).length === 2",
@@ -298,7 +296,7 @@ def test_the_studio_from_text_to_a_comparison_by_keyboard_alone(notebook: Notebo
     shown(cell, ".rb-form")
     tab_to(notebook, "Prompt")
     assert notebook.page.evaluate("document.activeElement.value") == "a badger and a duck"
-    keyboard.press("Escape")
+    notebook.press("Escape")
     assert notebook.executions() == before
     notebook.comes_to("studio51.view", "create")
 
@@ -310,20 +308,20 @@ def test_picks_are_handed_over_by_keyboard_alone(notebook: Notebook) -> None:
     shown(cell, ".rb-tray")
     cell.get_by_role("button", name="Create", exact=True).focus()
     tab_to(notebook, "Make longer…")
-    notebook.page.keyboard.press("Enter")
+    notebook.press("Enter")
     shown(cell, ".rb-longer")
     tab_to(notebook, "Cancel")
-    notebook.page.keyboard.press("Enter")
+    notebook.press("Enter")
     until(cell, FOCUS.replace("NAME", "Make longer…"))
     tab_to(notebook, "Hand over", back=True)
-    notebook.page.keyboard.press("Enter")
+    notebook.press("Enter")
     until(cell, "() => document.activeElement.type === 'radio'")
     assert focused(notebook).endswith("picks of today")
     tab_to(notebook, "Save page")
-    notebook.page.keyboard.press("Enter")
+    notebook.press("Enter")
     until(cell, FOCUS.replace("NAME", "Download"))
     tab_to(notebook, "Done")
-    notebook.page.keyboard.press("Enter")
+    notebook.press("Enter")
     until(cell, FOCUS.replace("NAME", "Hand over"))
 
 
@@ -334,7 +332,7 @@ def tab_to(notebook: Notebook, name: str, *, back: bool = False) -> None:
     """Presses Tab until the control of that name has the focus."""
     passed: list[str] = []
     while len(passed) < 40:
-        notebook.page.keyboard.press("Shift+Tab" if back else "Tab")
+        notebook.press("Shift+Tab" if back else "Tab")
         passed.append(focused(notebook))
         if passed[-1].startswith(name):
             return
@@ -344,7 +342,7 @@ def tab_to(notebook: Notebook, name: str, *, back: bool = False) -> None:
 def look_at(notebook: Notebook, view: str) -> None:
     """Goes back to the Studio's line and chooses a view."""
     tab_to(notebook, view, back=True)
-    notebook.page.keyboard.press("Enter")
+    notebook.press("Enter")
     current = notebook.page.locator(".rb-nav [aria-current=page]")
     until(current, f"(button) => button.innerText.startsWith('{view}')")
 

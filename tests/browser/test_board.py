@@ -46,17 +46,14 @@ def test_the_board_is_worked_by_keyboard_and_the_notebook_hears_nothing(notebook
     cell = notebook.run("batch21")
     shown(cell, ".rb-row")
     before = notebook.executions()
-    page = notebook.page
     row(cell, "two").focus()
-    page.keyboard.press("ArrowDown")
+    notebook.press("ArrowDown")
     until(row(cell, "one"), "(row) => row === document.activeElement && row.tabIndex === 0")
     assert cell.locator('.rb-row[tabindex="0"]').count() == 1
-    page.keyboard.press("Enter")
+    notebook.press("Enter")
     until(cell.locator(".rb-open-row"), PLAYS)
     assert row(cell, "one").get_attribute("aria-expanded") == "true"
-    page.keyboard.press("Control+Enter")
-    page.keyboard.press("a")
-    page.keyboard.press("Escape")
+    notebook.press("Control+Enter", "a", "Escape")
     cell.locator("video").wait_for(state="detached")
     assert notebook.executions() == before
 

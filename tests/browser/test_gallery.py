@@ -118,23 +118,20 @@ def test_the_grid_by_keyboard_alone(notebook: Notebook) -> None:
     """Arrows move, Space selects, p picks, Enter opens, arrows then open the next, Escape closes."""
     cell = gallery(notebook, "keys", "a fox", "a wolf", "a boat")
     runs = notebook.executions()
-    press = notebook.page.keyboard.press
     cell.locator(".rb-tile[tabindex='0']").focus()
-    for key in ("Space", "ArrowRight", "Shift+ArrowRight"):
-        press(key)
+    notebook.press("Space", "ArrowRight", "Shift+ArrowRight")
     notebook.comes_to(SELECTED, ["a boat", "a wolf", "a fox"])
     keep_in_view(cell)
     cell.locator(".rb-tile[tabindex='0']").focus()
-    for key in ("p", "Enter"):
-        press(key)
+    notebook.press("p", "Enter")
     until(shown(cell, ".rb-opened"), PLAYS)
     cell.locator(".rb-opened").get_by_role("button", name="★ Picked").wait_for()
     notebook.comes_to("made[1][0].picked and gallery.opened == made[1][0].request_id", True)
     keep_in_view(cell)
     cell.locator(".rb-tile[tabindex='0']").focus()
-    press("ArrowLeft")
+    notebook.press("ArrowLeft")
     until(cell, "(cell) => cell.querySelector('.rb-opened .rb-prompt').textContent === 'a wolf'")
-    press("Escape")
+    notebook.press("Escape")
     cell.locator(".rb-opened").wait_for(state="hidden")
     until(cell, "() => document.activeElement.querySelector('.rb-prompt')?.textContent === 'a wolf'")
     assert notebook.executions()[: len(runs)] == runs

@@ -20,20 +20,20 @@ def test_a_vote_takes_one_key(notebook: Notebook) -> None:
     cell = notebook.run(f"{MAKE}judge50 = rb.Judge(run50)\njudge50")
     shown(cell, ".rb-pair video")
     until(cell, BOTH)
-    panel, keyboard = cell.locator(".rb-judge"), notebook.page.keyboard
+    panel = cell.locator(".rb-judge")
     before = notebook.executions()
     panel.focus()
     for number, key in enumerate(("ArrowLeft", "ArrowRight", "ArrowDown"), 2):
-        keyboard.press(key)
+        notebook.press(key)
         notebook.comes_to(NUMBER, number)
         until(cell, BOTH)
     notebook.comes_to("judge50.study.voters", {"": 3})
-    keyboard.press("u")
+    notebook.press("u")
     notebook.comes_to("judge50.study.voters", {"": 2})
     until(cell, BOTH)
     cell.get_by_label("Who votes").fill("Ada")
-    keyboard.press("ArrowLeft")  # moves in the text
-    keyboard.press("Tab")
+    notebook.press("ArrowLeft")  # moves in the text
+    notebook.press("Tab")
     notebook.comes_to("judge50.voter", "Ada")
     cell.get_by_role("button", name="B is better").click()
     notebook.comes_to("judge50.study.voters", {"": 2, "Ada": 1})

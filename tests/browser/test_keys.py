@@ -55,31 +55,30 @@ def test_the_key_is_rotated_by_keyboard_alone(notebook: Notebook) -> None:
         "(e) => ![...e.querySelectorAll('button')].some((b) => b.textContent === 'Rotate' && b.disabled)",
     )
     panel.get_by_role("button", name="Rotate", exact=True).focus()
-    page.keyboard.press("Enter")
+    notebook.press("Enter")
     until(panel, "(e) => document.activeElement.tagName === 'INPUT' && e.contains(document.activeElement)")
-    page.keyboard.press("Control+A")
+    notebook.press("Control+A")
     page.keyboard.type("by keyboard")
-    page.keyboard.press("Enter")
+    notebook.press("Enter")
     says(cell, "This session uses “by keyboard” now.")
     until(panel, "() => document.activeElement.textContent === 'Copy'")
     for _ in range(2):
-        page.keyboard.press("Tab")
-    page.keyboard.press("Enter")  # Done
+        notebook.press("Tab")
+    notebook.press("Enter")  # Done
     revoke = panel.get_by_role("button", name="Revoke the old key")
     until(
         panel,
         "(e) => ![...e.querySelectorAll('button')].some((b) => /old key/.test(b.textContent) && b.disabled)",
     )
     revoke.focus()
-    page.keyboard.press("Enter")
+    notebook.press("Enter")
     until(panel, "() => document.activeElement.textContent === 'Keep it'")
-    page.keyboard.press("Escape")
+    notebook.press("Escape")
     until(panel, "(e) => e.querySelector('.rb-ask').hidden")
     revoke.focus()
-    page.keyboard.press("Enter")
+    notebook.press("Enter")
     until(panel, "() => document.activeElement.textContent === 'Keep it'")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
+    notebook.press("Tab", "Enter")
     says(cell, "is revoked.")
     assert notebook.value("session.balance().balance_usd") > 0
     assert len(notebook.executions()) == len(before) + 1  # no key reached the notebook

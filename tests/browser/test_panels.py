@@ -226,16 +226,15 @@ def test_earlier_prompts_and_styles_by_keyboard(notebook: Notebook) -> None:
         "    session.text_to_video(prompt, duration_seconds=1).result()\n"
         "form70 = rb.PromptForm(session)\nform70"
     )
-    keyboard, prompt = notebook.page.keyboard, cell.get_by_label("Prompt")
+    prompt = cell.get_by_label("Prompt")
     cell.get_by_role("button", name="History").press("Enter")
     says(cell, "a tapir sleeps")
-    keyboard.type("tap wad")
+    notebook.page.keyboard.type("tap wad")
     until(cell, "(cell) => cell.querySelectorAll('.rb-offer').length === 1")
-    keyboard.press("ArrowDown")
-    keyboard.press("Enter")
+    notebook.press("ArrowDown", "Enter")
     until(prompt, "(field) => field.value === 'a tapir wades' && field === document.activeElement")
     cell.get_by_role("button", name="History").press("Enter")
-    keyboard.press("Escape")
+    notebook.press("Escape")
     until(
         cell,
         "(cell) => cell.querySelector('.rb-offers').hidden && document.activeElement.innerText === 'History'",

@@ -199,15 +199,15 @@ def test_a_recent_image_is_taken_again_by_keyboard_alone(notebook: Notebook) -> 
     first.wait_for()
     focused = "() => (document.activeElement.ariaLabel || document.activeElement.textContent)"
     until(cell, f"{focused}.startsWith('200 × 100')")
-    notebook.page.keyboard.press("ArrowRight")
+    notebook.press("ArrowRight")
     until(cell, f"{focused}.startsWith('300 × 100')")
-    notebook.page.keyboard.press("Enter")
+    notebook.press("Enter")
     says(cell, "300 × 100 · ")
     until(cell, f"{focused} === 'Choose another'")
     cell.get_by_role("button", name="Recent").click()
     says(cell, "for you alone to read")
     cell.get_by_role("button", name="Forget them").click()
     says(cell, "No images yet.")
-    notebook.page.keyboard.press("Escape")
+    notebook.press("Escape")
     until(cell, f"{focused} === 'Recent'")
     assert notebook.executions() == before

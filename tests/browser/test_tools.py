@@ -83,14 +83,14 @@ def test_the_explorer_by_keyboard_alone(notebook: Notebook, page: Page) -> None:
     first.wait_for()
     first.focus()
     for _ in range(4):
-        page.keyboard.press("ArrowDown")
+        notebook.press("ArrowDown")
     # As when another page asks for them; the focus stays where it is.
     row = panel.locator(".rb-list button").first.element_handle()
     notebook.value("again.panel._heard(None, {'name': 'hello'}, [])")
     page.wait_for_function("(row) => !row.isConnected", arg=row)
-    page.keyboard.press("Enter")
+    notebook.press("Enter")
     until(panel, "(e) => e.querySelector('h3').textContent === 'See the balance'")
-    page.keyboard.press("Control+Enter")
+    notebook.press("Control+Enter")
     says(cell, "get_balance answered in")
     says(cell, "balance_usd")
     assert notebook.value("again.result.structured['balance_usd']") > 0

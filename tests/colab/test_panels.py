@@ -48,28 +48,25 @@ def test_an_afternoon_by_keyboard_alone(notebook: ClassicNotebook) -> None:
     cell = notebook.run("keyed = rb.Studio(session)\nkeyed")
     shown(cell, ".rb-form")
     before = notebook.executions()
-    keys = notebook.page.keyboard
     cell.get_by_label("Prompt").focus()
-    keys.type("a bat adds by day")  # a, b and d d are commands of the notebook
-    keys.press("Tab")
-    keys.press("End")
+    notebook.page.keyboard.type("a bat adds by day")  # a, b and d d are commands of the notebook
+    notebook.press("Tab", "End")
     says(cell, "10 s × $0.05")
-    for key in ("a", "b", "d", "d", "m", "Escape", "x"):
-        keys.press(key)
-    keys.press("Home")
+    notebook.press("a", "b", "d", "d", "m", "Escape", "x")
+    notebook.press("Home")
     says(cell, "1 s × $0.05")
-    keys.press("Control+Enter")
+    notebook.press("Control+Enter")
     card = shown(cell, ".rb-card")
     until(card, PLAYS)
     video = cell.locator("video")
     video.focus()
-    keys.press("Space")
+    notebook.press("Space")
     until(card, "(card) => card.querySelector('video').paused")
     at = video.evaluate("(video) => video.currentTime")
-    keys.press("Shift+ArrowLeft" if at > 0.5 else "Shift+ArrowRight")  # to where there is more of the clip
+    # To where there is more of the clip.
+    notebook.press("Shift+ArrowLeft" if at > 0.5 else "Shift+ArrowRight")
     until(card, f"(card) => Math.abs(card.querySelector('video').currentTime - {at}) > 0.05")
-    for key in ("a", "b", "d", "d", "Escape", "ArrowDown", "Shift+Enter"):
-        keys.press(key)
+    notebook.press("a", "b", "d", "d", "Escape", "ArrowDown", "Shift+Enter")
     assert notebook.executions() == before
     notebook.comes_to("keyed.form.prompt", "a bat adds by day")
 
