@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Page
 
 from browser.lab import Notebook, running_lab
 from browser.notebooks import *  # noqa: F403 - its fixtures
@@ -15,6 +17,14 @@ from browser.notebooks import *  # noqa: F403 - its fixtures
 def address(folder: Path) -> Iterator[str]:
     with running_lab(folder) as url:
         yield url
+
+
+@pytest.fixture
+def tab(page: Page) -> Iterator[Page]:
+    """A page of the test's own: the notebook stays open in the other."""
+    assert page.context.browser is not None
+    with closing(page.context.browser.new_page()) as tab:
+        yield tab
 
 
 @pytest.fixture(scope="package")

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
-
-import pytest
 from axe_playwright_python.sync_playwright import Axe
 from classroom.room.visitors import Visitor
 from playwright.sync_api import Page
@@ -27,14 +23,6 @@ def wrong_with(page: Page) -> list[str]:
         if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
             found.append(f"{width} {scheme}: it scrolls sideways")
     return found
-
-
-@pytest.fixture
-def tab(page: Page) -> Iterator[Page]:
-    """A page of the test's own: the notebook stays open in the other."""
-    assert page.context.browser is not None
-    with closing(page.context.browser.new_page()) as tab:
-        yield tab
 
 
 def test_the_sandboxs_page_by_keyboard(tab: Page, sandbox: Sandbox) -> None:

@@ -21,7 +21,7 @@ CARDS = """
 """
 
 
-def test_thirty_cards_four_on_a_page(page: Page, tmp_path: Path) -> None:
+def test_thirty_cards_four_on_a_page(tab: Page, tmp_path: Path) -> None:
     """No card is cut by the end of a page or at its side, and nothing is fetched for it."""
     names = [f"Student {number} with quite a long name of {'x' * 25}" for number in range(1, 31)]
     room = Classroom(
@@ -37,18 +37,13 @@ def test_thirty_cards_four_on_a_page(page: Page, tmp_path: Path) -> None:
     )
     for name in names:
         handouts.write(room, name, "k", Secret("sk-planted-" + "w" * 48))
-    browser = page.context.browser
-    assert browser is not None
-    sheet = browser.new_page(viewport={"width": 703, "height": 1000})  # 186 mm, what A4 leaves
+    tab.set_viewport_size({"width": 703, "height": 1000})  # 186 mm, what A4 leaves
     asked: list[str] = []
-    sheet.on("request", lambda request: asked.append(request.url))
-    try:
-        sheet.emulate_media(media="print")
-        sheet.goto(handouts.write_sheet(room).as_uri())
-        cards = sheet.evaluate(CARDS)
-        pdf = sheet.pdf(prefer_css_page_size=True)
-    finally:
-        sheet.close()
+    tab.on("request", lambda request: asked.append(request.url))
+    tab.emulate_media(media="print")
+    tab.goto(handouts.write_sheet(room).as_uri())
+    cards = tab.evaluate(CARDS)
+    pdf = tab.pdf(prefer_css_page_size=True)
     assert len(asked) == 1
     assert len(cards) == 30
     assert all(card["breaks"] == "avoid" and card["fits"] for card in cards)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -115,15 +114,12 @@ def test_hostile_tools_harm_neither_page_nor_kernel(notebook: Notebook, page: Pa
 
 
 @pytest.fixture
-def fields(page: Page) -> Iterator[Page]:
+def fields(tab: Page) -> Page:
     """An empty page with the module that draws forms, without a notebook."""
     code = f"{bundle.module('_fields')}\nexport {{ drawForm }};"
     url = f"data:text/javascript;base64,{base64.b64encode(code.encode()).decode()}"
-    assert page.context.browser is not None
-    blank = page.context.browser.new_page()
-    blank.evaluate("async (url) => { window.fields = await import(url); }", url)
-    yield blank
-    blank.close()
+    tab.evaluate("async (url) => { window.fields = await import(url); }", url)
+    return tab
 
 
 def drawn(blank: Page, form: ToolForm) -> Any:
