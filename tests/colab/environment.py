@@ -7,12 +7,11 @@ import json
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from support.environments import ROOT, install, kept, new_python, output_of
+from support.environments import install, kept, new_python, output_of, project
 
 COLABS_PYTHON = (3, 13)
 
@@ -37,9 +36,8 @@ def environment() -> Environment:
     base, version = _base()
     constraints = CONSTRAINTS.read_text()
     names = [line.partition("==")[0] for line in constraints.splitlines() if line[:1] not in ("", "#")]
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = project["optional-dependencies"]
-    requirements, agents, explore = project["dependencies"], extras["agents"], extras["explore"]
+    requirements, extras = project()["dependencies"], project()["optional-dependencies"]
+    agents, explore = extras["agents"], extras["explore"]
 
     def make(place: Path) -> dict[str, object]:
         python = new_python(place, base)

@@ -7,15 +7,14 @@ import os
 import re
 import shutil
 import subprocess
-import tomllib
-import zipfile
 from pathlib import Path
 
 import pytest
 from in_marimo.environment import marimo_python
 from notebooks.nbval_run import nbval
 from notebooks.refresh import read
-from support.environments import ROOT
+from support.environments import ROOT, project
+from support.wheels import make_wheel
 
 from colab.environment import COLABS_PYTHON, CONSTRAINTS, Environment
 from reelbook.lessons import shipped_lessons
@@ -107,12 +106,7 @@ def test_lesson_06_runs_in_colab_after_its_first_cell(notebook_machine: Path, tm
 
 def test_what_wants_other_versions_is_refused(notebook_machine: Path, tmp_path: Path) -> None:
     """The first cell leaves Colab's versions as they are, and pip says what stands in the way."""
-    wheel = tmp_path / "greedy-1.0-py3-none-any.whl"
-    about = "Metadata-Version: 2.1\nName: greedy\nVersion: 1.0\n"
-    with zipfile.ZipFile(wheel, "w") as archive:
-        archive.writestr("greedy-1.0.dist-info/METADATA", f"{about}Requires-Dist: numpy>=2.2\n")
-        archive.writestr("greedy-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
-        archive.writestr("greedy-1.0.dist-info/RECORD", "")
+    wheel = make_wheel(tmp_path, "greedy", requires=("numpy>=2.2",))
     said = _first_cell(notebook_machine, str(wheel))
     assert "Cannot install greedy==1.0" in said
     assert said.endswith("\nAdded:")
@@ -120,7 +114,7 @@ def test_what_wants_other_versions_is_refused(notebook_machine: Path, tmp_path: 
 
 def test_the_first_cell_of_each_lesson_adds_what_the_lesson_needs() -> None:
     """One cell for all; the lessons that explore and call tools also name what those extras do."""
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    extras = project()["optional-dependencies"]
     more = {"03": extras["explore"], "06": extras["agents"]}
     found = {}
     for lesson in shipped_lessons():

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import functools
 import sys
-import tomllib
 from pathlib import Path
 
-from support.environments import ROOT, install, kept, new_python
+from support.environments import install, kept, new_python, project
 
 MARIMO = "marimo==0.25.*"
 
@@ -15,9 +14,8 @@ MARIMO = "marimo==0.25.*"
 @functools.cache
 def marimo_python() -> str:
     """The environment's Python; made if it isn't there, which takes about a minute."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = project["optional-dependencies"]
-    requirements = [MARIMO, "hatchling", *project["dependencies"], *extras["agents"], *extras["explore"]]
+    extras = project()["optional-dependencies"]
+    requirements = [MARIMO, "hatchling", *project()["dependencies"], *extras["agents"], *extras["explore"]]
 
     def make(place: Path) -> str:
         python = new_python(place, sys.executable)

@@ -31,17 +31,9 @@ def nbval(
         **(settings or {}),
     }
     kernel = options or ("--nbval-current-env",)
+    how = "--nbval" if compare else "--nbval-lax"
     return subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "--nbval" if compare else "--nbval-lax",
-            *kernel,
-            "-q",
-            "-p",
-            "no:cacheprovider",
-        ],
+        [sys.executable, "-m", "pytest", how, *kernel, "-q", "-p", "no:cacheprovider"],
         cwd=folder,
         env=environment,
         capture_output=True,

@@ -9,6 +9,7 @@ import hashlib
 import json
 import shutil
 import subprocess
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,12 @@ import filelock
 import platformdirs
 
 ROOT = Path(__file__).parents[2]
+
+
+def project() -> dict[str, Any]:
+    """What `pyproject.toml` says of Reelbook."""
+    told: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return told
 
 
 def kept(name: str, recipe: list[object], make: Callable[[Path], object]) -> Any:

@@ -37,14 +37,7 @@ class Kernel:
 
     def start(self, code: str, metadata: dict[str, Any] | None = None) -> str:
         """Starts a cell as a front end does that sends `metadata` with it; its message's id."""
-        content = {
-            "code": code,
-            "silent": False,
-            "store_history": True,
-            "user_expressions": {},
-            "allow_stdin": False,
-            "stop_on_error": True,
-        }
+        content = {"code": code, "silent": False, "allow_stdin": False}
         return self.send("execute_request", content, metadata)
 
     def send(self, kind: str, content: dict[str, Any], metadata: dict[str, Any] | None = None) -> str:

@@ -10,6 +10,7 @@ import inspect
 import sys
 import types
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 _HELD_BACK = ("comm_open", "comm_msg", "comm_close", "display_data", "update_display_data")
@@ -55,37 +56,21 @@ def begin() -> None:
 
         return handle
 
-    heard.clear()
-    dropped.clear()
-    _made_before.clear()
-    _shown_since.clear()
+    for kept in (heard, dropped, _made_before, _shown_since):
+        kept.clear()
     _made_before.update(kernel.comm_manager.comms)
     kernel.session.send = only_answers
     handlers.update({name: marked(handler) for name, handler in originals.items()})
-    google, colab, userdata = (
-        types.ModuleType(name) for name in ("google", "google.colab", "google.colab.userdata")
-    )
+    modules = {name: types.ModuleType(name) for name in ("google", "google.colab", "google.colab.userdata")}
+    userdata = modules["google.colab.userdata"]
     refusals = ("SecretNotFoundError", "NotebookAccessError", "TimeoutException")
     vars(userdata).update({name: type(name, (Exception,), {}) for name in refusals})
     vars(userdata)["get"] = _no_secret
-    vars(colab)["userdata"] = userdata
-    sys.modules.update(
-        {
-            "google": google,
-            "google.colab": colab,
-            "google.colab.userdata": userdata,
-        }  # as Colab's kernel has them
-    )
-    _undo.extend(
-        [
-            lambda: handlers.update(originals),
-            lambda: setattr(kernel.session, "send", send),
-            *(
-                lambda name=name: sys.modules.pop(name)
-                for name in ("google.colab.userdata", "google.colab", "google")
-            ),
-        ]
-    )
+    vars(modules["google.colab"])["userdata"] = userdata
+    sys.modules.update(modules)  # as Colab's kernel has them
+    _undo.append(lambda: handlers.update(originals))
+    _undo.append(lambda: setattr(kernel.session, "send", send))
+    _undo.extend(partial(sys.modules.pop, name) for name in modules)
 
 
 def end() -> None:
