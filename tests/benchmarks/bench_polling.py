@@ -15,13 +15,13 @@ scheduler that knows the future (`polling_bound.py` says how it is computed). Pr
 
 from __future__ import annotations
 
-import argparse
 import random
 import time
 from bisect import bisect_left
 from collections.abc import Sequence
 from statistics import fmean, median
 
+from benchmarks.command import options_of
 from benchmarks.polling_bound import MeanBound
 from benchmarks.polling_runs import Decide, Outcome, resumed, scheduled, ten_lines
 from benchmarks.simulated_service import DISTRIBUTIONS, WINDOW_SECONDS, World, draw
@@ -106,7 +106,7 @@ def measure_resumed() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = options_of(__doc__)
     parser.add_argument("--runs", type=int, default=40)
     parser.add_argument("--only", nargs="*", default=[], help="words that a table's name must hold")
     given = parser.parse_args()

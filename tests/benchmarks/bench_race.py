@@ -14,17 +14,15 @@ minute of the clock. Prints figures, asserts none.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import random
-import tempfile
 import time
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import httpx
+from benchmarks.command import options_of, sandbox_process
 from benchmarks.polling_bound import MeanBound, time_to_all
 from benchmarks.polling_runs import ten_lines
 from benchmarks.simulated_service import WINDOW_SECONDS, World
@@ -35,9 +33,7 @@ from reelbook.client.scheduling.budget import Purpose
 from reelbook.client.scheduling.polling import Decision
 from reelbook.client.scheduling.scheduler import Scheduler
 from reelbook.sandbox.handle import Sandbox
-from reelbook.sandbox.server import ensure, stop
 from reelbook.secret import Secret
-from reelbook.web.limits import LimitWindow
 
 LOOPS = [(0.1, 0.0), (0.5, 0.0), (1.0, 0.0), (5.0, 0.0), (6.0, 1.5), (10.0, 0.0)]
 STARTING_SECONDS = 1.0
@@ -173,23 +169,18 @@ async def in_rounds(sandbox: Sandbox, jobs: int, seconds: float, rounds: int, *,
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = options_of(__doc__)
     parser.add_argument("--jobs", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--fixed", action="store_true", help="windows that begin with the clock's minutes")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        sandbox = ensure(Path(folder))
-        try:
-            windows: LimitWindow = "fixed" if given.fixed else "sliding"
-            sandbox.settings(pace=given.seconds, balance_usd=10_000, limit_window=windows)
-            if given.rounds > 1:
-                asyncio.run(in_rounds(sandbox, given.jobs, given.seconds, given.rounds, fixed=given.fixed))
-            else:
-                asyncio.run(race(sandbox, given.jobs, given.seconds))
-        finally:
-            stop(Path(folder))
+    settings = {"pace": given.seconds, "limit_window": "fixed" if given.fixed else "sliding"}
+    with sandbox_process(rate_limiting=True, balance_usd=10_000, **settings) as sandbox:
+        if given.rounds > 1:
+            asyncio.run(in_rounds(sandbox, given.jobs, given.seconds, given.rounds, fixed=given.fixed))
+        else:
+            asyncio.run(race(sandbox, given.jobs, given.seconds))
 
 
 if __name__ == "__main__":

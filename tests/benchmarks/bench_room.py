@@ -22,7 +22,7 @@ from typing import Any
 
 import httpx
 import psutil
-from benchmarks.command import options_of, with_seed
+from benchmarks.command import options_of, sandbox_process, with_seed
 from classroom.room.killable import CODE, Killable, books, bought, broken, kill_at_random
 
 from reelbook import wire
@@ -136,18 +136,14 @@ def jain(values: Sequence[float]) -> float:
 @contextlib.contextmanager
 def served(pace: float | str = "brisk", **options: Any) -> Iterator[tuple[Killable, Sandbox]]:
     """A room in a process of its own, on a sandbox in another one."""
-    with tempfile.TemporaryDirectory(prefix="reelbook-") as folder:
-        home = Path(folder, "home")
-        sandbox = server.ensure(home)
-        room = Killable(home, Path(folder), **options)
+    with sandbox_process(pace=pace, balance_usd=10_000) as sandbox:
+        room = Killable(sandbox.home, sandbox.home.parent, **options)
         try:
-            sandbox.settings(pace=pace, rate_limiting=False, balance_usd=10_000)
             room.start()
             yield room, sandbox
         finally:
             if room.process is not None and room.process.poll() is None:
                 room.kill()
-            server.stop(home)
 
 
 def ended_at(home: Path) -> dict[str, float]:

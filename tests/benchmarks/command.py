@@ -28,12 +28,12 @@ def with_seed(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
 
 @contextmanager
 def sandbox_process(**settings: Any) -> Iterator[Sandbox]:
-    """A sandbox in a process and a home of its own, without a rate limit; its home lies in a folder alone."""
+    """A sandbox in a process of its own, whose home lies in a folder alone; it limits no rate by itself."""
     with tempfile.TemporaryDirectory(prefix="reelbook-") as folder:
         home = Path(folder, "home")
         sandbox = server.ensure(home)
         try:
-            sandbox.settings(rate_limiting=False, **settings)
+            sandbox.settings(**{"rate_limiting": False, **settings})
             yield sandbox
         finally:
             server.stop(home)
