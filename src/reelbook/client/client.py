@@ -51,7 +51,6 @@ else:
 DEADLINE_SECONDS = 60.0
 # A cache that mixes up two jobs does so now and then; a service with one id for all jobs always does.
 MIXED_UP_ANSWERS = 2
-SHOWN_CHARACTERS = 80  # of an id, in the log
 
 Model = TypeVar("Model")
 
@@ -472,7 +471,6 @@ class JobIds:
         self._is_known = is_known or (lambda _: False)
         self._links: dict[str, str | None] = {}  # of every job that was submitted or asked about
         self._misnamed: Counter[str] = Counter()
-        self._logged = False
 
     def add(self, request_id: str) -> None:
         """Adds a job's id."""
@@ -488,15 +486,14 @@ class JobIds:
         if said == request_id:
             del self._misnamed[request_id]
         else:
-            self._misnamed[request_id] += 1
-            if not self._logged:
-                self._logged = True
+            if not self._misnamed:
                 _log.warning(
-                    "Asked about job %r, the service answered with another id, %r. The id that was asked "
-                    "about counts; this is said once.",
-                    request_id[:SHOWN_CHARACTERS],
-                    said[:SHOWN_CHARACTERS],
+                    "Asked about job %.80r, the service answered with another id, %.80r. The id that was "
+                    "asked about counts; this is said once.",
+                    request_id,
+                    said,
                 )
+            self._misnamed[request_id] += 1
             if self._is_anothers(request_id, status):
                 raise errors.UnexpectedAnswer(
                     f"Asked about “{request_id}”, the service told of “{said}”, which is another job. "
