@@ -6,7 +6,7 @@ import asyncio
 import json
 import socket
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -140,18 +140,23 @@ def redirecting(status: int, to: str) -> Callable[[Exchange], None]:
     return lambda exchange: exchange.send(head)
 
 
+def use(url: str, call: Callable[[AsyncClient], Awaitable[object]]) -> None:
+    """What `call` does with a client of that service."""
+
+    async def used() -> None:
+        async with AsyncClient("sk-planted-anywhere", url) as client:
+            await call(client)
+
+    asyncio.run(used())
+
+
 @pytest.mark.parametrize("location", HOSTILE, ids=lambda each: ascii(each[:30]))
 def test_a_redirect_to_anywhere_leaves_no_paid_request_without_a_verdict(location: str) -> None:
     """What its status says of a submission holds, wherever it points: 302 may be one, 307 is none."""
-
-    async def submitted(url: str) -> None:
-        async with AsyncClient("sk-planted-anywhere", url) as client:
-            await client.text_to_video("a fox")
-
     for status, verdict in ((302, SubmissionUncertain), (307, UnexpectedAnswer)):
         if len(location) < 60_000:  # longer ones the HTTP library takes for no header at all
             with raw_server(redirecting(status, location)) as service, pytest.raises(verdict):
-                asyncio.run(submitted(service.url))
+                use(service.url, lambda client: client.text_to_video("a fox"))
 
 
 @settings(max_examples=60)
@@ -159,15 +164,10 @@ def test_a_redirect_to_anywhere_leaves_no_paid_request_without_a_verdict(locatio
 @example(location="http:login")
 def test_a_redirect_to_anywhere_is_an_error_of_our_own(location: str) -> None:
     """Of a question that costs nothing, too."""
-
-    async def asked(url: str) -> None:
-        async with AsyncClient("sk-planted-anywhere", url) as client:
-            await client.status("r")
-
     with pytest.MonkeyPatch.context() as patched, raw_server(redirecting(302, location)) as service:
         patched.setattr(retries, "delay_seconds", lambda *_: 0.0)
         with pytest.raises(ReelbookError) as error:
-            asyncio.run(asked(service.url))
+            use(service.url, lambda client: client.status("r"))
     str(error.value).encode()
 
 
@@ -177,11 +177,6 @@ def test_a_redirect_to_anywhere_is_an_error_of_our_own(location: str) -> None:
 @example(link="about:blank", redirected=True)
 def test_a_clip_that_lies_anywhere_is_an_error_of_our_own(link: str, redirected: bool) -> None:
     """As the address that a status gives, and as what that leads to."""
-
-    async def fetched(url: str, folder: str) -> None:
-        async with AsyncClient("sk-planted-anywhere", url) as client:
-            await client.download(f"{url}/clip.mp4" if redirected else link, Path(folder, "clip.mp4"))
-
     with (
         pytest.MonkeyPatch.context() as patched,
         raw_server(redirecting(302, link)) as service,
@@ -190,8 +185,9 @@ def test_a_clip_that_lies_anywhere_is_an_error_of_our_own(link: str, redirected:
         patched.setattr(downloads, "MAX_FRUITLESS", 1)
         patched.setattr(retries, "delay_seconds", lambda *_: 0.0)
         patched.setattr("socket.getaddrinfo", _nobody)
+        url, path = f"{service.url}/clip.mp4" if redirected else link, Path(folder, "clip.mp4")
         with pytest.raises(DownloadFailed) as error:
-            asyncio.run(fetched(service.url, folder))
+            use(service.url, lambda client: client.download(url, path))
     str(error.value).encode()
 
 
