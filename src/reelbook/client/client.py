@@ -170,11 +170,10 @@ class AsyncClient:
         ServiceErrors, and SubmissionUncertain where the answer was lost: the request isn't sent again then,
         unless the service offers an idempotency key.
 
-        The interface (Errors) advises retrying 5xx. `retry_uncertain=True` does so: after a 5xx, a lost
-        answer, a reset or a timeout the request is sent again, at most four times in all. It is off because
-        the service has no idempotency key: an attempt without an answer may have been accepted, so **each
-        repetition may buy a second clip**. SubmissionUncertain is then raised if any attempt is uncertain and
-        none was answered with a job.
+        With `retry_uncertain=True` it is, as the interface (Errors) advises for 5xx: after a 5xx, a lost
+        answer, a reset or a timeout, at most four times in all. It is off because an attempt without an
+        answer may have been accepted, so **each repetition may buy a second clip**. SubmissionUncertain is
+        then raised if any attempt is uncertain and none was answered with a job.
 
         `record` is told about each attempt before it is sent and after: see `SubmissionRecord`.
         """
@@ -234,9 +233,9 @@ class AsyncClient:
         return await self.submit(request, retry_uncertain=retry_uncertain)
 
     async def status(self, request_id: str, *, for_download: bool = False) -> models.JobStatus:
-        """The job's status (GET status/{request_id}); `for_download` has the lowest priority.
+        """The job's status (GET status/{request_id}). Raises NotFound.
 
-        Raises NotFound.
+        `for_download` comes right after a person's own requests, and before all others.
         """
         purpose = Purpose.DOWNLOAD_STATUS if for_download else Purpose.CLICK
         return await self._status(checked_identifier(request_id, "request_id"), purpose)
@@ -262,10 +261,7 @@ class AsyncClient:
         await self._call("DELETE", path, read, Purpose.CLICK)
 
     async def balance(self, *, background: bool = False) -> models.Balance:
-        """The prepaid balance in USD (GET billing/balance).
-
-        `background` lets every other request go first.
-        """
+        """The prepaid balance in USD (GET billing/balance). `background` has the lowest priority."""
         purpose = Purpose.BACKGROUND if background else Purpose.CLICK
         try:
             return await self._call("GET", wire.BALANCE, models.Balance.model_validate, purpose)
@@ -345,10 +341,7 @@ class AsyncClient:
                     )
 
     async def wait(self, request_id: str, *, timeout_seconds: float | None = None) -> models.Completed:
-        """Watches a job to its end and returns its final status.
-
-        Raises JobFailed, or WaitTimeout while it goes on.
-        """
+        """The status of a job once it is completed. Raises JobFailed, or WaitTimeout while it goes on."""
         try:
             async with (
                 Deadline(timeout_seconds),
@@ -391,10 +384,7 @@ class AsyncClient:
         return await download(self._transport, url, Path(path), report, max_bytes, expected_seconds)
 
     async def _otherwise_answers(self) -> bool:
-        """Whether the service gave a useful answer in the last minute.
-
-        If not, asks for the balance to see.
-        """
+        """Whether the service gave a useful answer in the last minute, or gives its balance now."""
         oldest = asyncio.get_running_loop().time() - wire.RATE_WINDOW_SECONDS
         if self._answered_at < oldest:
             with contextlib.suppress(errors.ReelbookError):
@@ -453,11 +443,9 @@ class AsyncClient:
             except errors.ReelbookError as error:
                 if isinstance(error, errors.AuthenticationError):
                     self.key_trouble = str(error)
-                if (
-                    attempt >= (retries.MAX_KEYED_ATTEMPTS if paid and paid.doubtful else attempts)
-                    or not retries.may_send_again(error, twice=paid is None or paid.may_repeat)
-                    or not (paid is None or paid.repeats(error))
-                ):
+                most = retries.MAX_KEYED_ATTEMPTS if paid and paid.doubtful else attempts
+                may_repeat = retries.may_send_again(error, twice=paid is None or paid.may_repeat)
+                if attempt >= most or not may_repeat or not (paid is None or paid.repeats(error)):
                     raise
                 # The scheduler already waits for as long as a 429 asked.
                 pause = 0.0 if isinstance(error, errors.RateLimited) else retries.delay_seconds(attempt)

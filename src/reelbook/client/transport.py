@@ -288,10 +288,7 @@ class _Progress:
 
 
 class _WatchedBody(httpx.AsyncByteStream):
-    """A request's body.
-
-    It counts as sent when its last part is handed over: whether that arrived may never be heard.
-    """
+    """A request's body. It counts as sent when its last part is handed over: that may arrive unheard."""
 
     def __init__(self, body: httpx.AsyncByteStream, progress: _Progress) -> None:
         self._body = body
