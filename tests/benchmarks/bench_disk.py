@@ -43,7 +43,6 @@ from reelbook.sandbox.handle import Sandbox
 from reelbook.sandbox.places import Places
 
 CLIPS = 18
-CLIP_USD = 0.05
 LIMIT_USD = 0.50
 POST_SECONDS = 0.1
 BOUGHT_BEFORE = 4  # ids that the first kernel has when the fault begins

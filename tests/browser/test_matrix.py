@@ -66,10 +66,10 @@ COUNT_BLOBS = """() => {
 }"""
 
 
-def opened(notebook: Notebook, code: str, ready: str = ".rb-matrix td .rb-cell") -> Locator:
+def opened(notebook: Notebook, code: str) -> Locator:
     notebook.page.mouse.move(0, 0)
     cell = notebook.run(code)
-    shown(cell, ready)
+    shown(cell, ".rb-matrix td .rb-cell")
     keep_in_view(cell)
     return cell
 

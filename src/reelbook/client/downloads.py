@@ -198,14 +198,13 @@ class _File:
                 # Beyond all that was there before: a download that loses what it had and fetches it again
                 # isn't advancing.
                 fruitless = 0 if self.size > most else fruitless + 1
-                most, failure = max(most, self.size), broken
-            if fruitless >= MAX_FRUITLESS:
-                break
+                most = max(most, self.size)
+                if fruitless >= MAX_FRUITLESS:
+                    raise DownloadFailed(
+                        f"The clip couldn't be fetched whole: {broken} "
+                        f"The {self.size:,} bytes that arrived are kept; the next attempt goes on from there."
+                    ) from None
             await asyncio.sleep(retries.delay_seconds(fruitless + 1))
-        raise DownloadFailed(
-            f"The clip couldn't be fetched whole: {failure} "
-            f"The {self.size:,} bytes that arrived are kept; the next attempt goes on from there."
-        )
 
     async def fetch_once(self) -> None:
         validator, whole = self.noted()
