@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 from pathlib import Path
 
 from browser.lab import PLAYS, Notebook, says, shown, until
+from browser.test_panels import hand_over
 
-DROP = """(form, [name, data]) => {
-  const carried = new DataTransfer();
-  carried.items.add(new File([Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0))], name));
-  const init = { dataTransfer: carried, bubbles: true, cancelable: true };
-  for (const kind of ['dragenter', 'dragover', 'drop']) form.dispatchEvent(new DragEvent(kind, init));
-}"""
 FORM = """
 saved31 = finished_job().clip.save(overwrite=True)
 sent31, form31 = [], rb.PromptForm(session, prompt='something else')
@@ -26,7 +20,7 @@ def test_a_clip_that_is_dropped_fills_the_form(notebook: Notebook) -> None:
     cell = notebook.run(FORM)
     form = shown(cell, ".rb-form")
     file = Path(notebook.value("str(saved31)"))
-    form.evaluate(DROP, [file.name, base64.b64encode(file.read_bytes()).decode()])
+    hand_over(form, "drop", file.read_bytes(), file.name, "video/mp4")
     says(cell, f"Filled from {file.name}.")
     made_of = notebook.value("finished_job().request.arguments()")
     assert form.get_by_label("Prompt").input_value() == made_of["prompt"]

@@ -29,13 +29,13 @@ def picture(width: int, height: int, *, noise: bool = False) -> bytes:
     return file.getvalue()
 
 
-def hand_over(target: Locator, kind: str, data: bytes) -> None:
-    """Drops or pastes a PNG on `target`, as the browser does."""
+def hand_over(target: Locator, kind: str, data: bytes, name: str = "photo", mime: str = "image/png") -> None:
+    """Drops or pastes a file on `target`, as the browser does."""
     target.evaluate(
-        """(node, [kind, data]) => {
+        """(node, [kind, data, name, type]) => {
           const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
           const carried = new DataTransfer();
-          carried.items.add(new File([bytes], 'photo', {type: 'image/png'}));
+          carried.items.add(new File([bytes], name, {type}));
           const init = {bubbles: true, cancelable: true, composed: true};
           if (kind === 'paste') {
             node.dispatchEvent(new ClipboardEvent('paste', {...init, clipboardData: carried}));
@@ -45,7 +45,7 @@ def hand_over(target: Locator, kind: str, data: bytes) -> None:
             node.dispatchEvent(new DragEvent(type, {...init, dataTransfer: carried}));
           }
         }""",
-        [kind, base64.b64encode(data).decode()],
+        [kind, base64.b64encode(data).decode(), name, mime],
     )
 
 
