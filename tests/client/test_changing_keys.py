@@ -55,6 +55,13 @@ async def test_no_key_of_the_client_gets_into_an_error() -> None:
     assert "sk-planted" not in repr(refused.value) + repr(vars(refused.value))
 
 
+async def asked(gate: Scheduler, purpose: Purpose = Purpose.CLICK) -> float:
+    """When a request that is answered at once had its turn."""
+    async with gate.turn(purpose) as turn:
+        turn.answered(Reply(200, {}, b"{}"))
+        return asyncio.get_running_loop().time()
+
+
 def test_the_answers_of_the_former_key_count_in_its_own_budget() -> None:
     """Its headers say nothing about the new key, whose budget stays whole."""
 
@@ -75,15 +82,8 @@ def test_who_waits_for_the_former_key_goes_on_with_the_new_one() -> None:
 
     async def scene() -> tuple[float, int]:
         gate = Scheduler(Budget(limit=1))
-        async with gate.turn(Purpose.CLICK) as turn:
-            turn.answered(Reply(200, {}, b"{}"))
-
-        async def next_one() -> float:
-            async with gate.turn(Purpose.SUBMIT) as turn:
-                turn.answered(Reply(200, {}, b"{}"))
-                return asyncio.get_running_loop().time()
-
-        waiting = asyncio.create_task(next_one())
+        await asked(gate)
+        waiting = asyncio.create_task(asked(gate, Purpose.SUBMIT))
         await asyncio.sleep(5)
         gate.change_budget(Budget(limit=10))
         began = asyncio.get_running_loop().time()
@@ -97,12 +97,7 @@ def test_a_request_let_through_in_the_moment_of_the_change_counts_for_the_new_ke
 
     async def scene() -> tuple[int, int]:
         gate = Scheduler(before := Budget(limit=10))
-
-        async def one() -> None:
-            async with gate.turn(Purpose.CLICK) as turn:
-                turn.answered(Reply(200, {}, b"{}"))
-
-        task = asyncio.create_task(one())
+        task = asyncio.create_task(asked(gate))
         while before.view(0).left == 10:  # noqa: ASYNC110 - one step of the loop at a time
             await asyncio.sleep(0)
         gate.change_budget(Budget(limit=50))

@@ -13,6 +13,13 @@ from reelbook.client.scheduling.budget import Budget
 from reelbook.client.scheduling.estimates import Pace, Took
 
 
+def used(budget: Budget, requests: int, at: float) -> Budget:
+    for _ in range(requests):
+        budget.sent()
+        budget.answered(200, {}, at)
+    return budget
+
+
 def test_the_forecast_holds_what_comes_of_it() -> None:
     """Real runs of clips, whose times are known from earlier ones, mostly end in the range."""
     rng = random.Random(1)
@@ -32,19 +39,10 @@ def test_a_used_budget_takes_longer_and_nothing_takes_no_time() -> None:
     """What was sent within the last minute is counted."""
     pace, budget = Pace([Took(4, 6)] * 5), Budget()
     fresh = forecast([pace] * 4, budget.view(100.0), 100.0)
-    for _ in range(10):
-        budget.sent()
-        budget.answered(200, {}, 99.0)
+    used(budget, 10, 99.0)
     assert forecast([pace] * 4, budget.view(100.0), 100.0)[0] > fresh[2]
     assert budget.opens_at(100.0) > 150
     assert forecast([], budget.view(100.0), 100.0) == (0.0, 0.0, 0.0)
-
-
-def used(budget: Budget, requests: int, at: float) -> Budget:
-    for _ in range(requests):
-        budget.sent()
-        budget.answered(200, {}, at)
-    return budget
 
 
 def test_no_job_is_known_before_the_key_may_ask() -> None:

@@ -453,7 +453,7 @@ class AsyncClient:
 
 
 class JobIds:
-    """Checks whose answer it is: that of the job asked about. `is_known` knows further jobs."""
+    """Checks that a status is of the job that was asked about. `is_known` knows further jobs."""
 
     def __init__(self, is_known: Callable[[str], bool] | None = None) -> None:
         self._is_known = is_known or (lambda _: False)

@@ -128,7 +128,7 @@ class Transport:
 
     @staticmethod
     def can_fetch(url: str) -> bool:
-        """Whether `url` is an http address that can be asked. A service may give any text as one."""
+        """Whether `url` is a usable http or https address: a service may give any text as one."""
         try:
             parts, _ = urlsplit(url), httpx.URL(url).host
             return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -233,8 +233,9 @@ class Transport:
 
 
 class _Progress:
-    """Listens to httpcore: how much of the request was sent. `sent` also where it may be sent twice.
+    """Follows a request by httpcore's trace events.
 
+    `sent` is true once it may have arrived whole, and from the start where sending it twice does no harm.
     `deadline` ends the connecting after CONNECT_SECONDS, the wait for an answer's head after
     `answer_seconds`, and the call as a whole after `seconds`. `heard` is what had arrived of an answer when
     the connection broke, `failure` the error to raise then.
