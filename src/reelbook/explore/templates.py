@@ -144,10 +144,6 @@ class _Part(ABC):
 
     def draw(self, rng: random.Random) -> int:
         """The number of a random combination."""
-        return self.draw_by_weight(rng) if self.weighted else rng.randrange(self.count)
-
-    def draw_by_weight(self, rng: random.Random) -> int:
-        """The same where a part of it has a weight; here none has."""
         return rng.randrange(self.count)
 
 
@@ -195,14 +191,11 @@ class _Sequence(_Part):
             parts[-1] = _Text(parts[-1].text.rstrip())
         return _Sequence(tuple(part for part in parts if part != _Text("")))
 
-    def without_article(self) -> tuple[str | None, _Sequence]:
-        """The article that it begins with, and what follows it; None and itself without one."""
-        found = (
-            _ARTICLE.match(self.parts[0].text) if self.parts and isinstance(self.parts[0], _Text) else None
-        )
-        if found is None:
-            return None, self
-        return found[1], _Sequence((_Text(found.string[found.end() :]), *self.parts[1:])).stripped()
+    def without_article(self) -> tuple[str, _Sequence]:
+        """The article that it begins with, "" if there is none, and what follows it."""
+        if self.parts and isinstance(self.parts[0], _Text) and (found := _ARTICLE.match(self.parts[0].text)):
+            return found[1], _Sequence((_Text(found.string[found.end() :]), *self.parts[1:])).stripped()
+        return "", self
 
     def expand(self, number: int, chosen: dict[str, str]) -> str:
         numbers = []
@@ -218,7 +211,9 @@ class _Sequence(_Part):
                 raise OverflowError
         return text
 
-    def draw_by_weight(self, rng: random.Random) -> int:
+    def draw(self, rng: random.Random) -> int:
+        if not self.weighted:
+            return super().draw(rng)
         number = 0
         for part in self.parts:
             number = number * part.count + part.draw(rng)
@@ -275,7 +270,9 @@ class _Choice(_Part):
                 number -= with_it
         return self.separator.join(picked)
 
-    def draw_by_weight(self, rng: random.Random) -> int:
+    def draw(self, rng: random.Random) -> int:
+        if not self.weighted:
+            return super().draw(rng)
         size = rng.randint(self.least, self.most)
         weights = [1.0 if option.weight is None else option.weight for option in self.options]
         picked = set()
@@ -310,46 +307,27 @@ class _Values(_Part):
 
 
 @dataclass(frozen=True)
-class _OfValue(_Part):
-    """Has as many texts as its value, drawn in the same way."""
-
-    value: _Sequence
-
-    @property
-    def count(self) -> int:
-        return self.value.count
-
-    @property
-    def weighted(self) -> bool:
-        return self.value.weighted
-
-    def draw_by_weight(self, rng: random.Random) -> int:
-        return self.value.draw(rng)
-
-
-@dataclass(frozen=True)
-class _Assignment(_OfValue):
+class _Assignment(_Sequence):
     """Chooses the text of a variable once."""
 
     name: str
 
     def expand(self, number: int, chosen: dict[str, str]) -> str:
-        chosen[self.name] = self.value.expand(number, chosen)
+        chosen[self.name] = super().expand(number, chosen)
         return ""
 
 
 @dataclass(frozen=True)
-class _WithArticle(_OfValue):
+class _WithArticle(_Sequence):
     """A text after the article that it takes; nothing where it is empty."""
 
     written: str  # as in the template: "A" and "An" begin a sentence
 
     def expand(self, number: int, chosen: dict[str, str]) -> str:
-        text = self.value.expand(number, chosen).strip()
-        first = self.value.parts[0]
-        if isinstance(first, _Chosen) and chosen[first.name] == f"{{{first.name}}}":
-            alone = len(self.value.parts) == 1
-            return f"{{{self.written} {first.name if alone else text}}}"  # the slot stays open
+        text = super().expand(number, chosen).strip()
+        first = self.parts[0]
+        if isinstance(first, _Chosen) and chosen[first.name] == f"{{{first.name}}}":  # the slot stays open
+            return f"{{{self.written} {first.name if len(self.parts) == 1 else text}}}"
         return f"{self.written[0]}{article(text)[1:]} {text}" if text else ""
 
 
@@ -384,7 +362,7 @@ class _TemplateReader:
     def sequence(self) -> _Sequence:
         parts: list[_Part] = []
         plain = ""
-        while not self.ended and not (self.depth and self.char in "|}"):
+        while self.char and not (self.depth and self.char in "|}"):
             start = self.at
             if self.char == "\\" and self.text[start + 1 : start + 2] in tuple(_SPECIAL):
                 plain += self.text[start + 1]
@@ -434,23 +412,20 @@ class _TemplateReader:
             self.refuse_many(most, len(self.texts(found[1], found.start(1) - 2)), start)
             return self.choice(self.options(found[1], start), least, most, separator, start)
         options = [self.option()]
-        while not self.ended and self.char == "|":
+        while self.char == "|":
             self.at += 1
             options.append(self.option())
         self.close(start)
-        alone = options[0].value
-        if picks or len(options) > 1 or options[0].weight is not None:
+        before, rest = options[0].value.without_article()
+        is_choice = picks or len(options) > 1 or options[0].weight is not None
+        if is_choice or (rest.literal is None and not before):
             return self.choice(options, least, most, separator, start)
-        before, rest = alone.without_article()
-        if rest.literal is not None:
-            named = self.slot(rest.literal, start)
-            return named if before is None else _WithArticle(_Sequence((named,)), before)
-        if before is None:
-            return self.choice(options, least, most, separator, start)
-        return _WithArticle(rest, before)
+        if rest.literal is None:
+            return _WithArticle(rest.parts, before)
+        slot = self.slot(rest.literal, start)
+        return _WithArticle((slot,), before) if before else slot
 
     def slot(self, name: str, start: int) -> _Chosen:
-        """The slot of that name."""
         if not name:
             raise self.wrong(start, "These braces are empty. Write \\{ \\} for the braces themselves.")
         if not name.isidentifier():
@@ -490,8 +465,7 @@ class _TemplateReader:
         """Raises InvalidTemplate where picking among so many takes too large a table."""
         most = min(most, options)
         if most * options > _MAX_PICKS:
-            said = f"It picks up to {most:,} of {counted(options, 'option')}: too many."
-            raise self.wrong(start, said)
+            raise self.wrong(start, f"It picks up to {most:,} of {counted(options, 'option')}: too many.")
 
     def texts(self, name: str, start: int) -> tuple[str, ...]:
         """A wildcard's values as they are written."""
@@ -539,14 +513,14 @@ class _TemplateReader:
             raise self.wrong(self.at, f"The variable {name} is set twice.")
         start = self.open(len(found[0]))
         value = self.sequence().stripped()
-        if not self.ended and self.char == "|":
+        if self.char == "|":
             raise self.wrong(self.at, "Put a choice in braces of its own: ${name=!{a|b}}.")
         self.close(start)
         if found[2] == "=":
             variables[name] = value
             return _Sequence(())
         variables[name] = _Chosen(f"${name}")
-        return _Assignment(value, f"${name}")
+        return _Assignment(value.parts, f"${name}")
 
     def skip_comment(self) -> bool:
         """Whether a comment began here. "#1" and "#ff0000" in a line of text aren't comments."""
@@ -568,18 +542,15 @@ class _TemplateReader:
         return start
 
     def close(self, start: int) -> None:
-        if self.ended:
+        if not self.char:
             raise self.wrong(start, "This brace isn't closed. Write \\{ for the brace itself.")
         self.at += 1
         self.depth -= 1
 
     @property
-    def ended(self) -> bool:
-        return self.at >= len(self.text)
-
-    @property
     def char(self) -> str:
-        return self.text[self.at]
+        """The next character; "" at the end."""
+        return self.text[self.at : self.at + 1]
 
     def wrong(self, position: int, said: str) -> InvalidTemplate:
         return invalid(self.text, position, said)
