@@ -16,7 +16,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from reelbook.errors import InvalidInput, InvalidTemplate
-from reelbook.explore.designs import distinct
+from reelbook.explore import designs
 from reelbook.explore.templates import Template, escaped, is_plain
 from reelbook.lazy_module import LazyModule
 
@@ -35,8 +35,10 @@ GROWING = "".join(
 
 
 def sample(template: Template, size: int, seed: int = 0) -> list[str]:
-    rng = random.Random(seed)
-    return list(distinct(size, template.count, lambda: template.draw(rng), rng, key=template.expand))
+    places = designs.sample(
+        [template.count], size, seed, draw_first=template.draw, key=lambda place: template.expand(place[0])
+    )
+    return [template.expand(place[0]) for place in places]
 
 
 def everything(text: str, **slots: str) -> list[str]:

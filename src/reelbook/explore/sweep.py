@@ -6,7 +6,6 @@ import itertools
 import json
 import os
 import re
-from collections import ChainMap
 from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
@@ -88,7 +87,7 @@ class Sweep:
         images: dict[str, PreparedImage] = {}
         given = {each: _axis(each, values, images) for each, values in {**replaced, **axes}.items()}
         texts = {each: axis.values for each, axis in given.items() if each not in VARIED}
-        read = Template(template, ChainMap(texts, by_name(wildcards)))  # type: ignore[arg-type] # only read
+        read = Template(template, {**by_name(wildcards), **texts})
         _check(read, given)
         if sample is not None and design == "grid":
             design = "sample"

@@ -29,7 +29,7 @@ from ..errors import InvalidInput, InvalidTemplate
 from ..formatting import count as counted
 from ..secret import quotable
 from .articles import article
-from .wildcards import Wildcards, by_name, lines
+from .wildcards import Values, Wildcards, by_name, lines
 
 MAX_CHARACTERS: Final = 100_000
 _MAX_DEPTH: Final = 50
@@ -339,7 +339,7 @@ class _Names:
     `options` the values of the wildcards `used`, once they have been read.
     """
 
-    values: Mapping[str, str | Iterable[object]]
+    values: Mapping[str, Values]
     variables: dict[str, _Part] = field(default_factory=dict)
     slots: dict[str, int] = field(default_factory=dict)
     used: dict[str, tuple[str, ...]] = field(default_factory=dict)
