@@ -17,7 +17,6 @@ from PIL import Image
 from reelbook import errors
 from reelbook.errors import InvalidInput
 from reelbook.explore import Sweep
-from reelbook.explore.sweep import sweep_code
 from reelbook.requests import JobRequest
 
 TEMPLATE = "a {animal} in {place}"
@@ -321,7 +320,7 @@ print(sweep.plan(session))
     )
     assert sweep.as_code("script").startswith("# Makes 18 clips, for about $1.80 each time it is run.")
     with pytest.raises(InvalidInput, match='"cell" or "script"'):
-        sweep_code(sweep.to_record(), 1.8, "curl")  # type: ignore[arg-type] # that is the test
+        sweep.as_code("curl")  # type: ignore[arg-type] # that is the test
 
 
 def test_pictures_are_to_be_put_in(tmp_path: Path) -> None:

@@ -34,7 +34,6 @@ RESERVED: Final = (
     *FIELDS,
     *("template", "wildcards", "replace", "design", "sample", "base", "design_seed", "name"),
 )
-_PICTURES: Final = "# pictures: those that the clips start from, in their order, as paths or PIL images."
 _LISTED: Final = 4  # in code, more numbers in a row are written as their first and last
 
 
@@ -127,10 +126,20 @@ class Sweep:
     def as_code(self, kind: Literal["cell", "script"] = "cell") -> str:
         """The code of this sweep: a "cell" plans it, a "script" with `AsyncClient` buys all its clips.
 
-        It contains neither the key nor pictures. The values of wildcards are written out.
+        It contains neither the key nor pictures. Wildcards' values are written out. Raises InvalidInput.
         """
-        cost = sum(cell.request.estimated_cost_usd for cell in self.cells)
-        return sweep_code(self._record, cost, kind)
+        sweep = _code(self._record)
+        if kind == "cell":
+            return f"{sweep}\nprint(sweep.plan(session))\n# sweep.run(session, confirm=True) buys it."
+        if kind == "script":
+            body = [
+                "for cell in sweep.cells:",
+                "    accepted = await client.submit(cell.request)",
+                "    print(cell.number, accepted.request_id, cell.request.prompt)",
+            ]
+            cost = sum(cell.request.estimated_cost_usd for cell in self.cells)
+            return script(len(self.cells), cost, body, sweep)
+        raise InvalidInput('The code of a sweep is there as "cell" or "script".')
 
     @classmethod
     def open(cls, session: Session, sweep_id: str | int) -> SweepRun:
@@ -386,21 +395,6 @@ def _size(sample: int | None, default: int | None) -> int:
     return size
 
 
-def sweep_code(record: Mapping[str, Any], cost_usd: float, kind: Literal["cell", "script"] = "cell") -> str:
-    """The code of a sweep's record. A cell only plans, a script buys, and says so. Raises InvalidInput."""
-    sweep = _code(record)
-    if kind == "cell":
-        return f"{sweep}\nprint(sweep.plan(session))\n# sweep.run(session, confirm=True) buys it."
-    if kind == "script":
-        body = [
-            "for cell in sweep.cells:",
-            "    accepted = await client.submit(cell.request)",
-            "    print(cell.number, accepted.request_id, cell.request.prompt)",
-        ]
-        return script(len(record["cells"]), cost_usd, body, sweep)
-    raise InvalidInput('The code of a sweep is there as "cell" or "script".')
-
-
 def _code(record: Mapping[str, Any]) -> str:
     axes = {each["name"]: each["values"] for each in record["axes"] if each["name"] != "prompt"}
     given = [json.dumps(record["template"], ensure_ascii=False)]
@@ -414,7 +408,8 @@ def _code(record: Mapping[str, Any]) -> str:
         "name": record["name"],
     }
     given += [f"{name}={_written(value)}" for name, value in options.items() if value]
-    notes = [_PICTURES] if "image" in axes else []
+    notes = ["# pictures: those that the clips start from, in their order, as paths or PIL images."]
+    notes = notes if "image" in axes else []
     return "\n".join([*notes, "sweep = rb.Sweep(", *(f"    {each}," for each in given), ")"])
 
 
