@@ -11,7 +11,7 @@ import contextlib
 import copy
 import os
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -119,7 +119,6 @@ class SweepRun:
         self._thread = self._control.thread
         self._cells = {cell.number: RunCell(cell) for cell in sweep.cells}
         self._listeners: Listeners[[RunCell | None]] = Listeners()
-        self._unsubscribe: Callable[[], None] | None = None
         self._buys = False  # whether this one buys, or only shows what another kernel does
         self._runs_elsewhere = False
         self._halted = False  # paused or stopped, and what wasn't sent has been taken back
@@ -129,7 +128,8 @@ class SweepRun:
         self._over.set_result(None)
         if record is not None:
             self.id, self.planned_seconds = record.id, record.planned_seconds
-            self._thread.run(self._look)
+            self._thread.run(self._load)
+            self._thread.run(self._go)
 
     @property
     def state(self) -> str:
@@ -266,7 +266,8 @@ class SweepRun:
         return self._clips()
 
     def __await__(self) -> Generator[Any, None, list[Clip]]:
-        return self._wait().__await__()
+        yield from until_done(self._over).__await__()
+        return self._clips()
 
     def to_pandas(self) -> Any:  # pandas has no types
         """A DataFrame with a line for each cell: what it varies, its state, its clip and its marks."""
@@ -290,17 +291,16 @@ class SweepRun:
 
         Returns a function that ends that.
         """
-        if self._unsubscribe is None:
-            self._unsubscribe = self.session.subscribe(self._job_changed)
-        ends = self._listeners.subscribe(callback)
 
-        def end() -> None:
-            ends()
-            if not self._listeners and self._unsubscribe is not None:
-                self._unsubscribe()
-                self._unsubscribe = None
+        def job_changed(job: Job | None) -> None:
+            for cell in self.cells if job is not None else ():
+                if cell.job is job:
+                    callback(cell)
 
-        return end
+        ends = contextlib.ExitStack()
+        ends.callback(self._listeners.subscribe(callback))
+        ends.callback(self.session.subscribe(job_changed))
+        return ends.close
 
     def on_done(self, callback: Callable[[SweepRun], object]) -> None:
         """Calls `callback(run)` once, when nothing more is coming of what was bought; at once if that is so.
@@ -324,11 +324,6 @@ class SweepRun:
         return f"<SweepRun {self.id or '(not begun)'} {self.state}: {words}>"
 
     # On the session's thread.
-
-    def _look(self) -> None:
-        """Reads the ledger, and follows the jobs that go on."""
-        self._load()
-        self._go()
 
     def _load(self) -> None:
         """Brings the cells up to date with the ledger, and tells which have changed."""
@@ -377,20 +372,17 @@ class SweepRun:
 
         self._thread.run(choose)
 
-    def _chosen(self, numbers: Iterable[int]) -> list[RunCell]:
-        chosen = list(numbers)
-        if strange := [each for each in chosen if each not in self._cells]:
+    def _chosen(self, numbers: Sequence[int]) -> list[RunCell]:
+        if strange := [each for each in numbers if each not in self._cells]:
             raise InvalidInput(f"The sweep has the cells 1 to {len(self._cells)}, not {strange[0]}.")
-        return [self._cells[each] for each in chosen]
+        return [self._cells[each] for each in numbers]
 
     def _take_found(self, number: int) -> None:
         """Assigns the ledger's entries to cells whose clips were made before."""
         missing = [each for each in self.cells if each.missing]
         found = self._control.found([each.cell.request for each in missing])
         taken = {
-            each.number: found[each.cell.request.sameness].id
-            for each in missing
-            if each.cell.request.sameness in found
+            each.number: entry.id for each in missing if (entry := found.get(each.cell.request.sameness))
         }
         if taken:
             self._rows.take(number, taken)
@@ -491,15 +483,6 @@ class SweepRun:
         self._cells[cell.number] = replace(cell, job=job, found=False)
         self._listeners.tell(self._cells[cell.number])
         return job
-
-    def _job_changed(self, job: Job | None) -> None:
-        for cell in self.cells if job is not None else ():
-            if cell.job is job:
-                self._listeners.tell(cell)
-
-    async def _wait(self) -> list[Clip]:
-        await until_done(self._over)
-        return self._clips()
 
     def _clips(self) -> list[Clip]:
         wanted = [each for each in self.cells if not each.left_out]
