@@ -44,7 +44,7 @@ class Plan:
         return self.clips - self.found
 
     def __str__(self) -> str:
-        said = [f"{count(self.clips, 'clip')}"]
+        said = [count(self.clips, "clip")]
         if self.found:
             said.append(f"{self.found} of them in the ledger already")
         if self.bought:

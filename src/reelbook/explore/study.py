@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from ..errors import InvalidInput, NotAVideo
 from ..formatting import count
@@ -27,9 +27,6 @@ from .axes import numbered
 from .designs import library
 from .ranking import MANY, Odds, Ranking, Vote, next_pair
 from .run import SweepRun
-
-if TYPE_CHECKING:
-    from .axes import Axis
 
 Answer = Literal["left", "right", "neither"]
 _PAIRWISE: Final = 4  # on an axis of more values, each is compared with all the others
@@ -352,9 +349,8 @@ Group = tuple[str, frozenset[int]]  # a value, and the places of the clips that 
 def _axes(run: SweepRun, names: Sequence[str]) -> list[list[Group]]:
     """The axes of which at least two values have clips here."""
     at = {cell.job.request_id: cell.cell.place for cell in run.cells if cell.job is not None}
-    axes: Sequence[Axis] = run.sweep.axes
     found = []
-    for number, axis in enumerate(axes):
+    for number, axis in enumerate(run.sweep.axes):
         groups = [
             (
                 value_words(axis.name, label),
