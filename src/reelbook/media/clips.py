@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -132,23 +132,10 @@ def filmstrip(path: ClipPath, tiles: int = 8, *, tile_height: int = 90, gap: int
         raise InvalidInput("A filmstrip has at least one tile, and tiles of at least one pixel.")
     from PIL import Image
 
-    pictures: list[Image.Image] = []
     with _open(path) as (container, stream):
         length = _length(container, stream)
-        wanted = [(i + 0.5) * length / tiles for i in range(tiles)]
-        shown: VideoFrame | None = None
-        for coming in container.decode(stream):
-            while (
-                shown is not None and len(pictures) < tiles and (coming.time or 0.0) > wanted[len(pictures)]
-            ):
-                pictures.append(_picture(shown, height=tile_height))
-            shown = coming
-            if len(pictures) == tiles:
-                break
-        if shown is None:
-            raise NotAVideo(f"{Path(path).name} holds no frame that can be decoded.")
-        while len(pictures) < tiles:
-            pictures.append(_picture(shown, height=tile_height))
+    times = [(i + 0.5) * length / tiles for i in range(tiles)]
+    pictures = list(pictures_at(path, times, math.inf, tile_height))
     width = pictures[0].width
     strip = Image.new("RGB", (tiles * (width + gap) - gap, tile_height), (128, 128, 128))
     for i, picture in enumerate(pictures):
@@ -156,19 +143,24 @@ def filmstrip(path: ClipPath, tiles: int = 8, *, tile_height: int = 90, gap: int
     return strip
 
 
-def fitted_frames(
-    path: ClipPath, width: int, height: int
-) -> Generator[tuple[float, Image.Image], None, None]:
-    """Yields each frame with its time in seconds, as large as fits into that size. Raises `NotAVideo`.
+def pictures_at(
+    path: ClipPath, times: Iterable[float], width: float, height: float
+) -> Generator[Image.Image, None, None]:
+    """Yields what is shown at each of these ascending times, in seconds, as large as fits into that size.
 
-    Decodes on one thread: for many clips that are read side by side.
+    Decodes the clip once, on one thread: for many clips that are read side by side. Raises `NotAVideo`.
     """
     with _open(path, threads=False) as (container, stream):
-        for coming in container.decode(stream):
-            wide, high = coming.width, coming.height
-            if coming.rotation % 180:
-                wide, high = high, wide
-            yield coming.time or 0.0, _picture(coming, height=max(1, round(min(height, width * high / wide))))
+        decoded = container.decode(stream)
+        shown = coming = next(decoded, None)
+        if shown is None:
+            raise NotAVideo(f"{Path(path).name} holds no frame that can be decoded.")
+        picture: Image.Image | None = None
+        for at in times:
+            while coming is not None and (coming.time or 0.0) <= at:
+                shown, picture, coming = coming, None, next(decoded, None)
+            picture = picture or _picture(shown, (width, height))
+            yield picture
 
 
 def frame_hashes(path: ClipPath) -> tuple[str, ...]:
@@ -236,10 +228,12 @@ def _frame_at(container: InputContainer, stream: VideoStream, seconds: float, pa
     return shown
 
 
-def _picture(decoded: VideoFrame, *, height: int | None = None) -> Image.Image:
-    scale = 1.0
-    if height is not None:
-        scale = height / (decoded.width if decoded.rotation % 180 else decoded.height)
+def _picture(decoded: VideoFrame, within: tuple[float, float] | None = None) -> Image.Image:
+    """The frame, upright; as large as fits `within` that width and height."""
+    wide, high = decoded.width, decoded.height
+    if decoded.rotation % 180:
+        wide, high = high, wide
+    scale = 1.0 if within is None else min(within[0] / wide, within[1] / high)
     size = {"width": max(1, round(decoded.width * scale)), "height": max(1, round(decoded.height * scale))}
     picture: Image.Image = decoded.to_image(**size)  # type: ignore[no-untyped-call] # PyAV leaves its keywords untyped
     return picture.rotate(decoded.rotation, expand=True) if decoded.rotation else picture
