@@ -12,12 +12,12 @@ from functools import cached_property
 from io import BytesIO
 from typing import Literal
 
-from PIL import ExifTags, Image
+from PIL import Image, ImageOps
 
 from .. import wire
 from ..errors import InvalidImage
 from ..secret import quotable, veiled
-from .image_files import ImageSource, Opened, hidden_data, is_srgb, open_image, quietly
+from .image_files import ImageSource, Opened, hidden_data, is_srgb, is_turned, open_image, quietly
 
 __all__ = ["ImageSource", "PreparedImage", "prepare", "saved", "thumbnail"]
 
@@ -80,7 +80,7 @@ def prepare(image: ImageSource, *, max_side: int = MAX_SIDE, max_bytes: int = MA
         data, kind, picture, lossier = saved(picture, kind, max_bytes)
     if source.format not in ("", "MPO", kind):
         notes += [f"converted from {_NAMES.get(source.format, source.format)}"]
-    if source.format in _MOVING and source.frames > 1:
+    if source.format != "MPO" and source.frames > 1:
         notes += [f"only the first of {source.frames} pictures taken"]
     if picture.size != before:
         notes += [f"shrunk from {before[0]} × {before[1]} to {picture.width} × {picture.height}"]
@@ -105,7 +105,6 @@ def thumbnail(image: ImageSource, *, max_side: int = 320, max_bytes: int = 12_00
 
 # Formats as people write them.
 _NAMES = {"WEBP": "WebP", "JPEG2000": "JPEG 2000"}
-_MOVING = ("GIF", "WEBP", "PNG", "AVIF", "TIFF")
 
 
 def _passes(source: Opened, max_side: int, max_bytes: int) -> bool:
@@ -161,23 +160,12 @@ def _only_the_picture_png(data: bytes) -> bool:
     return False
 
 
-_TURNS = {
-    2: Image.Transpose.FLIP_LEFT_RIGHT,
-    3: Image.Transpose.ROTATE_180,
-    4: Image.Transpose.FLIP_TOP_BOTTOM,
-    5: Image.Transpose.TRANSPOSE,
-    6: Image.Transpose.ROTATE_270,
-    7: Image.Transpose.TRANSVERSE,
-    8: Image.Transpose.ROTATE_90,
-}
-
-
 def _upright(picture: Image.Image) -> tuple[Image.Image, list[str]]:
     try:
-        turn = _TURNS.get(picture.getexif().get(ExifTags.Base.Orientation, 1))
+        turned = is_turned(picture.getexif())
+        return (ImageOps.exif_transpose(picture), ["turned upright"]) if turned else (picture, [])
     except Exception:  # broken EXIF says nothing about which way is up
-        turn = None
-    return (picture, []) if turn is None else (picture.transpose(turn), ["turned upright"])
+        return picture, []
 
 
 def _plain(picture: Image.Image) -> tuple[Image.Image, list[str]]:
