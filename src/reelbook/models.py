@@ -176,10 +176,7 @@ class Completed(_Status):
 
 
 class Failed(_Status):
-    """Failed after it was accepted. `error` is the service's own text.
-
-    The interface doesn't say what it cost; a class's room does.
-    """
+    """Failed after it was accepted. `error` is the service's own text; only a class's room says the cost."""
 
     error: Reason = None
     cost_usd: Cost = None

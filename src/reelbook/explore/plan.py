@@ -62,10 +62,7 @@ class Plan:
 
 
 def plan(session: Session, requests: Sequence[JobRequest], template: str = "") -> Plan:
-    """The plan for these requests, made from the `template`.
-
-    Asks for the balance where it isn't known; buys and writes nothing.
-    """
+    """The plan for a template's requests. Asks for the balance if it isn't known; buys and writes nothing."""
     control = session._sweeps
     there = control.found(requests)
     missing = [each for each in requests if each.sameness not in there]

@@ -407,10 +407,7 @@ class SweepRun:
             self._listeners.tell(None)
 
     def _feed(self) -> bool:
-        """Buys what fits now, or takes back what may not be sent.
-
-        Returns whether there is anything to wait for.
-        """
+        """Buys what fits now, or takes back what may not be sent. Returns whether there is more to come."""
         assert self.id is not None
         tried = [each.job for each in self.cells if each.number in self._tried and each.job is not None]
         if (wish := self._rows.wish(int(self.id))) != RUNNING:
@@ -441,11 +438,8 @@ class SweepRun:
         return untried if self._buys and not self._halted else []
 
     def _halt(self, *, queued: bool = False) -> None:
-        """Takes back what this run hasn't sent yet: once, as a person may send single cells after that.
-
-        With `queued` also what a class's room has in its queue.
-        """
-        if not self._halted:
+        """Takes back what this run hasn't sent yet; if `queued`, also what is in a class's queue."""
+        if not self._halted:  # once, as a person may send single cells after that
             self._halted = True
             for cell in self.cells:
                 if cell.number in self._tried and cell.job is not None:

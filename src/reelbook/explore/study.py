@@ -281,10 +281,7 @@ class Study:
 
 
 def won_votes(ledger: Ledger, clip: Clip) -> str:
-    """A clip's votes in the words used where the clip is handed over: "won 18 of 24 votes".
-
-    Empty without votes.
-    """
+    """A clip's votes as said where it is handed over: "won 18 of 24 votes"; empty without votes."""
     won, shown = ledger.votes.won(_name(clip))
     return f"won {won} of {count(shown, 'vote')}" if shown else ""
 

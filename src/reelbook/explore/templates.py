@@ -75,10 +75,7 @@ class Template:
         return self._root.count
 
     def expand(self, number: int, slots: Mapping[str, str] | None = None) -> str:
-        """The combination with this number, from 0.
-
-        Raises InvalidTemplate for a slot that isn't filled, and for a text that grows too long.
-        """
+        """A combination by its number, from 0. Raises InvalidTemplate for open slots and endless texts."""
         if not 0 <= number < self.count:
             raise InvalidInput(f"There is no combination {number}. They are numbered 0 to {self.count - 1}.")
         filled = dict(slots or {})
@@ -137,10 +134,7 @@ class _Part(ABC):
 
     @abstractmethod
     def expand(self, number: int, chosen: dict[str, str]) -> str:
-        """The combination with that number. `chosen` has the texts of slots and, with a $, of variables.
-
-        Raises OverflowError for more than MAX_CHARACTERS.
-        """
+        """The combination with that number. `chosen` has the texts of slots and, with a $, of variables."""
 
     def draw(self, rng: random.Random) -> int:
         """The number of a random combination."""
@@ -208,7 +202,7 @@ class _Sequence(_Part):
             # An empty variant leaves one space, not two.
             text += piece.lstrip(" ") if not text or text[-1].isspace() else piece
             if len(text) > MAX_CHARACTERS:
-                raise OverflowError
+                raise OverflowError  # for Template.expand
         return text
 
     def draw(self, rng: random.Random) -> int:

@@ -15,14 +15,11 @@ from ..secret import quotable
 Values = str | Iterable[object] | Path
 """The values of one wildcard: the lines of a text or of a file, or each of several."""
 Wildcards = Mapping[str, Values] | str | PathLike[str]
-"""Values by name, or a folder with a text file for each name, such as animal.txt: one value a line."""
+"""Values by name, or a folder with a text file for each name, as "animal" or "colours/warm", by lines."""
 
 
 def by_name(wildcards: Wildcards | None) -> Mapping[str, Values]:
-    """The values of each name. A folder's files are read when used, those of its folders as "colours/warm".
-
-    Raises InvalidInput.
-    """
+    """The values of each name; a folder's files are read when they are used. Raises InvalidInput."""
     if not isinstance(wildcards, str | PathLike):
         return wildcards or {}
     folder = Path(wildcards)
@@ -33,10 +30,7 @@ def by_name(wildcards: Wildcards | None) -> Mapping[str, Values]:
 
 
 def lines(values: Values) -> tuple[str, ...]:
-    """The values of one wildcard. Those of a text are its lines, without empty ones and comments.
-
-    Raises InvalidInput for a file that isn't UTF-8 text.
-    """
+    """The values of one wildcard: a text's are its lines. Raises InvalidInput for a bad file."""
     if isinstance(values, Path):
         values = _text(values)
     if not isinstance(values, str):

@@ -105,10 +105,7 @@ def frame(path: ClipPath, at_seconds: float = 0.0) -> Image.Image:
 
 
 def poster(path: ClipPath) -> Image.Image:
-    """A representative frame: the first of some spread over the clip that isn't nearly black, white or plain.
-
-    Raises `NotAVideo`.
-    """
+    """A representative frame: the first of some that isn't black, white or plain. Raises `NotAVideo`."""
     best: tuple[float, Image.Image] | None = None
     with _open(path) as (container, stream):
         length = _length(container, stream)
@@ -164,10 +161,7 @@ def pictures_at(
 
 
 def frame_hashes(path: ClipPath) -> tuple[str, ...]:
-    """One hash for each decoded frame; equal for equal pictures, whatever the file around them is.
-
-    Raises `NotAVideo`.
-    """
+    """One hash for each decoded frame; equal pictures have equal ones in any file. Raises `NotAVideo`."""
     with _open(path) as (container, stream):
         return tuple(_hash(picture) for picture in container.decode(stream))
 

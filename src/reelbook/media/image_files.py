@@ -42,10 +42,7 @@ _CAMERA = {ExifTags.Base.Make, ExifTags.Base.Model, ExifTags.Base.DateTime, Exif
 
 @dataclass(frozen=True)
 class Opened:
-    """A decoded picture, and the file it came from: `data` is None where there was no file.
-
-    `frames`: how many pictures the file holds; this is the first.
-    """
+    """A decoded picture, the first of `frames` in its file; `data` is None where there was no file."""
 
     picture: Image.Image
     data: bytes | None

@@ -291,10 +291,7 @@ class Crop:
 
 
 def cropped(image: PreparedImage, crop: Crop | None) -> PreparedImage:
-    """The wanted part of `image`, which remembers the whole; from a part, another part of its whole.
-
-    None returns the whole.
-    """
+    """That part of `image`, or of the whole that it is a part of, which it remembers; None: the whole."""
     whole = image.whole or image
     if crop is None:
         return whole
