@@ -256,7 +256,7 @@ class _Grid:
 
     def _prompt(self, place: Place) -> str:
         values = _at(self.axes, place[1:])
-        return self.template.expand(place[0], {name: str(values[name]) for name in self.template.slots})
+        return self.template.expand(place[0], {name: str(value) for name, value in values.items()})
 
     def _sameness(self, place: Place) -> object:
         """Equal for two places whose clips would be the same, as when a variant leaves out a slot."""
@@ -382,7 +382,6 @@ def _check(template: Template, given: Mapping[str, Axis]) -> None:
             near = nearest(name, [*template.slots, *VARIED])
             meant = f" Did you mean {near[0]}?" if near else ""
             raise InvalidInput(f"Nothing in the template is called {name}.{meant} Its slots: {slots}.")
-    template.refuse_open(given)
     unwanted = [name for name in given if name in VARIED and "image-to-video" not in VARIED[name].modes]
     if "image" in given and unwanted:
         raise InvalidInput(f"A clip from an image takes no {' and no '.join(unwanted)}. Leave it out.")

@@ -25,7 +25,7 @@ from functools import cached_property
 from math import prod
 from typing import Final
 
-from ..errors import InvalidInput, InvalidTemplate
+from ..errors import InvalidTemplate
 from ..formatting import count as counted
 from ..secret import quotable
 from .articles import article
@@ -76,22 +76,16 @@ class Template:
 
     def expand(self, number: int, slots: Mapping[str, str] | None = None) -> str:
         """A combination by its number, from 0. Raises InvalidTemplate for open slots and endless texts."""
-        if not 0 <= number < self.count:
-            raise InvalidInput(f"There is no combination {number}. They are numbered 0 to {self.count - 1}.")
         filled = dict(slots or {})
-        self.refuse_open(filled)
+        for name, position in self.slots.items():
+            if name not in filled:
+                said = f"Nothing fills {{{name}}}. Give {name}=[…], or write \\{{{name}\\}} for the text."
+                raise invalid(self.text, position, said)
         try:
             return self._root.expand(number, filled).strip()
         except OverflowError:
             said = f"It grows longer than {counted(MAX_CHARACTERS, 'character')}."
             raise invalid(self.text, 0, said) from None
-
-    def refuse_open(self, filled: Iterable[str]) -> None:
-        """Raises InvalidTemplate if a slot isn't among those `filled`."""
-        for name, position in self.slots.items():
-            if name not in filled:
-                said = f"Nothing fills {{{name}}}. Give {name}=[…], or write \\{{{name}\\}} for the text."
-                raise invalid(self.text, position, said)
 
     def draw(self, rng: random.Random) -> int:
         """The number of a random combination: by weight where there are weights, else all equally likely."""
