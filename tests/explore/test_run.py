@@ -32,6 +32,12 @@ def foxes(**axes: Any) -> rb.Sweep:
     return rb.Sweep("a {animal} runs", **(given | axes))
 
 
+def stills() -> rb.Sweep:
+    """Three clips, each from a picture of its own."""
+    pictures = [Image.new("RGB", (64, 36), colour) for colour in ("red", "green", "blue")]
+    return rb.Sweep("it moves", image=pictures, duration_seconds=[1])
+
+
 def sent(sandbox: Sandbox, mode: str = "text-to-video") -> int:
     """How many submissions arrived."""
     return int(sandbox.state()["requests"].get(mode, 0))
@@ -264,8 +270,7 @@ def test_a_notebook_cell_run_again_goes_on_with_its_sweep(
 
 def test_pictures_are_there_for_a_later_kernel(session: rb.Session, sandbox: Sandbox, home: Path) -> None:
     """The sweep is taken up by its number, with its pictures, and buys what is missing."""
-    pictures = [Image.new("RGB", (64, 36), colour) for colour in ("red", "green", "blue")]
-    run = SweepRun(session, rb.Sweep("it moves", image=pictures, duration_seconds=[1]))
+    run = SweepRun(session, stills())
     halted(run, sandbox, 1)
     session.close()
     with another(sandbox, home) as later:
@@ -283,8 +288,7 @@ def test_a_picture_that_is_gone_holds_up_no_other_cell(
     session: rb.Session, sandbox: Sandbox, home: Path
 ) -> None:
     """Its cell stays planned, and the run says why."""
-    pictures = [Image.new("RGB", (64, 36), colour) for colour in ("red", "green", "blue")]
-    run = SweepRun(session, rb.Sweep("it moves", image=pictures, duration_seconds=[1]))
+    run = SweepRun(session, stills())
     run.leave_out([1, 2, 3])
     run.start()
     until(lambda: run.state == "completed")

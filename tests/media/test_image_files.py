@@ -14,7 +14,7 @@ from media.pictures import gradient, saved
 from PIL import ExifTags, Image, ImageCms
 
 from reelbook.errors import InvalidImage
-from reelbook.media.image_files import never_a_picture, open_image, quietly, removed_by_the_page
+from reelbook.media.image_files import never_a_picture, open_image, removed_by_the_page
 
 
 def test_every_source_gives_the_same_picture(tmp_path: Path) -> None:
@@ -181,14 +181,6 @@ def test_the_page_hears_at_the_first_bytes_what_is_never_a_picture() -> None:
     assert never_a_picture(HEIC) == "This is a HEIC photo, which can't be read here. Export it as JPEG."
     assert never_a_picture(b"\0\0\0\x1cftypavif\0\0\0\0mif1") is None
     assert never_a_picture(saved(gradient(), "JPEG")[:64]) is None
-
-
-def test_warnings_about_odd_files_stay_inside() -> None:
-    """They become no errors either."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with quietly():
-            warnings.warn("odd", stacklevel=1)
 
 
 def exif(orientation: int = 1, *, camera: bool = False, place: bool = False) -> bytes:
