@@ -106,18 +106,14 @@ def frame(path: ClipPath, at_seconds: float = 0.0) -> Image.Image:
 
 def poster(path: ClipPath) -> Image.Image:
     """A representative frame: the first of some that isn't black, white or plain. Raises `NotAVideo`."""
-    best: tuple[float, Image.Image] | None = None
+    candidates = []
     with _open(path) as (container, stream):
         length = _length(container, stream)
         for part in (0.35, 0.5, 0.7, 0.9, 0.15, 0.0):
-            candidate = _picture(_frame_at(container, stream, part * length, path))
-            contrast = _contrast(candidate)
-            if contrast > 14:
-                return candidate
-            if best is None or contrast > best[0]:
-                best = (contrast, candidate)
-    assert best is not None
-    return best[1]
+            candidates.append(_picture(_frame_at(container, stream, part * length, path)))
+            if _contrast(candidates[-1]) > 14:
+                return candidates[-1]
+    return max(candidates, key=_contrast)
 
 
 def filmstrip(path: ClipPath, tiles: int = 8, *, tile_height: int = 90, gap: int = 2) -> Image.Image:
@@ -163,17 +159,8 @@ def pictures_at(
 def frame_hashes(path: ClipPath) -> tuple[str, ...]:
     """One hash for each decoded frame; equal pictures have equal ones in any file. Raises `NotAVideo`."""
     with _open(path) as (container, stream):
-        return tuple(_hash(picture) for picture in container.decode(stream))
-
-
-def _hash(picture: VideoFrame) -> str:
-    try:
-        pixels = picture.to_ndarray()
-    except ValueError:  # PyAV has no array for some rarer pixel formats
-        pixels = picture.to_ndarray(format="rgb24")
-    digest = hashlib.blake2b(f"{picture.width}x{picture.height}".encode(), digest_size=16)
-    digest.update(pixels.tobytes())
-    return digest.hexdigest()
+        pixels = (picture.to_ndarray(format="rgb24") for picture in container.decode(stream))
+        return tuple(hashlib.sha256(each.tobytes()).hexdigest() for each in pixels)
 
 
 @contextmanager
