@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
 from dataclasses import dataclass, field, replace
@@ -70,9 +71,7 @@ def prepare(image: ImageSource, *, max_side: int = MAX_SIDE, max_bytes: int = MA
             kind: Literal["JPEG", "PNG"] = "PNG" if source.format == "PNG" else "JPEG"
             return PreparedImage(source.data or b"", kind, *source.picture.size)
         notes = hidden_data(source)
-        picture, changes = _upright(source.picture)
-        notes += changes
-        picture, changes = _plain(picture)
+        picture, changes = _plain(source.picture)
         notes += changes
         before = picture.size
         picture = _within(picture, max_side)
@@ -93,9 +92,7 @@ def thumbnail(image: ImageSource, *, max_side: int = 320, max_bytes: int = 12_00
     """A small upright JPEG of `image` for previews, at most `max_bytes`; transparent parts become white."""
     source = open_image(image)
     with quietly():
-        picture, _ = _upright(source.picture)
-        picture, _ = _plain(picture)
-        picture = _within(picture, max_side)
+        picture = _within(_plain(source.picture)[0], max_side)
         if picture.mode == "RGBA":
             white = Image.new("RGB", picture.size, "white")
             white.paste(picture, mask=picture.getchannel("A"))
@@ -160,17 +157,12 @@ def _only_the_picture_png(data: bytes) -> bool:
     return False
 
 
-def _upright(picture: Image.Image) -> tuple[Image.Image, list[str]]:
-    try:
-        turned = is_turned(picture.getexif())
-        return (ImageOps.exif_transpose(picture), ["turned upright"]) if turned else (picture, [])
-    except Exception:  # broken EXIF says nothing about which way is up
-        return picture, []
-
-
 def _plain(picture: Image.Image) -> tuple[Image.Image, list[str]]:
-    """The picture as a fresh L, RGB or (if really transparent) RGBA one in sRGB, with nothing else."""
+    """The picture upright, as a fresh L, RGB or (if really transparent) RGBA one in sRGB, nothing else."""
     notes: list[str] = []
+    with contextlib.suppress(Exception):  # broken EXIF says nothing about which way is up
+        if is_turned(picture.getexif()):
+            picture, notes = ImageOps.exif_transpose(picture), ["turned upright"]
     icc = picture.info.get("icc_profile")
     if picture.mode.startswith(("I", "F")):
         picture = _eight_bit_grey(picture)
@@ -183,7 +175,8 @@ def _plain(picture: Image.Image) -> tuple[Image.Image, list[str]]:
     if icc:
         converted = _to_srgb(picture, icc)
         if converted is not None:
-            picture, notes = converted, ["colours converted to sRGB"]
+            picture = converted
+            notes += ["colours converted to sRGB"]
     fresh = picture.convert("L" if picture.mode in ("1", "L") and clear is None else "RGB").copy()
     if clear is not None:
         fresh.putalpha(clear)
