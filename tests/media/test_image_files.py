@@ -153,13 +153,6 @@ def test_a_file_that_was_opened_otherwise_is_refused(tmp_path: Path) -> None:
         open_image(picture)
 
 
-def test_a_key_typed_as_a_path_isnt_quoted() -> None:
-    """It may have been pasted into the wrong field."""
-    with pytest.raises(InvalidImage) as caught:
-        open_image("sk-planted-0123456789abcdef0123456789abcdef")
-    assert "planted" not in str(caught.value)
-
-
 def test_the_callers_picture_is_left_as_it_was() -> None:
     """What is opened is a copy; a file's own bytes, format and frames are told."""
     mine = gradient()
