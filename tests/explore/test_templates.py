@@ -26,6 +26,7 @@ WILDCARDS = {
     "animal": ["fox", "hen"],
     "beast": ["a __animal__", "{red|blue} cow"],
     "colours/warm": "red\n# no\n\n2::pink",
+    "size": ["a", "", 3],
 }
 
 # Each variable holds the one before it twice.
@@ -65,6 +66,7 @@ def everything(text: str, **slots: str) -> list[str]:
         ("{2$$__animal__}", ["fox, hen"]),
         ("__beast__", ["a fox", "a hen", "red cow", "blue cow"]),
         ("__colours/warm__", ["red", "pink"]),
+        ("__size__.", ["a.", ".", "3."]),
         ("${x=!{a|b}}${x} and ${x}", ["a and a", "b and b"]),
         ("${x={a|b}}${x} and ${x}", ["a and a", "a and b", "b and a", "b and b"]),
         ("${x=!__animal__}${y=!the ${x}}${y}, ${y}", ["the fox, the fox", "the hen, the hen"]),

@@ -325,21 +325,24 @@ class SweepRun:
 
     # On the session's thread.
 
+    @property
+    def _number(self) -> int:
+        if self.id is None:
+            raise InvalidInput(NOT_BEGUN)
+        return int(self.id)
+
     def _load(self) -> None:
         """Brings the cells up to date with the ledger, and tells which have changed."""
-        assert self.id is not None
-        self._runs_elsewhere = not self._buys and self._control.record(self.id).state == RUNNING
+        self._runs_elsewhere = not self._buys and self._control.record(self._number).state == RUNNING
         seen = {each.number: _shown(each) for each in self.cells}
-        for held in self._control.cells(int(self.id)):
+        for held in self._control.cells(self._number):
             cell = replace(self._cells[held.number], job=held.job, found=held.found, left_out=held.left_out)
             self._cells[held.number] = cell
             if _shown(cell) != seen[held.number]:
                 self._listeners.tell(cell)
 
     def _wish(self, wish: str) -> None:
-        if self.id is None:
-            raise InvalidInput(NOT_BEGUN)
-        number = int(self.id)
+        number = self._number
 
         def change() -> None:
             self._rows.change(number, wish)
@@ -349,7 +352,7 @@ class SweepRun:
                 self._buys, self._halted, self.trouble = True, False, None
                 self._tried.clear()
                 self._load()
-                self._take_found(number)
+                self._take_found()
             self._go()
             self._listeners.tell(None)
 
@@ -365,7 +368,7 @@ class SweepRun:
                 if cell.missing or cell.left_out
             ]
             if self.id is not None:
-                self._rows.leave_out(int(self.id), [each.number for each in changed], left_out=left_out)
+                self._rows.leave_out(self._number, [each.number for each in changed], left_out=left_out)
             for cell in changed:
                 self._cells[cell.number] = cell
                 self._listeners.tell(cell)
@@ -377,7 +380,7 @@ class SweepRun:
             raise InvalidInput(f"The sweep has the cells 1 to {len(self._cells)}, not {strange[0]}.")
         return [self._cells[each] for each in numbers]
 
-    def _take_found(self, number: int) -> None:
+    def _take_found(self) -> None:
         """Assigns the ledger's entries to cells whose clips were made before."""
         missing = [each for each in self.cells if each.missing]
         found = self._control.found([each.cell.request for each in missing])
@@ -385,7 +388,7 @@ class SweepRun:
             each.number: entry.id for each in missing if (entry := found.get(each.cell.request.sameness))
         }
         if taken:
-            self._rows.take(number, taken)
+            self._rows.take(self._number, taken)
             self._load()
 
     def _go(self) -> None:
@@ -408,9 +411,8 @@ class SweepRun:
 
     def _feed(self) -> bool:
         """Buys what fits now, or takes back what may not be sent. Returns whether there is more to come."""
-        assert self.id is not None
         tried = [each.job for each in self.cells if each.number in self._tried and each.job is not None]
-        if (wish := self._rows.wish(int(self.id))) != RUNNING:
+        if (wish := self._rows.wish(self._number)) != RUNNING:
             self._halt(queued=True)
         elif self._buys and (error := stop_error(tried)) is not None:
             self._pause(stop_reason(error, "resume the sweep"))
@@ -459,20 +461,18 @@ class SweepRun:
         return busy
 
     def _pause(self, trouble: str) -> None:
-        assert self.id is not None
         self.trouble = trouble
-        self._rows.change(int(self.id), PAUSED)
+        self._rows.change(self._number, PAUSED)
         self._halt()
         self._listeners.tell(None)
 
     def _buy(self, cell: RunCell) -> Job:
-        assert self.id is not None
         request = cell.cell.request
         if not request.complete:
             raise InvalidInput(f"The picture of cell {cell.number} isn't kept any more. Nothing was sent.")
         made_of = cell.cell.made_of(self.sweep.template)
         job = self._control.buy(
-            request, int(self.id), cell.number, seen=cell.job, experiment=self._experiment, **made_of
+            request, self._number, cell.number, seen=cell.job, experiment=self._experiment, **made_of
         )
         self._cells[cell.number] = replace(cell, job=job, found=False)
         self._listeners.tell(self._cells[cell.number])
