@@ -222,7 +222,9 @@ def _what_it_is(data: bytes) -> str:
     if found := never_a_picture(data[:2048]):
         return found
     pictures = (b"\xff\xd8\xff", b"\x89PNG", b"GIF8", b"BM", b"II*\0", b"MM\0*")
-    if data.startswith(pictures) or data[4:8] == b"ftyp" or data[8:12] == b"WEBP":
+    if data[4:8] == b"ftyp":
+        return "This AVIF picture can't be read here. Save it as JPEG or PNG."
+    if data.startswith(pictures) or data[8:12] == b"WEBP":
         return "The picture is damaged or cut off: it can't be read."
     if _is_text(data[:512]):
         return "That is text, not a picture. Give a JPEG or PNG."
