@@ -21,7 +21,7 @@ from ..errors import InvalidInput, NotAVideo
 from ..formatting import count
 from ..ledger import KeptVote, Ledger
 from ..ledger.votes import QUESTION, Votes
-from ..requests import FIELDS
+from ..requests import FIELDS, options
 from ..session import Clip, Job, Session, connect, display
 from .axes import numbered
 from .designs import library
@@ -326,15 +326,15 @@ def _name(clip: Clip) -> str:
 def _labels(clips: Sequence[Clip]) -> tuple[str, ...]:
     """What tells the clips apart: their prompts or names; where those are alike, what else was asked for."""
     labels = [each.request.prompt if each.request else each.path.name for each in clips]
-    for name in (each for each in FIELDS if each not in ("prompt", "image")):
+    for name, about in options().items():
         values = [getattr(each.request, name, None) for each in clips]
         if len({*labels}) < len(labels) and len({*values}) > 1:
-            words = [value_words(name, FIELDS[name].words(value)) for value in values]
+            words = [_value_words(name, about.words(value)) for value in values]
             labels = [f"{label} · {word}" for label, word in zip(labels, words, strict=True)]
     return tuple(numbered(labels))
 
 
-def value_words(axis: str, label: str) -> str:
+def _value_words(axis: str, label: str) -> str:
     """A value of an axis in words: a slot's by itself, "seed 7" with its name."""
     about = FIELDS.get(axis)
     return label if about is None or axis == "prompt" else f"{about.label.lower()} {label}"
@@ -350,7 +350,7 @@ def _axes(run: SweepRun, names: Sequence[str]) -> list[list[Group]]:
     for number, axis in enumerate(run.sweep.axes):
         groups = [
             (
-                value_words(axis.name, label),
+                _value_words(axis.name, label),
                 frozenset(p for p, name in enumerate(names) if at[name][number] == value),
             )
             for value, label in enumerate(axis.labels)
