@@ -20,7 +20,7 @@ import random
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from typing import Final
@@ -64,10 +64,10 @@ class Template:
 
     def __init__(self, text: str, wildcards: Wildcards | None = None) -> None:
         self.text = text
-        names = _Names(by_name(wildcards))
-        self._root = _TemplateReader(text, names).sequence()
-        self.slots: Mapping[str, int] = names.slots
-        self.wildcards: Mapping[str, tuple[str, ...]] = names.used
+        reader = _TemplateReader(text, by_name(wildcards))
+        self._root = reader.sequence()
+        self.slots: Mapping[str, int] = reader.slots
+        self.wildcards: Mapping[str, tuple[str, ...]] = reader.used
 
     @property
     def count(self) -> int:
@@ -319,33 +319,26 @@ class _WithArticle(_Sequence):
         return f"{self.written[0]}{article(text)[1:]} {text}" if text else ""
 
 
-@dataclass(frozen=True)
-class _Names:
-    """What the names in a template stand for, and what is found of them while it is parsed.
-
-    `variables` has the part that is at each place of a variable, `slots` where each is first met, and
-    `options` the values of the wildcards `used`, once they have been read.
-    """
-
-    values: Mapping[str, Values]
-    variables: dict[str, _Part] = field(default_factory=dict)
-    slots: dict[str, int] = field(default_factory=dict)
-    used: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    options: dict[str, tuple[_Option, ...]] = field(default_factory=dict)
-
-
+@dataclass
 class _TemplateReader:
     """Parses a template from left to right, by recursive descent.
 
-    Of a wildcard's value, `within` are the wildcards that it is part of, and `place` is where the first of
-    them is in the template.
+    `values` are those of all wildcards. Of a wildcard's value that is read as a template of its own, `within`
+    are the wildcards that it is part of, and `place` is where the first of them is in the template. What is
+    found of names is shared with it: the part at each place of a variable, where each slot is first met, the
+    values of the wildcards `used`, and these as options.
     """
 
-    def __init__(
-        self, text: str, names: _Names, within: tuple[str, ...] = (), place: int | None = None
-    ) -> None:
-        self.text, self.names, self.within, self.place = text, names, within, place
-        self.at, self.depth = 0, 0
+    text: str
+    values: Mapping[str, Values]
+    within: tuple[str, ...] = ()
+    place: int | None = None
+    at: int = 0
+    depth: int = 0
+    variables: dict[str, _Part] = field(default_factory=dict)
+    slots: dict[str, int] = field(default_factory=dict)
+    used: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    read: dict[str, tuple[_Option, ...]] = field(default_factory=dict)
 
     def sequence(self) -> _Sequence:
         parts: list[_Part] = []
@@ -418,7 +411,7 @@ class _TemplateReader:
             raise self.wrong(start, "These braces are empty. Write \\{ \\} for the braces themselves.")
         if not name.isidentifier():
             raise self.wrong(start, "A slot is one name, as {animal}, and a choice has a |, as {a|b}.")
-        self.names.slots.setdefault(name, start if self.place is None else self.place)
+        self.slots.setdefault(name, start if self.place is None else self.place)
         return _Chosen(name)
 
     def option(self) -> _Option:
@@ -457,34 +450,34 @@ class _TemplateReader:
 
     def texts(self, name: str, start: int) -> tuple[str, ...]:
         """A wildcard's values as they are written."""
-        used, values = self.names.used, self.names.values
         if name in self.within:
             raise self.wrong(start, f"The wildcard __{name}__ leads back to itself.")
-        if name not in used:
-            if name not in values:
+        if name not in self.used:
+            if name not in self.values:
                 said = f"There is no wildcard {name}. Write \\_\\_ for the underscores themselves."
                 raise self.wrong(start, said)
-            used[name] = lines(values[name])
-            if not used[name]:
+            self.used[name] = lines(self.values[name])
+            if not self.used[name]:
                 raise self.wrong(start, f"The wildcard {name} has no values.")
-        return used[name]
+        return self.used[name]
 
     def options(self, name: str, start: int) -> tuple[_Option, ...]:
         """A wildcard's values, each parsed as a template of its own, in which a "|" is text."""
-        if name not in self.names.options:
+        if name not in self.read:
             place = start if self.place is None else self.place
-            options = []
+            within, options = (*self.within, name), []
             for number, text in enumerate(self.texts(name, start), 1):
+                reader = replace(self, text=text, within=within, place=place, at=0, depth=0)
                 try:
-                    options.append(_TemplateReader(text, self.names, (*self.within, name), place).option())
+                    options.append(reader.option())
                 except InvalidTemplate as error:
                     said = f"Value {number} of the wildcard {name} can't be read. {error}"
                     raise self.wrong(start, said) from None
-            self.names.options[name] = tuple(options)
-        return self.names.options[name]
+            self.read[name] = tuple(options)
+        return self.read[name]
 
     def variable(self) -> _Part:
-        found, variables = _VARIABLE.match(self.text, self.at), self.names.variables
+        found, variables = _VARIABLE.match(self.text, self.at), self.variables
         if found is None:
             raise self.wrong(self.at, "A variable is written as ${name} and set as ${name=!{a|b}}.")
         name = found[1]
