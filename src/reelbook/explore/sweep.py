@@ -407,9 +407,10 @@ def _code(record: Mapping[str, Any]) -> str:
         "name": record["name"],
     }
     given += [f"{name}={_written(value)}" for name, value in options.items() if value]
-    notes = ["# pictures: those that the clips start from, in their order, as paths or PIL images."]
-    notes = notes if "image" in axes else []
-    return "\n".join([*notes, "sweep = rb.Sweep(", *(f"    {each}," for each in given), ")"])
+    code = ["sweep = rb.Sweep(", *(f"    {each}," for each in given), ")"]
+    if "image" in axes:
+        code.insert(0, "# pictures: those that the clips start from, in their order, as paths or PIL images.")
+    return "\n".join(code)
 
 
 def _code_values(name: str, values: Sequence[Any]) -> str:

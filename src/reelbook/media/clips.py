@@ -105,7 +105,7 @@ def frame(path: ClipPath, at_seconds: float = 0.0) -> Image.Image:
 
 
 def poster(path: ClipPath) -> Image.Image:
-    """A representative frame: the first of some that isn't black, white or plain. Raises `NotAVideo`."""
+    """A representative frame: the first that isn't nearly black, white or plain. Raises `NotAVideo`."""
     candidates = []
     with _open(path) as (container, stream):
         length = _length(container, stream)
