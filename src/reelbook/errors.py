@@ -87,14 +87,11 @@ class ReelbookError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Subclasses take keyword arguments, which Exception's own pickling would lose.
-        return _restore, (type(self), self.args, self.__dict__)
+        return _new, (type(self),), {**vars(self), "args": self.args}
 
 
-def _restore(cls: type[Exception], args: tuple[Any, ...], state: dict[str, Any]) -> Exception:
-    error = cls.__new__(cls, *args)
-    error.args = args
-    error.__dict__.update(state)
-    return error
+def _new(kind: type[Exception]) -> Exception:
+    return kind.__new__(kind)
 
 
 class InvalidInput(ReelbookError, ValueError):
@@ -355,7 +352,7 @@ class SpendingWarning(UserWarning):
         self.left_usd = left_usd
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self), self.args, self.__dict__)
+        return _new, (type(self),), {**vars(self), "args": self.args}
 
 
 class LedgerTrouble(UserWarning):

@@ -106,13 +106,10 @@ def _secret(value: Any) -> Secret:
 Hint = Annotated[float | None, BeforeValidator(_hint)]
 Cost = Annotated[float | None, BeforeValidator(_cost)]
 Count = Annotated[int | None, BeforeValidator(_count)]
-Reason = Annotated[str | None, BeforeValidator(_reason)]
-Address = Annotated[str | None, BeforeValidator(_address)]
 Moment = Annotated[str | None, BeforeValidator(_moment)]
 Label = Annotated[str, BeforeValidator(lambda value: "" if value is None else str(value))]
 # Longer ones fit into no address.
 Identifier = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]
-Amount = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_amount)]
 
 
 class _Answered(BaseModel):
@@ -170,18 +167,15 @@ class Completed(_Status):
     may be None where a service leaves them out: that a job is done is known all the same.
     """
 
-    video_url: Address = None
+    video_url: Annotated[str | None, BeforeValidator(_address)] = None
     duration_seconds: Hint = None
     cost_usd: Cost = None
 
 
 class Failed(_Status):
-    """Failed after it was accepted. `error` is the service's own text.
+    """Failed after it was accepted. `error` is the service's own text; only a class's room says the cost."""
 
-    The interface doesn't say what it cost; a class's room does.
-    """
-
-    error: Reason = None
+    error: Annotated[str | None, BeforeValidator(_reason)] = None
     cost_usd: Cost = None
 
 
@@ -235,7 +229,7 @@ class ListedJobs(_Answered):
 class Balance(_Answered):
     """The prepaid balance and what was spent in all, in USD (GET /api/v1/billing/balance)."""
 
-    balance_usd: Amount
+    balance_usd: Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_amount)]
     total_spent_usd: Hint = None
 
 

@@ -352,19 +352,17 @@ def lists_options(mode: wire.Mode) -> Callable[[Method], Method]:
     def decorate(method: Method) -> Method:
         signature = inspect.signature(method)
         kept = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
-        types = {"slider": "int", "seed": "int"}
         listed = [
             inspect.Parameter(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
                 default=about.default,
-                annotation=types.get(about.control, "str"),
+                annotation="int" if about.control in ("slider", "seed") else "str",
             )
             for name, about in options(mode).items()
         ]
-        placed = [each for each in kept if each.kind is not each.KEYWORD_ONLY]
-        named = [each for each in kept if each.kind is each.KEYWORD_ONLY]
-        method.__signature__ = signature.replace(parameters=[*placed, *listed, *named])  # type: ignore[attr-defined]  # inspect's
+        parameters = sorted([*listed, *kept], key=lambda each: each.kind)
+        method.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # inspect's
         return method
 
     return decorate

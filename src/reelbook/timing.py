@@ -29,16 +29,15 @@ class Timing:
     took: tuple[tuple[float, float, None], ...] = ()
 
 
-_used: list[Timing] = []
+_used: Timing | None = None
 
 
 def use(timing: Timing | None) -> None:
     """Sets the timing from now on; None is what users have."""
-    _used[:] = [] if timing is None else [timing]
+    global _used
+    _used = timing
 
 
 def current() -> Timing:
     """The timing in use."""
-    if _used:
-        return _used[0]
-    return Timing(took=SHORT_JOBS if os.environ.get("REELBOOK_TEST_JOBS") == "short" else ())
+    return _used or Timing(took=SHORT_JOBS if os.environ.get("REELBOOK_TEST_JOBS") == "short" else ())

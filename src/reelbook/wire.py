@@ -47,8 +47,7 @@ RATE_RESET: Final = "X-RateLimit-Reset"
 USER_ID_HEADER: Final = "X-User-ID"
 
 # What a class's room adds to the interface, and how its `about` answer names it.
-Offer = Literal["idempotency_key", "queue_position", "take_back", "job_list"]
-OFFERS: Final[tuple[Offer, ...]] = ("idempotency_key", "queue_position", "take_back", "job_list")
+OFFERS: Final = ("idempotency_key", "queue_position", "take_back", "job_list")
 ROOM_JOIN: Final = "/room/join"
 ROOM_JOBS: Final = "/room/jobs"
 IDEMPOTENCY_KEY: Final = "Idempotency-Key"

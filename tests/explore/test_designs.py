@@ -33,20 +33,6 @@ def test_every_pair_is_there(sizes: list[int]) -> None:
     assert len(places) == len(set(places)) <= prod(sizes)
 
 
-def test_every_pair_of_four_axes_with_three_values_takes_nine_cells() -> None:
-    """Instead of 81."""
-    assert len(designs.pairs([3, 3, 3, 3])) == 9
-
-
-def test_one_thing_at_a_time_changes_one_thing() -> None:
-    """The base comes first, and each other place differs from it on a single axis."""
-    base, *others = designs.one_at_a_time([3, 2, 4], (1, 0, 2))
-
-    assert base == (1, 0, 2)
-    assert len(others) == len(set(others)) == 2 + 1 + 3
-    assert {sum(a != b for a, b in zip(base, each, strict=True)) for each in others} == {1}
-
-
 def test_a_latin_hypercube_has_each_value_equally_often() -> None:
     """Of 12 points on axes of 12, 4 and 3 values."""
     places = designs.latin_hypercube([12, 4, 3], 12, 7)

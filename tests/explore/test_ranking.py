@@ -7,7 +7,6 @@ import random
 import numpy as np
 import pytest
 
-from reelbook.errors import InvalidInput
 from reelbook.explore.ranking import Ranking, Vote, next_pair
 
 
@@ -59,9 +58,3 @@ def test_it_draws_nothing_from_the_users_generator() -> None:
     np.random.seed(5)
     Ranking(2, [Vote(0, 1)])
     assert np.random.random() == expected
-
-
-def test_one_clip_has_no_rank() -> None:
-    """Two are needed."""
-    with pytest.raises(InvalidInput, match="two clips"):
-        Ranking(1, [])

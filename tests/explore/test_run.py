@@ -32,6 +32,12 @@ def foxes(**axes: Any) -> rb.Sweep:
     return rb.Sweep("a {animal} runs", **(given | axes))
 
 
+def stills() -> rb.Sweep:
+    """Three clips, each from a picture of its own."""
+    pictures = [Image.new("RGB", (64, 36), colour) for colour in ("red", "green", "blue")]
+    return rb.Sweep("it moves", image=pictures, duration_seconds=[1])
+
+
 def sent(sandbox: Sandbox, mode: str = "text-to-video") -> int:
     """How many submissions arrived."""
     return int(sandbox.state()["requests"].get(mode, 0))
@@ -52,9 +58,9 @@ def accepted(run: SweepRun) -> int:
     return sum(each.job is not None and each.job.request_id is not None for each in run.cells)
 
 
-def another(sandbox: Sandbox, home: Path, max_spend: float = 1000.0) -> closing[rb.Session]:
-    """Another session of the home, in the ledger like one of another kernel; closed at the end."""
-    return closing(rb.connect(api_key=sandbox.api_key, base_url=sandbox.url, home=home, max_spend=max_spend))
+def another(max_spend: float = 1000.0) -> closing[rb.Session]:
+    """Another session with the sandbox, in the ledger like one of another kernel; closed at the end."""
+    return closing(rb.connect("sandbox", max_spend=max_spend))
 
 
 def test_every_cell_becomes_a_clip(session: rb.Session, sandbox: Sandbox) -> None:
@@ -101,9 +107,9 @@ def test_what_costs_more_needs_a_second_word(session: rb.Session, sandbox: Sandb
     assert session.sweeps()[0].state == "stopped"
 
 
-def test_what_cannot_be_paid_is_said_before_anything_is_written(sandbox: Sandbox, home: Path) -> None:
+def test_what_cannot_be_paid_is_said_before_anything_is_written(sandbox: Sandbox) -> None:
     """Neither a plan over the limit nor one that the balance doesn't cover writes or sends anything."""
-    with another(sandbox, home, max_spend=0.20) as session:
+    with another(max_spend=0.20) as session:
         with pytest.raises(errors.InvalidInput, match=r"pass the spending limit, which leaves \$0\.20"):
             foxes().run(session)
         sandbox.settings(balance_usd=0.10)
@@ -169,9 +175,9 @@ def test_an_empty_balance_pauses_it(session: rb.Session, sandbox: Sandbox) -> No
     assert session.spending().spent_usd == pytest.approx(0.30)
 
 
-def test_the_limit_in_the_middle_pauses_it(sandbox: Sandbox, home: Path) -> None:
+def test_the_limit_in_the_middle_pauses_it(sandbox: Sandbox) -> None:
     """Where something else was bought meanwhile, the cell that would pass the limit isn't."""
-    with another(sandbox, home, max_spend=0.30) as session:
+    with another(max_spend=0.30) as session:
         run = SweepRun(session, foxes())
         halted(run, sandbox, 4)
         with pytest.warns(errors.SpendingWarning):
@@ -262,13 +268,12 @@ def test_a_notebook_cell_run_again_goes_on_with_its_sweep(
     assert (len({each.id for each in others} | {first.id}), sent(sandbox)) == (5, 5)
 
 
-def test_pictures_are_there_for_a_later_kernel(session: rb.Session, sandbox: Sandbox, home: Path) -> None:
+def test_pictures_are_there_for_a_later_kernel(session: rb.Session, sandbox: Sandbox) -> None:
     """The sweep is taken up by its number, with its pictures, and buys what is missing."""
-    pictures = [Image.new("RGB", (64, 36), colour) for colour in ("red", "green", "blue")]
-    run = SweepRun(session, rb.Sweep("it moves", image=pictures, duration_seconds=[1]))
+    run = SweepRun(session, stills())
     halted(run, sandbox, 1)
     session.close()
-    with another(sandbox, home) as later:
+    with another() as later:
         [record] = later.sweeps()
         assert (record.state, record.counts) == ("paused", {"completed": 1, "planned": 2})
         again = rb.Sweep.open(later, record.id)
@@ -283,8 +288,7 @@ def test_a_picture_that_is_gone_holds_up_no_other_cell(
     session: rb.Session, sandbox: Sandbox, home: Path
 ) -> None:
     """Its cell stays planned, and the run says why."""
-    pictures = [Image.new("RGB", (64, 36), colour) for colour in ("red", "green", "blue")]
-    run = SweepRun(session, rb.Sweep("it moves", image=pictures, duration_seconds=[1]))
+    run = SweepRun(session, stills())
     run.leave_out([1, 2, 3])
     run.start()
     until(lambda: run.state == "completed")
@@ -300,12 +304,10 @@ def test_a_picture_that_is_gone_holds_up_no_other_cell(
 
 
 @pytest.mark.usefixtures("short_jobs")
-def test_a_run_elsewhere_is_followed_and_stopped_from_here(
-    session: rb.Session, sandbox: Sandbox, home: Path
-) -> None:
+def test_a_run_elsewhere_is_followed_and_stopped_from_here(session: rb.Session, sandbox: Sandbox) -> None:
     """Opened it buys nothing by itself, hears of what the other one buys, and can end that."""
     sandbox.fault("429", endpoint="generate", after=2, times=100, reset_seconds=3)
-    with another(sandbox, home) as other:
+    with another() as other:
         run = foxes().run(session)
         there = rb.Sweep.open(other, run.id or "")
         assert there.state == "running"
@@ -375,16 +377,11 @@ print(len(run.results(60)), flush=True)
 """
 
 
-def child(code: str, sandbox: Sandbox, home: Path, *words: str) -> subprocess.Popen[str]:
+def child(code: str, home: Path, *words: str) -> subprocess.Popen[str]:
     """A program of its own, that connects to the sandbox."""
     return subprocess.Popen(
         [sys.executable, "-c", CHILD + code, *words],
-        env=environment(
-            PYTHONPATH=f"{ROOT}:{TESTS}",
-            REELBOOK_API_KEY=sandbox.api_key.reveal(),
-            REELBOOK_BASE_URL=sandbox.url,
-            REELBOOK_HOME=str(home),
-        ),
+        env=environment(PYTHONPATH=f"{ROOT}:{TESTS}", REELBOOK_HOME=str(home)),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -410,10 +407,10 @@ def test_a_kill_at_any_moment_leaves_one_clip_for_each_cell(
     sandbox: Sandbox, home: Path, kind: str, step: str, nth: int, before: bool
 ) -> None:
     """After resuming each cell is bought once: it has its clip, or may have one and waits for a person."""
-    process = child(dies(step, nth, before=before, kind=kind) + BUYS, sandbox, home)
+    process = child(dies(step, nth, before=before, kind=kind) + BUYS, home)
     process.communicate(timeout=SECONDS)
     assert process.returncode == -9
-    with another(sandbox, home) as session:
+    with another() as session:
         records = session.sweeps()
         assert len(records) == (0 if (step, before) == ("begin", True) else 1)
         if records:
@@ -440,7 +437,7 @@ def test_two_processes_that_resume_one_sweep_buy_each_cell_once(
     """At the same moment; both have all clips in the end."""
     run = SweepRun(session, foxes())
     halted(run, sandbox, 1)
-    process = child(RESUMES, sandbox, home, run.id or "")
+    process = child(RESUMES, home, run.id or "")
     assert heard(process) == "ready"
     before = sent(sandbox)
     tell(process)

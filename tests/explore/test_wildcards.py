@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reelbook.errors import InvalidInput, InvalidTemplate, ReelbookError
-from reelbook.explore import Styles, Sweep, wildcards
+from reelbook.explore import Styles, Sweep
 from reelbook.explore.templates import Template
 
 
@@ -27,12 +27,6 @@ def test_wildcards_are_read_from_a_folder(tmp_path: Path) -> None:
         Template("__latin__", tmp_path)
     with pytest.raises(InvalidInput, match="There is no folder"):
         Template("a", tmp_path / "none")
-
-
-def test_lines_of_a_text_are_values_as_a_list_is() -> None:
-    """A text is read as a file is; what a list holds is taken as it is."""
-    assert wildcards.lines("fox\n\n# none\n  hen  ") == ("fox", "hen")
-    assert wildcards.lines(["fox", "", 3]) == ("fox", "", "3")
 
 
 def test_what_is_kept_is_there_for_the_next_one(tmp_path: Path) -> None:

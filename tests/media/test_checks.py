@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,9 +30,7 @@ def moving(frames: int, *, seed: int = 1, speed: int = 1) -> list[NDArray[np.uin
     return [np.roll(picture, number * speed, axis=1) for number in range(frames)]
 
 
-def clip(path: Path, frames: Sequence[NDArray[np.uint8]]) -> Path:
-    """These frames as an MP4."""
-    return film(path, frames, RATE)
+clip = partial(film, rate=RATE)
 
 
 def test_what_only_moves_has_nothing(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from media.pictures import gradient, saved
 from PIL import ExifTags, Image, ImageCms
 
 from reelbook.errors import InvalidImage
-from reelbook.media.image_files import never_a_picture, open_image, quietly, removed_by_the_page
+from reelbook.media.image_files import never_a_picture, open_image, removed_by_the_page
 
 
 def test_every_source_gives_the_same_picture(tmp_path: Path) -> None:
@@ -69,19 +69,12 @@ def test_arrays_that_are_no_pictures(array: np.ndarray, words: str) -> None:
         open_image(array)
 
 
-def chunk(name: bytes, body: bytes) -> bytes:
-    return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
-
-
 def bomb(side: int) -> bytes:
     """A PNG that claims side × side pixels in a few hundred bytes."""
-    header = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
-    return (
-        b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", header)
-        + chunk(b"IDAT", zlib.compress(bytes(1000)))
-        + chunk(b"IEND", b"")
-    )
+    data = bytearray(saved(gradient(), "PNG"))
+    data[16:24] = struct.pack(">II", side, side)
+    data[29:33] = struct.pack(">I", zlib.crc32(data[12:29]))
+    return bytes(data)
 
 
 @pytest.mark.parametrize("side", [8_001, 9_700, 60_000])
@@ -160,13 +153,6 @@ def test_a_file_that_was_opened_otherwise_is_refused(tmp_path: Path) -> None:
         open_image(picture)
 
 
-def test_a_key_typed_as_a_path_isnt_quoted() -> None:
-    """It may have been pasted into the wrong field."""
-    with pytest.raises(InvalidImage) as caught:
-        open_image("sk-planted-0123456789abcdef0123456789abcdef")
-    assert "planted" not in str(caught.value)
-
-
 def test_the_callers_picture_is_left_as_it_was() -> None:
     """What is opened is a copy; a file's own bytes, format and frames are told."""
     mine = gradient()
@@ -181,14 +167,6 @@ def test_the_page_hears_at_the_first_bytes_what_is_never_a_picture() -> None:
     assert never_a_picture(HEIC) == "This is a HEIC photo, which can't be read here. Export it as JPEG."
     assert never_a_picture(b"\0\0\0\x1cftypavif\0\0\0\0mif1") is None
     assert never_a_picture(saved(gradient(), "JPEG")[:64]) is None
-
-
-def test_warnings_about_odd_files_stay_inside() -> None:
-    """They become no errors either."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with quietly():
-            warnings.warn("odd", stacklevel=1)
 
 
 def exif(orientation: int = 1, *, camera: bool = False, place: bool = False) -> bytes:

@@ -18,15 +18,6 @@ def image(number: int) -> PreparedImage:
     return prepare(Image.new("RGB", (10 + number, 10)))
 
 
-def kept(recent: RecentImages, count: int) -> None:
-    """Keeps so many images, each a second after the one before."""
-    for number in range(count):
-        recent.keep(image(number))
-        path = recent.folder / f"{hashlib.sha256(image(number).data).hexdigest()}.jpg"
-        if path.exists():
-            os.utime(path, (1000 + number, 1000 + number))
-
-
 def test_an_image_comes_back_as_it_was_sent(tmp_path: Path) -> None:
     """The same bytes, found by the digest that the ledger has too; only the owner may read the file."""
     recent = RecentImages(tmp_path / "home")
@@ -41,7 +32,9 @@ def test_an_image_comes_back_as_it_was_sent(tmp_path: Path) -> None:
 def test_the_newest_twelve_are_kept(tmp_path: Path) -> None:
     """The oldest goes; one that is sent again is the newest and there once; nothing half written is left."""
     recent = RecentImages(tmp_path)
-    kept(recent, KEPT + 3)
+    for number in range(KEPT + 3):
+        recent.keep(image(number))
+        os.utime(recent.list()[0].path, (1000 + number, 1000 + number))  # each a second after the one before
     assert [recent.load(one.digest).width for one in recent.list()] == [
         10 + number for number in range(KEPT + 2, 2, -1)
     ]

@@ -11,14 +11,13 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from math import log10, prod
-from typing import Any, Final, Literal, TypeVar, get_args
+from typing import Any, Final, Literal, get_args
 
 from ..errors import ConfigurationError, InvalidInput
 from ..formatting import count as counted
 
 Design = Literal["grid", "one-at-a-time", "sample", "pairs", "latin-hypercube"]
 Place = tuple[int, ...]
-Key = TypeVar("Key")
 
 DESIGNS: Final[tuple[Design, ...]] = get_args(Design)
 MAX_CELLS: Final = 1000
@@ -82,46 +81,29 @@ def sample(
     draw_first: Callable[[random.Random], int],
     key: Callable[[Place], object],
 ) -> list[Place]:
-    """`size` random cells with different keys, or all. `draw_first` draws the index on the first axis."""
+    """`size` random cells with different keys, or all. `draw_first` draws the index on the first axis.
+
+    Where nearly all the weight is on what has been drawn, the rest is drawn evenly.
+    """
     _refuse_many(size, "The sample has")
     rng = random.Random(seed)  # noqa: S311 - it keeps nothing secret
-    rest = prod(sizes[1:])
+    rest, count = prod(sizes[1:]), prod(sizes)
 
-    def place(number: int) -> Place:
+    def numbers() -> Iterator[int]:
+        yield from (draw_first(rng) * rest + rng.randrange(rest) for _ in range(_DRAWS))
+        yield from rng.sample(range(min(count, sys.maxsize)), min(count, 2 * _DRAWS))
+
+    found: dict[object, Place] = {}
+    for number in numbers():
         indices = []
         for each in reversed(sizes):
             number, index = divmod(number, each)
             indices.append(index)
-        return tuple(reversed(indices))
-
-    numbers = distinct(
-        size,
-        prod(sizes),
-        lambda: draw_first(rng) * rest + rng.randrange(rest),
-        rng,
-        key=lambda number: key(place(number)),
-    )
-    return list(map(place, numbers.values()))
-
-
-def distinct(
-    size: int, count: int, draw: Callable[[], int], rng: random.Random, *, key: Callable[[int], Key]
-) -> dict[Key, int]:
-    """`size` numbers below `count` from `draw`, by their keys, which differ; or as many as there are.
-
-    Where nearly all the weight is on what has been drawn, the rest is drawn evenly.
-    """
-
-    def numbers() -> Iterator[int]:
-        yield from (draw() for _ in range(_DRAWS))
-        yield from rng.sample(range(min(count, sys.maxsize)), min(count, 2 * _DRAWS))
-
-    found: dict[Key, int] = {}
-    for number in numbers():
-        found.setdefault(key(number), number)
+        place = tuple(reversed(indices))
+        found.setdefault(key(place), place)
         if len(found) >= size:
             break
-    return found
+    return list(found.values())
 
 
 def most_different_first(places: Sequence[Place]) -> list[Place]:

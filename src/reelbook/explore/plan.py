@@ -44,7 +44,7 @@ class Plan:
         return self.clips - self.found
 
     def __str__(self) -> str:
-        said = [f"{count(self.clips, 'clip')}"]
+        said = [count(self.clips, "clip")]
         if self.found:
             said.append(f"{self.found} of them in the ledger already")
         if self.bought:
@@ -62,10 +62,7 @@ class Plan:
 
 
 def plan(session: Session, requests: Sequence[JobRequest], template: str = "") -> Plan:
-    """The plan for these requests, made from the `template`.
-
-    Asks for the balance where it isn't known; buys and writes nothing.
-    """
+    """The plan for a template's requests. Asks for the balance if it isn't known; buys and writes nothing."""
     control = session._sweeps
     there = control.found(requests)
     missing = [each for each in requests if each.sameness not in there]

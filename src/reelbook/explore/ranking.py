@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ..errors import InvalidInput
 from ..lazy_module import LazyModule
 from .designs import library
 
@@ -28,6 +27,7 @@ else:
 # How much clips of one sweep differ before anybody has voted: of two, the better one wins about 5 votes of 7.
 _PRECISION: Final = 0.5
 _LEVEL: Final = 0.90
+_NORMAL: Final = NormalDist()
 _SMALLEST: Final = 0.2  # telling closer strengths apart takes more votes than anybody gives
 _MEDIAN: Final = 0.67  # half of a normal distribution is further off than so many standard deviations
 MANY: Final = 100
@@ -61,12 +61,10 @@ class Odds:
 class Ranking:
     """The strengths of `items` clips, numbered from 0, by votes on pairs of them.
 
-    Raises InvalidInput for fewer than two clips, and ReelbookError where choix isn't installed.
+    Raises ConfigurationError where choix isn't installed.
     """
 
     def __init__(self, items: int, votes: Iterable[Vote]) -> None:
-        if items < 2:
-            raise InvalidInput("There is nothing to compare: it takes two clips.")
         self.votes = tuple(votes)
         self._mean, self._covariance = _strengths(items, self.votes)
 
@@ -94,18 +92,14 @@ class Ranking:
         weights[[*others]] -= 1 / len(others)
         middle = float(weights @ self._mean)
         spread = math.sqrt(weights @ self._covariance @ weights)
-        reach = _quantile((1 + _LEVEL) / 2) * spread
+        reach = _NORMAL.inv_cdf((1 + _LEVEL) / 2) * spread
         votes = sum(
             (vote.better in ones and vote.worse in others) or (vote.better in others and vote.worse in ones)
             for vote in self.votes
         )
-        return Odds(
-            chance=_logistic(middle),
-            low=_logistic(middle - reach),
-            high=_logistic(middle + reach),
-            votes=votes,
-            more=self._missing(votes, abs(middle), spread, _quantile(1 - (1 - _LEVEL) / 2 / comparisons)),
-        )
+        spreads = _NORMAL.inv_cdf(1 - (1 - _LEVEL) / 2 / comparisons)
+        chance, low, high = map(_logistic, (middle, middle - reach, middle + reach))
+        return Odds(chance, low, high, votes, self._missing(votes, abs(middle), spread, spreads))
 
     def _missing(self, compared: int, distance: float, spread: float, spreads: float) -> int:
         """About how many votes are missing, on any pairs, until it is so many spreads from zero.
@@ -167,7 +161,3 @@ def _strengths(items: int, votes: Sequence[Vote]) -> tuple[NDArray[np.float64], 
 
 def _logistic(value: float) -> float:
     return 1 / (1 + math.exp(-value))
-
-
-def _quantile(share: float) -> float:
-    return NormalDist().inv_cdf(share)

@@ -11,7 +11,7 @@ import contextlib
 import copy
 import os
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -119,7 +119,6 @@ class SweepRun:
         self._thread = self._control.thread
         self._cells = {cell.number: RunCell(cell) for cell in sweep.cells}
         self._listeners: Listeners[[RunCell | None]] = Listeners()
-        self._unsubscribe: Callable[[], None] | None = None
         self._buys = False  # whether this one buys, or only shows what another kernel does
         self._runs_elsewhere = False
         self._halted = False  # paused or stopped, and what wasn't sent has been taken back
@@ -129,7 +128,8 @@ class SweepRun:
         self._over.set_result(None)
         if record is not None:
             self.id, self.planned_seconds = record.id, record.planned_seconds
-            self._thread.run(self._look)
+            self._thread.run(self._load)
+            self._thread.run(self._go)
 
     @property
     def state(self) -> str:
@@ -266,7 +266,8 @@ class SweepRun:
         return self._clips()
 
     def __await__(self) -> Generator[Any, None, list[Clip]]:
-        return self._wait().__await__()
+        yield from until_done(self._over).__await__()
+        return self._clips()
 
     def to_pandas(self) -> Any:  # pandas has no types
         """A DataFrame with a line for each cell: what it varies, its state, its clip and its marks."""
@@ -290,17 +291,16 @@ class SweepRun:
 
         Returns a function that ends that.
         """
-        if self._unsubscribe is None:
-            self._unsubscribe = self.session.subscribe(self._job_changed)
-        ends = self._listeners.subscribe(callback)
 
-        def end() -> None:
-            ends()
-            if not self._listeners and self._unsubscribe is not None:
-                self._unsubscribe()
-                self._unsubscribe = None
+        def job_changed(job: Job | None) -> None:
+            for cell in self.cells if job is not None else ():
+                if cell.job is job:
+                    callback(cell)
 
-        return end
+        ends = contextlib.ExitStack()
+        ends.callback(self._listeners.subscribe(callback))
+        ends.callback(self.session.subscribe(job_changed))
+        return ends.close
 
     def on_done(self, callback: Callable[[SweepRun], object]) -> None:
         """Calls `callback(run)` once, when nothing more is coming of what was bought; at once if that is so.
@@ -325,26 +325,24 @@ class SweepRun:
 
     # On the session's thread.
 
-    def _look(self) -> None:
-        """Reads the ledger, and follows the jobs that go on."""
-        self._load()
-        self._go()
+    @property
+    def _number(self) -> int:
+        if self.id is None:
+            raise InvalidInput(NOT_BEGUN)
+        return int(self.id)
 
     def _load(self) -> None:
         """Brings the cells up to date with the ledger, and tells which have changed."""
-        assert self.id is not None
-        self._runs_elsewhere = not self._buys and self._control.record(self.id).state == RUNNING
+        self._runs_elsewhere = not self._buys and self._control.record(self._number).state == RUNNING
         seen = {each.number: _shown(each) for each in self.cells}
-        for held in self._control.cells(int(self.id)):
+        for held in self._control.cells(self._number):
             cell = replace(self._cells[held.number], job=held.job, found=held.found, left_out=held.left_out)
             self._cells[held.number] = cell
             if _shown(cell) != seen[held.number]:
                 self._listeners.tell(cell)
 
     def _wish(self, wish: str) -> None:
-        if self.id is None:
-            raise InvalidInput(NOT_BEGUN)
-        number = int(self.id)
+        number = self._number
 
         def change() -> None:
             self._rows.change(number, wish)
@@ -354,7 +352,7 @@ class SweepRun:
                 self._buys, self._halted, self.trouble = True, False, None
                 self._tried.clear()
                 self._load()
-                self._take_found(number)
+                self._take_found()
             self._go()
             self._listeners.tell(None)
 
@@ -370,30 +368,27 @@ class SweepRun:
                 if cell.missing or cell.left_out
             ]
             if self.id is not None:
-                self._rows.leave_out(int(self.id), [each.number for each in changed], left_out=left_out)
+                self._rows.leave_out(self._number, [each.number for each in changed], left_out=left_out)
             for cell in changed:
                 self._cells[cell.number] = cell
                 self._listeners.tell(cell)
 
         self._thread.run(choose)
 
-    def _chosen(self, numbers: Iterable[int]) -> list[RunCell]:
-        chosen = list(numbers)
-        if strange := [each for each in chosen if each not in self._cells]:
+    def _chosen(self, numbers: Sequence[int]) -> list[RunCell]:
+        if strange := [each for each in numbers if each not in self._cells]:
             raise InvalidInput(f"The sweep has the cells 1 to {len(self._cells)}, not {strange[0]}.")
-        return [self._cells[each] for each in chosen]
+        return [self._cells[each] for each in numbers]
 
-    def _take_found(self, number: int) -> None:
+    def _take_found(self) -> None:
         """Assigns the ledger's entries to cells whose clips were made before."""
         missing = [each for each in self.cells if each.missing]
         found = self._control.found([each.cell.request for each in missing])
         taken = {
-            each.number: found[each.cell.request.sameness].id
-            for each in missing
-            if each.cell.request.sameness in found
+            each.number: entry.id for each in missing if (entry := found.get(each.cell.request.sameness))
         }
         if taken:
-            self._rows.take(number, taken)
+            self._rows.take(self._number, taken)
             self._load()
 
     def _go(self) -> None:
@@ -415,13 +410,9 @@ class SweepRun:
             self._listeners.tell(None)
 
     def _feed(self) -> bool:
-        """Buys what fits now, or takes back what may not be sent.
-
-        Returns whether there is anything to wait for.
-        """
-        assert self.id is not None
+        """Buys what fits now, or takes back what may not be sent. Returns whether there is more to come."""
         tried = [each.job for each in self.cells if each.number in self._tried and each.job is not None]
-        if (wish := self._rows.wish(int(self.id))) != RUNNING:
+        if (wish := self._rows.wish(self._number)) != RUNNING:
             self._halt(queued=True)
         elif self._buys and (error := stop_error(tried)) is not None:
             self._pause(stop_reason(error, "resume the sweep"))
@@ -449,11 +440,8 @@ class SweepRun:
         return untried if self._buys and not self._halted else []
 
     def _halt(self, *, queued: bool = False) -> None:
-        """Takes back what this run hasn't sent yet: once, as a person may send single cells after that.
-
-        With `queued` also what a class's room has in its queue.
-        """
-        if not self._halted:
+        """Takes back what this run hasn't sent yet; if `queued`, also what is in a class's queue."""
+        if not self._halted:  # once, as a person may send single cells after that
             self._halted = True
             for cell in self.cells:
                 if cell.number in self._tried and cell.job is not None:
@@ -473,33 +461,22 @@ class SweepRun:
         return busy
 
     def _pause(self, trouble: str) -> None:
-        assert self.id is not None
         self.trouble = trouble
-        self._rows.change(int(self.id), PAUSED)
+        self._rows.change(self._number, PAUSED)
         self._halt()
         self._listeners.tell(None)
 
     def _buy(self, cell: RunCell) -> Job:
-        assert self.id is not None
         request = cell.cell.request
         if not request.complete:
             raise InvalidInput(f"The picture of cell {cell.number} isn't kept any more. Nothing was sent.")
         made_of = cell.cell.made_of(self.sweep.template)
         job = self._control.buy(
-            request, int(self.id), cell.number, seen=cell.job, experiment=self._experiment, **made_of
+            request, self._number, cell.number, seen=cell.job, experiment=self._experiment, **made_of
         )
         self._cells[cell.number] = replace(cell, job=job, found=False)
         self._listeners.tell(self._cells[cell.number])
         return job
-
-    def _job_changed(self, job: Job | None) -> None:
-        for cell in self.cells if job is not None else ():
-            if cell.job is job:
-                self._listeners.tell(cell)
-
-    async def _wait(self) -> list[Clip]:
-        await until_done(self._over)
-        return self._clips()
 
     def _clips(self) -> list[Clip]:
         wanted = [each for each in self.cells if not each.left_out]

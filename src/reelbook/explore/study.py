@@ -15,21 +15,18 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from ..errors import InvalidInput, NotAVideo
 from ..formatting import count
 from ..ledger import KeptVote, Ledger
 from ..ledger.votes import QUESTION, Votes
-from ..requests import FIELDS
+from ..requests import FIELDS, options
 from ..session import Clip, Job, Session, connect, display
 from .axes import numbered
 from .designs import library
 from .ranking import MANY, Odds, Ranking, Vote, next_pair
 from .run import SweepRun
-
-if TYPE_CHECKING:
-    from .axes import Axis
 
 Answer = Literal["left", "right", "neither"]
 _PAIRWISE: Final = 4  # on an axis of more values, each is compared with all the others
@@ -284,10 +281,7 @@ class Study:
 
 
 def won_votes(ledger: Ledger, clip: Clip) -> str:
-    """A clip's votes in the words used where the clip is handed over: "won 18 of 24 votes".
-
-    Empty without votes.
-    """
+    """A clip's votes as said where it is handed over: "won 18 of 24 votes"; empty without votes."""
     won, shown = ledger.votes.won(_name(clip))
     return f"won {won} of {count(shown, 'vote')}" if shown else ""
 
@@ -332,15 +326,15 @@ def _name(clip: Clip) -> str:
 def _labels(clips: Sequence[Clip]) -> tuple[str, ...]:
     """What tells the clips apart: their prompts or names; where those are alike, what else was asked for."""
     labels = [each.request.prompt if each.request else each.path.name for each in clips]
-    for name in (each for each in FIELDS if each not in ("prompt", "image")):
+    for name, about in options().items():
         values = [getattr(each.request, name, None) for each in clips]
         if len({*labels}) < len(labels) and len({*values}) > 1:
-            words = [value_words(name, FIELDS[name].words(value)) for value in values]
+            words = [_value_words(name, about.words(value)) for value in values]
             labels = [f"{label} · {word}" for label, word in zip(labels, words, strict=True)]
     return tuple(numbered(labels))
 
 
-def value_words(axis: str, label: str) -> str:
+def _value_words(axis: str, label: str) -> str:
     """A value of an axis in words: a slot's by itself, "seed 7" with its name."""
     about = FIELDS.get(axis)
     return label if about is None or axis == "prompt" else f"{about.label.lower()} {label}"
@@ -352,12 +346,11 @@ Group = tuple[str, frozenset[int]]  # a value, and the places of the clips that 
 def _axes(run: SweepRun, names: Sequence[str]) -> list[list[Group]]:
     """The axes of which at least two values have clips here."""
     at = {cell.job.request_id: cell.cell.place for cell in run.cells if cell.job is not None}
-    axes: Sequence[Axis] = run.sweep.axes
     found = []
-    for number, axis in enumerate(axes):
+    for number, axis in enumerate(run.sweep.axes):
         groups = [
             (
-                value_words(axis.name, label),
+                _value_words(axis.name, label),
                 frozenset(p for p, name in enumerate(names) if at[name][number] == value),
             )
             for value, label in enumerate(axis.labels)

@@ -6,7 +6,6 @@ import itertools
 import json
 import os
 import re
-from collections import ChainMap
 from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
@@ -35,7 +34,6 @@ RESERVED: Final = (
     *FIELDS,
     *("template", "wildcards", "replace", "design", "sample", "base", "design_seed", "name"),
 )
-_PICTURES: Final = "# pictures: those that the clips start from, in their order, as paths or PIL images."
 _LISTED: Final = 4  # in code, more numbers in a row are written as their first and last
 
 
@@ -88,7 +86,7 @@ class Sweep:
         images: dict[str, PreparedImage] = {}
         given = {each: _axis(each, values, images) for each, values in {**replaced, **axes}.items()}
         texts = {each: axis.values for each, axis in given.items() if each not in VARIED}
-        read = Template(template, ChainMap(texts, by_name(wildcards)))  # type: ignore[arg-type] # only read
+        read = Template(template, {**by_name(wildcards), **texts})
         _check(read, given)
         if sample is not None and design == "grid":
             design = "sample"
@@ -128,10 +126,20 @@ class Sweep:
     def as_code(self, kind: Literal["cell", "script"] = "cell") -> str:
         """The code of this sweep: a "cell" plans it, a "script" with `AsyncClient` buys all its clips.
 
-        It contains neither the key nor pictures. The values of wildcards are written out.
+        It contains neither the key nor pictures. Wildcards' values are written out. Raises InvalidInput.
         """
-        cost = sum(cell.request.estimated_cost_usd for cell in self.cells)
-        return sweep_code(self._record, cost, kind)
+        sweep = _code(self._record)
+        if kind == "cell":
+            return f"{sweep}\nprint(sweep.plan(session))\n# sweep.run(session, confirm=True) buys it."
+        if kind == "script":
+            body = [
+                "for cell in sweep.cells:",
+                "    accepted = await client.submit(cell.request)",
+                "    print(cell.number, accepted.request_id, cell.request.prompt)",
+            ]
+            cost = sum(cell.request.estimated_cost_usd for cell in self.cells)
+            return script(len(self.cells), cost, body, sweep)
+        raise InvalidInput('The code of a sweep is there as "cell" or "script".')
 
     @classmethod
     def open(cls, session: Session, sweep_id: str | int) -> SweepRun:
@@ -248,7 +256,7 @@ class _Grid:
 
     def _prompt(self, place: Place) -> str:
         values = _at(self.axes, place[1:])
-        return self.template.expand(place[0], {name: str(values[name]) for name in self.template.slots})
+        return self.template.expand(place[0], {name: str(value) for name, value in values.items()})
 
     def _sameness(self, place: Place) -> object:
         """Equal for two places whose clips would be the same, as when a variant leaves out a slot."""
@@ -374,7 +382,6 @@ def _check(template: Template, given: Mapping[str, Axis]) -> None:
             near = nearest(name, [*template.slots, *VARIED])
             meant = f" Did you mean {near[0]}?" if near else ""
             raise InvalidInput(f"Nothing in the template is called {name}.{meant} Its slots: {slots}.")
-    template.refuse_open(given)
     unwanted = [name for name in given if name in VARIED and "image-to-video" not in VARIED[name].modes]
     if "image" in given and unwanted:
         raise InvalidInput(f"A clip from an image takes no {' and no '.join(unwanted)}. Leave it out.")
@@ -385,21 +392,6 @@ def _size(sample: int | None, default: int | None) -> int:
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise InvalidInput("Say how large the sample is, as sample=50.")
     return size
-
-
-def sweep_code(record: Mapping[str, Any], cost_usd: float, kind: Literal["cell", "script"] = "cell") -> str:
-    """The code of a sweep's record. A cell only plans, a script buys, and says so. Raises InvalidInput."""
-    sweep = _code(record)
-    if kind == "cell":
-        return f"{sweep}\nprint(sweep.plan(session))\n# sweep.run(session, confirm=True) buys it."
-    if kind == "script":
-        body = [
-            "for cell in sweep.cells:",
-            "    accepted = await client.submit(cell.request)",
-            "    print(cell.number, accepted.request_id, cell.request.prompt)",
-        ]
-        return script(len(record["cells"]), cost_usd, body, sweep)
-    raise InvalidInput('The code of a sweep is there as "cell" or "script".')
 
 
 def _code(record: Mapping[str, Any]) -> str:
@@ -415,8 +407,10 @@ def _code(record: Mapping[str, Any]) -> str:
         "name": record["name"],
     }
     given += [f"{name}={_written(value)}" for name, value in options.items() if value]
-    notes = [_PICTURES] if "image" in axes else []
-    return "\n".join([*notes, "sweep = rb.Sweep(", *(f"    {each}," for each in given), ")"])
+    code = ["sweep = rb.Sweep(", *(f"    {each}," for each in given), ")"]
+    if "image" in axes:
+        code.insert(0, "# pictures: those that the clips start from, in their order, as paths or PIL images.")
+    return "\n".join(code)
 
 
 def _code_values(name: str, values: Sequence[Any]) -> str:

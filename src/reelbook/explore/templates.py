@@ -20,16 +20,16 @@ import random
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from typing import Final
 
-from ..errors import InvalidInput, InvalidTemplate
+from ..errors import InvalidTemplate
 from ..formatting import count as counted
 from ..secret import quotable
 from .articles import article
-from .wildcards import Wildcards, by_name, lines
+from .wildcards import Values, Wildcards, by_name, lines
 
 MAX_CHARACTERS: Final = 100_000
 _MAX_DEPTH: Final = 50
@@ -64,10 +64,10 @@ class Template:
 
     def __init__(self, text: str, wildcards: Wildcards | None = None) -> None:
         self.text = text
-        names = _Names(by_name(wildcards))
-        self._root = _TemplateReader(text, names).sequence()
-        self.slots: Mapping[str, int] = names.slots
-        self.wildcards: Mapping[str, tuple[str, ...]] = names.used
+        reader = _TemplateReader(text, by_name(wildcards))
+        self._root = reader.sequence()
+        self.slots: Mapping[str, int] = reader.slots
+        self.wildcards: Mapping[str, tuple[str, ...]] = reader.used
 
     @property
     def count(self) -> int:
@@ -75,26 +75,17 @@ class Template:
         return self._root.count
 
     def expand(self, number: int, slots: Mapping[str, str] | None = None) -> str:
-        """The combination with this number, from 0.
-
-        Raises InvalidTemplate for a slot that isn't filled, and for a text that grows too long.
-        """
-        if not 0 <= number < self.count:
-            raise InvalidInput(f"There is no combination {number}. They are numbered 0 to {self.count - 1}.")
+        """A combination by its number, from 0. Raises InvalidTemplate for open slots and endless texts."""
         filled = dict(slots or {})
-        self.refuse_open(filled)
+        for name, position in self.slots.items():
+            if name not in filled:
+                said = f"Nothing fills {{{name}}}. Give {name}=[…], or write \\{{{name}\\}} for the text."
+                raise invalid(self.text, position, said)
         try:
             return self._root.expand(number, filled).strip()
         except OverflowError:
             said = f"It grows longer than {counted(MAX_CHARACTERS, 'character')}."
             raise invalid(self.text, 0, said) from None
-
-    def refuse_open(self, filled: Iterable[str]) -> None:
-        """Raises InvalidTemplate if a slot isn't among those `filled`."""
-        for name, position in self.slots.items():
-            if name not in filled:
-                said = f"Nothing fills {{{name}}}. Give {name}=[…], or write \\{{{name}\\}} for the text."
-                raise invalid(self.text, position, said)
 
     def draw(self, rng: random.Random) -> int:
         """The number of a random combination: by weight where there are weights, else all equally likely."""
@@ -137,17 +128,10 @@ class _Part(ABC):
 
     @abstractmethod
     def expand(self, number: int, chosen: dict[str, str]) -> str:
-        """The combination with that number. `chosen` has the texts of slots and, with a $, of variables.
-
-        Raises OverflowError for more than MAX_CHARACTERS.
-        """
+        """The combination with that number. `chosen` has the texts of slots and, with a $, of variables."""
 
     def draw(self, rng: random.Random) -> int:
         """The number of a random combination."""
-        return self.draw_by_weight(rng) if self.weighted else rng.randrange(self.count)
-
-    def draw_by_weight(self, rng: random.Random) -> int:
-        """The same where a part of it has a weight; here none has."""
         return rng.randrange(self.count)
 
 
@@ -195,14 +179,11 @@ class _Sequence(_Part):
             parts[-1] = _Text(parts[-1].text.rstrip())
         return _Sequence(tuple(part for part in parts if part != _Text("")))
 
-    def without_article(self) -> tuple[str | None, _Sequence]:
-        """The article that it begins with, and what follows it; None and itself without one."""
-        found = (
-            _ARTICLE.match(self.parts[0].text) if self.parts and isinstance(self.parts[0], _Text) else None
-        )
-        if found is None:
-            return None, self
-        return found[1], _Sequence((_Text(found.string[found.end() :]), *self.parts[1:])).stripped()
+    def without_article(self) -> tuple[str, _Sequence]:
+        """The article that it begins with, "" if there is none, and what follows it."""
+        if self.parts and isinstance(self.parts[0], _Text) and (found := _ARTICLE.match(self.parts[0].text)):
+            return found[1], _Sequence((_Text(found.string[found.end() :]), *self.parts[1:])).stripped()
+        return "", self
 
     def expand(self, number: int, chosen: dict[str, str]) -> str:
         numbers = []
@@ -215,10 +196,12 @@ class _Sequence(_Part):
             # An empty variant leaves one space, not two.
             text += piece.lstrip(" ") if not text or text[-1].isspace() else piece
             if len(text) > MAX_CHARACTERS:
-                raise OverflowError
+                raise OverflowError  # for Template.expand
         return text
 
-    def draw_by_weight(self, rng: random.Random) -> int:
+    def draw(self, rng: random.Random) -> int:
+        if not self.weighted:
+            return super().draw(rng)
         number = 0
         for part in self.parts:
             number = number * part.count + part.draw(rng)
@@ -275,7 +258,9 @@ class _Choice(_Part):
                 number -= with_it
         return self.separator.join(picked)
 
-    def draw_by_weight(self, rng: random.Random) -> int:
+    def draw(self, rng: random.Random) -> int:
+        if not self.weighted:
+            return super().draw(rng)
         size = rng.randint(self.least, self.most)
         weights = [1.0 if option.weight is None else option.weight for option in self.options]
         picked = set()
@@ -310,81 +295,55 @@ class _Values(_Part):
 
 
 @dataclass(frozen=True)
-class _OfValue(_Part):
-    """Has as many texts as its value, drawn in the same way."""
-
-    value: _Sequence
-
-    @property
-    def count(self) -> int:
-        return self.value.count
-
-    @property
-    def weighted(self) -> bool:
-        return self.value.weighted
-
-    def draw_by_weight(self, rng: random.Random) -> int:
-        return self.value.draw(rng)
-
-
-@dataclass(frozen=True)
-class _Assignment(_OfValue):
+class _Assignment(_Sequence):
     """Chooses the text of a variable once."""
 
     name: str
 
     def expand(self, number: int, chosen: dict[str, str]) -> str:
-        chosen[self.name] = self.value.expand(number, chosen)
+        chosen[self.name] = super().expand(number, chosen)
         return ""
 
 
 @dataclass(frozen=True)
-class _WithArticle(_OfValue):
+class _WithArticle(_Sequence):
     """A text after the article that it takes; nothing where it is empty."""
 
     written: str  # as in the template: "A" and "An" begin a sentence
 
     def expand(self, number: int, chosen: dict[str, str]) -> str:
-        text = self.value.expand(number, chosen).strip()
-        first = self.value.parts[0]
-        if isinstance(first, _Chosen) and chosen[first.name] == f"{{{first.name}}}":
-            alone = len(self.value.parts) == 1
-            return f"{{{self.written} {first.name if alone else text}}}"  # the slot stays open
+        text = super().expand(number, chosen).strip()
+        first = self.parts[0]
+        if isinstance(first, _Chosen) and chosen[first.name] == f"{{{first.name}}}":  # the slot stays open
+            return f"{{{self.written} {first.name if len(self.parts) == 1 else text}}}"
         return f"{self.written[0]}{article(text)[1:]} {text}" if text else ""
 
 
-@dataclass(frozen=True)
-class _Names:
-    """What the names in a template stand for, and what is found of them while it is parsed.
-
-    `variables` has the part that is at each place of a variable, `slots` where each is first met, and
-    `options` the values of the wildcards `used`, once they have been read.
-    """
-
-    values: Mapping[str, str | Iterable[object]]
-    variables: dict[str, _Part] = field(default_factory=dict)
-    slots: dict[str, int] = field(default_factory=dict)
-    used: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    options: dict[str, tuple[_Option, ...]] = field(default_factory=dict)
-
-
+@dataclass
 class _TemplateReader:
     """Parses a template from left to right, by recursive descent.
 
-    Of a wildcard's value, `within` are the wildcards that it is part of, and `place` is where the first of
-    them is in the template.
+    `values` are those of all wildcards. Of a wildcard's value that is read as a template of its own, `within`
+    are the wildcards that it is part of, and `place` is where the first of them is in the template. What is
+    found of names is shared with it: the part at each place of a variable, where each slot is first met, the
+    values of the wildcards `used`, and these as options.
     """
 
-    def __init__(
-        self, text: str, names: _Names, within: tuple[str, ...] = (), place: int | None = None
-    ) -> None:
-        self.text, self.names, self.within, self.place = text, names, within, place
-        self.at, self.depth = 0, 0
+    text: str
+    values: Mapping[str, Values]
+    within: tuple[str, ...] = ()
+    place: int | None = None
+    at: int = 0
+    depth: int = 0
+    variables: dict[str, _Part] = field(default_factory=dict)
+    slots: dict[str, int] = field(default_factory=dict)
+    used: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    read: dict[str, tuple[_Option, ...]] = field(default_factory=dict)
 
     def sequence(self) -> _Sequence:
         parts: list[_Part] = []
         plain = ""
-        while not self.ended and not (self.depth and self.char in "|}"):
+        while self.char and not (self.depth and self.char in "|}"):
             start = self.at
             if self.char == "\\" and self.text[start + 1 : start + 2] in tuple(_SPECIAL):
                 plain += self.text[start + 1]
@@ -434,28 +393,25 @@ class _TemplateReader:
             self.refuse_many(most, len(self.texts(found[1], found.start(1) - 2)), start)
             return self.choice(self.options(found[1], start), least, most, separator, start)
         options = [self.option()]
-        while not self.ended and self.char == "|":
+        while self.char == "|":
             self.at += 1
             options.append(self.option())
         self.close(start)
-        alone = options[0].value
-        if picks or len(options) > 1 or options[0].weight is not None:
+        before, rest = options[0].value.without_article()
+        is_choice = picks or len(options) > 1 or options[0].weight is not None
+        if is_choice or (rest.literal is None and not before):
             return self.choice(options, least, most, separator, start)
-        before, rest = alone.without_article()
-        if rest.literal is not None:
-            named = self.slot(rest.literal, start)
-            return named if before is None else _WithArticle(_Sequence((named,)), before)
-        if before is None:
-            return self.choice(options, least, most, separator, start)
-        return _WithArticle(rest, before)
+        if rest.literal is None:
+            return _WithArticle(rest.parts, before)
+        slot = self.slot(rest.literal, start)
+        return _WithArticle((slot,), before) if before else slot
 
     def slot(self, name: str, start: int) -> _Chosen:
-        """The slot of that name."""
         if not name:
             raise self.wrong(start, "These braces are empty. Write \\{ \\} for the braces themselves.")
         if not name.isidentifier():
             raise self.wrong(start, "A slot is one name, as {animal}, and a choice has a |, as {a|b}.")
-        self.names.slots.setdefault(name, start if self.place is None else self.place)
+        self.slots.setdefault(name, start if self.place is None else self.place)
         return _Chosen(name)
 
     def option(self) -> _Option:
@@ -490,39 +446,38 @@ class _TemplateReader:
         """Raises InvalidTemplate where picking among so many takes too large a table."""
         most = min(most, options)
         if most * options > _MAX_PICKS:
-            said = f"It picks up to {most:,} of {counted(options, 'option')}: too many."
-            raise self.wrong(start, said)
+            raise self.wrong(start, f"It picks up to {most:,} of {counted(options, 'option')}: too many.")
 
     def texts(self, name: str, start: int) -> tuple[str, ...]:
         """A wildcard's values as they are written."""
-        used, values = self.names.used, self.names.values
         if name in self.within:
             raise self.wrong(start, f"The wildcard __{name}__ leads back to itself.")
-        if name not in used:
-            if name not in values:
+        if name not in self.used:
+            if name not in self.values:
                 said = f"There is no wildcard {name}. Write \\_\\_ for the underscores themselves."
                 raise self.wrong(start, said)
-            used[name] = lines(values[name])
-            if not used[name]:
+            self.used[name] = lines(self.values[name])
+            if not self.used[name]:
                 raise self.wrong(start, f"The wildcard {name} has no values.")
-        return used[name]
+        return self.used[name]
 
     def options(self, name: str, start: int) -> tuple[_Option, ...]:
         """A wildcard's values, each parsed as a template of its own, in which a "|" is text."""
-        if name not in self.names.options:
+        if name not in self.read:
             place = start if self.place is None else self.place
-            options = []
+            within, options = (*self.within, name), []
             for number, text in enumerate(self.texts(name, start), 1):
+                reader = replace(self, text=text, within=within, place=place, at=0, depth=0)
                 try:
-                    options.append(_TemplateReader(text, self.names, (*self.within, name), place).option())
+                    options.append(reader.option())
                 except InvalidTemplate as error:
                     said = f"Value {number} of the wildcard {name} can't be read. {error}"
                     raise self.wrong(start, said) from None
-            self.names.options[name] = tuple(options)
-        return self.names.options[name]
+            self.read[name] = tuple(options)
+        return self.read[name]
 
     def variable(self) -> _Part:
-        found, variables = _VARIABLE.match(self.text, self.at), self.names.variables
+        found, variables = _VARIABLE.match(self.text, self.at), self.variables
         if found is None:
             raise self.wrong(self.at, "A variable is written as ${name} and set as ${name=!{a|b}}.")
         name = found[1]
@@ -539,14 +494,14 @@ class _TemplateReader:
             raise self.wrong(self.at, f"The variable {name} is set twice.")
         start = self.open(len(found[0]))
         value = self.sequence().stripped()
-        if not self.ended and self.char == "|":
+        if self.char == "|":
             raise self.wrong(self.at, "Put a choice in braces of its own: ${name=!{a|b}}.")
         self.close(start)
         if found[2] == "=":
             variables[name] = value
             return _Sequence(())
         variables[name] = _Chosen(f"${name}")
-        return _Assignment(value, f"${name}")
+        return _Assignment(value.parts, f"${name}")
 
     def skip_comment(self) -> bool:
         """Whether a comment began here. "#1" and "#ff0000" in a line of text aren't comments."""
@@ -568,18 +523,15 @@ class _TemplateReader:
         return start
 
     def close(self, start: int) -> None:
-        if self.ended:
+        if not self.char:
             raise self.wrong(start, "This brace isn't closed. Write \\{ for the brace itself.")
         self.at += 1
         self.depth -= 1
 
     @property
-    def ended(self) -> bool:
-        return self.at >= len(self.text)
-
-    @property
     def char(self) -> str:
-        return self.text[self.at]
+        """The next character; "" at the end."""
+        return self.text[self.at : self.at + 1]
 
     def wrong(self, position: int, said: str) -> InvalidTemplate:
         return invalid(self.text, position, said)

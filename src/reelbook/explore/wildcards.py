@@ -12,35 +12,31 @@ from ..atomic_files import atomic_write
 from ..errors import InvalidInput, ReelbookError
 from ..secret import quotable
 
-Wildcards = Mapping[str, str | Iterable[object]] | str | PathLike[str]
-"""Values by name, or a folder with a text file for each name, such as animal.txt: one value a line."""
+Values = str | Iterable[object] | Path
+"""The values of one wildcard: the lines of a text or of a file, or each of several."""
+Wildcards = Mapping[str, Values] | str | PathLike[str]
+"""Values by name, or a folder with a text file for each name, as "animal" or "colours/warm", by lines."""
 
 
-def by_name(wildcards: Wildcards | None) -> Mapping[str, str | Iterable[object]]:
-    """The values of each name; files are read when they are used. Raises InvalidInput."""
-    return _Folder(wildcards) if isinstance(wildcards, str | PathLike) else wildcards or {}
+def by_name(wildcards: Wildcards | None) -> Mapping[str, Values]:
+    """The values of each name; a folder's files are read when they are used. Raises InvalidInput."""
+    if not isinstance(wildcards, str | PathLike):
+        return wildcards or {}
+    folder = Path(wildcards)
+    if not folder.is_dir():
+        raise InvalidInput(f"There is no folder {quotable(str(folder))} with wildcards.")
+    files = sorted(folder.rglob("*.txt"))
+    return {path.relative_to(folder).with_suffix("").as_posix(): path for path in files}
 
 
-class _Folder(Mapping[str, str]):
-    """The text files of a folder by name, those of its folders as "colours/warm"; read when they are used."""
-
-    def __init__(self, folder: str | PathLike[str]) -> None:
-        self._folder = Path(folder)
-        if not self._folder.is_dir():
-            raise InvalidInput(f"There is no folder {quotable(str(folder))} with wildcards.")
-        self._files = {
-            path.relative_to(self._folder).with_suffix("").as_posix(): path
-            for path in sorted(self._folder.rglob("*.txt"))
-        }
-
-    def __getitem__(self, name: str) -> str:
-        return _text(self._files[name])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._files)
-
-    def __len__(self) -> int:
-        return len(self._files)
+def lines(values: Values) -> tuple[str, ...]:
+    """The values of one wildcard: a text's are its lines. Raises InvalidInput for a bad file."""
+    if isinstance(values, Path):
+        values = _text(values)
+    if not isinstance(values, str):
+        return tuple(map(str, values))
+    stripped = map(str.strip, values.splitlines())
+    return tuple(line for line in stripped if line and not line.startswith("#"))
 
 
 def _text(path: Path) -> str:
@@ -48,14 +44,6 @@ def _text(path: Path) -> str:
         return path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{path} can't be read as UTF-8 text ({error}).") from None
-
-
-def lines(values: str | Iterable[object]) -> tuple[str, ...]:
-    """The values of one wildcard. Those of a text are its lines, without empty ones and comments."""
-    if not isinstance(values, str):
-        return tuple(map(str, values))
-    stripped = map(str.strip, values.splitlines())
-    return tuple(line for line in stripped if line and not line.startswith("#"))
 
 
 STYLES: Final = "styles"

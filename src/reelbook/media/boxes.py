@@ -57,11 +57,6 @@ class Box(NamedTuple):
     size: int
     head: int
 
-    @property
-    def end(self) -> int:
-        """The position after its last byte."""
-        return self.start + self.size
-
 
 def read_notes(path: Path) -> Notes:
     """What the file says about itself. Raises NotAVideo where it isn't an MP4 or is cut off, and OSError."""
@@ -126,7 +121,8 @@ def _tagged(index: Node, tags: Mapping[bytes, str], at: Box) -> bytes:
     for table in index.all(b"stco", b"co64"):
         # Where each run of pictures is, from the file's beginning: what is after the index moves on.
         form = ">I" if table.kind == b"stco" else ">Q"
-        places = [place + by * (place >= at.end) for (place,) in struct.iter_unpack(form, table.own[8:])]
+        places = [place for (place,) in struct.iter_unpack(form, table.own[8:])]
+        places = [place + by if place > at.start else place for place in places]
         table.own = table.own[:8] + b"".join(struct.pack(form, place) for place in places)
     return index.written()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,22 +105,15 @@ def frame(path: ClipPath, at_seconds: float = 0.0) -> Image.Image:
 
 
 def poster(path: ClipPath) -> Image.Image:
-    """A representative frame: the first of some spread over the clip that isn't nearly black, white or plain.
-
-    Raises `NotAVideo`.
-    """
-    best: tuple[float, Image.Image] | None = None
+    """A representative frame: the first that isn't nearly black, white or plain. Raises `NotAVideo`."""
+    candidates = []
     with _open(path) as (container, stream):
         length = _length(container, stream)
         for part in (0.35, 0.5, 0.7, 0.9, 0.15, 0.0):
-            candidate = _picture(_frame_at(container, stream, part * length, path))
-            contrast = _contrast(candidate)
-            if contrast > 14:
-                return candidate
-            if best is None or contrast > best[0]:
-                best = (contrast, candidate)
-    assert best is not None
-    return best[1]
+            candidates.append(_picture(_frame_at(container, stream, part * length, path)))
+            if _contrast(candidates[-1]) > 14:
+                return candidates[-1]
+    return max(candidates, key=_contrast)
 
 
 def filmstrip(path: ClipPath, tiles: int = 8, *, tile_height: int = 90, gap: int = 2) -> Image.Image:
@@ -132,23 +125,10 @@ def filmstrip(path: ClipPath, tiles: int = 8, *, tile_height: int = 90, gap: int
         raise InvalidInput("A filmstrip has at least one tile, and tiles of at least one pixel.")
     from PIL import Image
 
-    pictures: list[Image.Image] = []
     with _open(path) as (container, stream):
         length = _length(container, stream)
-        wanted = [(i + 0.5) * length / tiles for i in range(tiles)]
-        shown: VideoFrame | None = None
-        for coming in container.decode(stream):
-            while (
-                shown is not None and len(pictures) < tiles and (coming.time or 0.0) > wanted[len(pictures)]
-            ):
-                pictures.append(_picture(shown, height=tile_height))
-            shown = coming
-            if len(pictures) == tiles:
-                break
-        if shown is None:
-            raise NotAVideo(f"{Path(path).name} holds no frame that can be decoded.")
-        while len(pictures) < tiles:
-            pictures.append(_picture(shown, height=tile_height))
+    times = [(i + 0.5) * length / tiles for i in range(tiles)]
+    pictures = list(pictures_at(path, times, math.inf, tile_height))
     width = pictures[0].width
     strip = Image.new("RGB", (tiles * (width + gap) - gap, tile_height), (128, 128, 128))
     for i, picture in enumerate(pictures):
@@ -156,38 +136,31 @@ def filmstrip(path: ClipPath, tiles: int = 8, *, tile_height: int = 90, gap: int
     return strip
 
 
-def fitted_frames(
-    path: ClipPath, width: int, height: int
-) -> Generator[tuple[float, Image.Image], None, None]:
-    """Yields each frame with its time in seconds, as large as fits into that size. Raises `NotAVideo`.
+def pictures_at(
+    path: ClipPath, times: Iterable[float], width: float, height: float
+) -> Generator[Image.Image, None, None]:
+    """Yields what is shown at each of these ascending times, in seconds, as large as fits into that size.
 
-    Decodes on one thread: for many clips that are read side by side.
+    Decodes the clip once, on one thread: for many clips that are read side by side. Raises `NotAVideo`.
     """
     with _open(path, threads=False) as (container, stream):
-        for coming in container.decode(stream):
-            wide, high = coming.width, coming.height
-            if coming.rotation % 180:
-                wide, high = high, wide
-            yield coming.time or 0.0, _picture(coming, height=max(1, round(min(height, width * high / wide))))
+        decoded = container.decode(stream)
+        shown = coming = next(decoded, None)
+        if shown is None:
+            raise NotAVideo(f"{Path(path).name} holds no frame that can be decoded.")
+        picture: Image.Image | None = None
+        for at in times:
+            while coming is not None and (coming.time or 0.0) <= at:
+                shown, picture, coming = coming, None, next(decoded, None)
+            picture = picture or _picture(shown, (width, height))
+            yield picture
 
 
 def frame_hashes(path: ClipPath) -> tuple[str, ...]:
-    """One hash for each decoded frame; equal for equal pictures, whatever the file around them is.
-
-    Raises `NotAVideo`.
-    """
+    """One hash for each decoded frame; equal pictures have equal ones in any file. Raises `NotAVideo`."""
     with _open(path) as (container, stream):
-        return tuple(_hash(picture) for picture in container.decode(stream))
-
-
-def _hash(picture: VideoFrame) -> str:
-    try:
-        pixels = picture.to_ndarray()
-    except ValueError:  # PyAV has no array for some rarer pixel formats
-        pixels = picture.to_ndarray(format="rgb24")
-    digest = hashlib.blake2b(f"{picture.width}x{picture.height}".encode(), digest_size=16)
-    digest.update(pixels.tobytes())
-    return digest.hexdigest()
+        pixels = (picture.to_ndarray(format="rgb24") for picture in container.decode(stream))
+        return tuple(hashlib.sha256(each.tobytes()).hexdigest() for each in pixels)
 
 
 @contextmanager
@@ -236,10 +209,12 @@ def _frame_at(container: InputContainer, stream: VideoStream, seconds: float, pa
     return shown
 
 
-def _picture(decoded: VideoFrame, *, height: int | None = None) -> Image.Image:
-    scale = 1.0
-    if height is not None:
-        scale = height / (decoded.width if decoded.rotation % 180 else decoded.height)
+def _picture(decoded: VideoFrame, within: tuple[float, float] | None = None) -> Image.Image:
+    """The frame, upright; as large as fits `within` that width and height."""
+    wide, high = decoded.width, decoded.height
+    if decoded.rotation % 180:
+        wide, high = high, wide
+    scale = 1.0 if within is None else min(within[0] / wide, within[1] / high)
     size = {"width": max(1, round(decoded.width * scale)), "height": max(1, round(decoded.height * scale))}
     picture: Image.Image = decoded.to_image(**size)  # type: ignore[no-untyped-call] # PyAV leaves its keywords untyped
     return picture.rotate(decoded.rotation, expand=True) if decoded.rotation else picture

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -74,12 +74,15 @@ def film(grid: Grid, path: Path, *, by: Literal["time", "part"] = "time") -> Non
     picture, places = _drawn(grid)
     lengths = [clips.probe(clip).duration_seconds for clip, _ in places]
     longest = max(lengths, default=1.0)
+    # The middle of each frame: its edges are rounded in the file.
+    frames = max(1, round(longest * FRAMES_PER_SECOND))
+    times = [(number + 0.5) / FRAMES_PER_SECOND for number in range(frames)]
     with contextlib.ExitStack() as stack:
         readers = []
         for (clip, box), length in zip(places, lengths, strict=True):
             pace = length / longest if by == "part" else 1.0
-            frames = clips.fitted_frames(clip, box[2], box[3])
-            readers.append((_FrameReader(stack.enter_context(contextlib.closing(frames))), pace, box))
+            shown = clips.pictures_at(clip, [at * pace for at in times], box[2], box[3])
+            readers.append((stack.enter_context(contextlib.closing(shown)), box))
         container = stack.enter_context(
             av.open(str(path), "w", format="mp4", options={"movflags": "faststart"})
         )
@@ -88,31 +91,12 @@ def film(grid: Grid, path: Path, *, by: Literal["time", "part"] = "time") -> Non
         stream.width, stream.height, stream.pix_fmt = picture.width, picture.height, "yuv420p"
         stream.time_base = Fraction(1, FRAMES_PER_SECOND)
         stream.options = {"crf": "20", "preset": "veryfast"}
-        for number in range(max(1, round(longest * FRAMES_PER_SECOND))):
-            # The middle of a frame: its edges are rounded in the file.
-            at = (number + 0.5) / FRAMES_PER_SECOND
-            for reader, pace, box in readers:
-                if (frame := reader.news(at * pace)) is not None:
-                    _put(picture, frame, box)
-            shown = av.VideoFrame.from_image(picture)  # type: ignore[no-untyped-call] # PyAV leaves it untyped
-            container.mux(stream.encode(shown))
+        for _ in times:
+            for reader, box in readers:
+                _put(picture, next(reader), box)
+            frame = av.VideoFrame.from_image(picture)  # type: ignore[no-untyped-call] # PyAV leaves it untyped
+            container.mux(stream.encode(frame))
         container.mux(stream.encode(None))
-
-
-class _FrameReader:
-    """Reads a clip's frames in order, never back."""
-
-    def __init__(self, frames: Iterator[tuple[float, Image.Image]]) -> None:
-        self._frames = frames
-        self._next = next(frames, None)
-
-    def news(self, at_seconds: float) -> Image.Image | None:
-        """The frame shown at that time; None if it is the one returned last."""
-        shown = None
-        while self._next is not None and self._next[0] <= at_seconds:
-            shown = self._next[1]
-            self._next = next(self._frames, None)
-        return shown
 
 
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeAlias
@@ -31,7 +31,10 @@ MAX_PIXELS = 64_000_000
 MAX_FILE_BYTES = 200_000_000
 SHOWN_CHARACTERS = 200
 # Only formats that are nothing but pictures: Pillow would also run EPS files through an interpreter.
-_FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "PPM", "ICO", "JPEG2000")
+_FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "PPM", "ICO", "JPEG2000")
+
+quietly = partial(warnings.catch_warnings, action="ignore")
+"""Keeps Pillow's warnings about odd files from the person, and from becoming errors."""
 
 # Every TIFF has tags of its own, which say how it is stored; only these tell of a camera.
 _CAMERA = {ExifTags.Base.Make, ExifTags.Base.Model, ExifTags.Base.DateTime, ExifTags.IFD.Exif}
@@ -39,10 +42,7 @@ _CAMERA = {ExifTags.Base.Make, ExifTags.Base.Model, ExifTags.Base.DateTime, Exif
 
 @dataclass(frozen=True)
 class Opened:
-    """A decoded picture, and the file it came from: `data` is None where there was no file.
-
-    `frames`: how many pictures the file holds; this is the first.
-    """
+    """A decoded picture, the first of `frames` in its file; `data` is None where there was no file."""
 
     picture: Image.Image
     data: bytes | None
@@ -72,14 +72,6 @@ def open_image(image: ImageSource) -> Opened:
         f"{'An' if kind[0] in 'aeiouAEIOU' else 'A'} {kind} is no image. "
         "Give a path, bytes, a file, a PIL image or a numpy array."
     )
-
-
-@contextmanager
-def quietly() -> Iterator[None]:
-    """Keeps Pillow's warnings about odd files from the person, and from becoming errors."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def _file(path: str | os.PathLike[str] | Secret) -> bytes:
@@ -124,10 +116,9 @@ def _stream(file: IO[bytes]) -> bytes:
 def _decoded(data: bytes) -> Opened:
     if not data:
         raise InvalidImage("The image is empty: it has no bytes.")
-    Image.init()
     with quietly():
         try:
-            picture = Image.open(BytesIO(data), formats=[name for name in _FORMATS if name in Image.OPEN])
+            picture = Image.open(BytesIO(data), formats=_FORMATS)
         except Image.DecompressionBombError:
             raise InvalidImage(_TOO_MANY_PIXELS) from None
         except Exception as exc:  # Pillow's readers raise all kinds of errors for a broken file
@@ -230,12 +221,10 @@ def _what_it_is(data: bytes) -> str:
     """The sentence for bytes that no reader took, from how they begin."""
     if found := never_a_picture(data[:2048]):
         return found
+    pictures = (b"\xff\xd8\xff", b"\x89PNG", b"GIF8", b"BM", b"II*\0", b"MM\0*")
     if data[4:8] == b"ftyp":
         return "This AVIF picture can't be read here. Save it as JPEG or PNG."
-    if (
-        data.startswith((b"\xff\xd8\xff", b"\x89PNG", b"GIF8", b"BM", b"II*\0", b"MM\0*"))
-        or data[8:12] == b"WEBP"
-    ):
+    if data.startswith(pictures) or data[8:12] == b"WEBP":
         return "The picture is damaged or cut off: it can't be read."
     if _is_text(data[:512]):
         return "That is text, not a picture. Give a JPEG or PNG."
@@ -283,6 +272,11 @@ def removed_by_the_page(segments: Iterable[tuple[str, bytes]]) -> list[str]:
     return [*_said(located, camera, texts), *turned, *colours]
 
 
+def is_turned(exif: Image.Exif) -> bool:
+    """Whether a picture is shown another way up than it is stored."""
+    return exif.get(ExifTags.Base.Orientation, 1) in range(2, 9)
+
+
 def is_srgb(profile: bytes) -> bool:
     """Whether an ICC profile is sRGB's. Raises what littleCMS raises for a broken one."""
     from PIL import ImageCms
@@ -307,8 +301,7 @@ def _exif_segment(body: bytes) -> tuple[bool, bool, list[str]]:
         try:
             exif = Image.Exif()
             exif.load(body)
-            turned = exif.get(ExifTags.Base.Orientation, 1) in range(2, 9)
-            return (*_told_by(exif), ["turned upright"] if turned else [])
+            return (*_told_by(exif), ["turned upright"] if is_turned(exif) else [])
         except Exception:  # Pillow raises all kinds of errors for a broken file
             return True, False, []
 

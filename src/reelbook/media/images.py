@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
 from dataclasses import dataclass, field, replace
@@ -12,12 +13,12 @@ from functools import cached_property
 from io import BytesIO
 from typing import Literal
 
-from PIL import ExifTags, Image
+from PIL import Image, ImageOps
 
 from .. import wire
 from ..errors import InvalidImage
 from ..secret import quotable, veiled
-from .image_files import ImageSource, Opened, hidden_data, is_srgb, open_image, quietly
+from .image_files import ImageSource, Opened, hidden_data, is_srgb, is_turned, open_image, quietly
 
 __all__ = ["ImageSource", "PreparedImage", "prepare", "saved", "thumbnail"]
 
@@ -70,9 +71,7 @@ def prepare(image: ImageSource, *, max_side: int = MAX_SIDE, max_bytes: int = MA
             kind: Literal["JPEG", "PNG"] = "PNG" if source.format == "PNG" else "JPEG"
             return PreparedImage(source.data or b"", kind, *source.picture.size)
         notes = hidden_data(source)
-        picture, changes = _upright(source.picture)
-        notes += changes
-        picture, changes = _plain(picture)
+        picture, changes = _plain(source.picture)
         notes += changes
         before = picture.size
         picture = _within(picture, max_side)
@@ -80,7 +79,7 @@ def prepare(image: ImageSource, *, max_side: int = MAX_SIDE, max_bytes: int = MA
         data, kind, picture, lossier = saved(picture, kind, max_bytes)
     if source.format not in ("", "MPO", kind):
         notes += [f"converted from {_NAMES.get(source.format, source.format)}"]
-    if source.format in _MOVING and source.frames > 1:
+    if source.format != "MPO" and source.frames > 1:
         notes += [f"only the first of {source.frames} pictures taken"]
     if picture.size != before:
         notes += [f"shrunk from {before[0]} × {before[1]} to {picture.width} × {picture.height}"]
@@ -93,9 +92,7 @@ def thumbnail(image: ImageSource, *, max_side: int = 320, max_bytes: int = 12_00
     """A small upright JPEG of `image` for previews, at most `max_bytes`; transparent parts become white."""
     source = open_image(image)
     with quietly():
-        picture, _ = _upright(source.picture)
-        picture, _ = _plain(picture)
-        picture = _within(picture, max_side)
+        picture = _within(_plain(source.picture)[0], max_side)
         if picture.mode == "RGBA":
             white = Image.new("RGB", picture.size, "white")
             white.paste(picture, mask=picture.getchannel("A"))
@@ -105,7 +102,6 @@ def thumbnail(image: ImageSource, *, max_side: int = 320, max_bytes: int = 12_00
 
 # Formats as people write them.
 _NAMES = {"WEBP": "WebP", "JPEG2000": "JPEG 2000"}
-_MOVING = ("GIF", "WEBP", "PNG", "AVIF", "TIFF")
 
 
 def _passes(source: Opened, max_side: int, max_bytes: int) -> bool:
@@ -161,28 +157,12 @@ def _only_the_picture_png(data: bytes) -> bool:
     return False
 
 
-_TURNS = {
-    2: Image.Transpose.FLIP_LEFT_RIGHT,
-    3: Image.Transpose.ROTATE_180,
-    4: Image.Transpose.FLIP_TOP_BOTTOM,
-    5: Image.Transpose.TRANSPOSE,
-    6: Image.Transpose.ROTATE_270,
-    7: Image.Transpose.TRANSVERSE,
-    8: Image.Transpose.ROTATE_90,
-}
-
-
-def _upright(picture: Image.Image) -> tuple[Image.Image, list[str]]:
-    try:
-        turn = _TURNS.get(picture.getexif().get(ExifTags.Base.Orientation, 1))
-    except Exception:  # broken EXIF says nothing about which way is up
-        turn = None
-    return (picture, []) if turn is None else (picture.transpose(turn), ["turned upright"])
-
-
 def _plain(picture: Image.Image) -> tuple[Image.Image, list[str]]:
-    """The picture as a fresh L, RGB or (if really transparent) RGBA one in sRGB, with nothing else."""
+    """The picture upright, as a fresh L, RGB or (if really transparent) RGBA one in sRGB, nothing else."""
     notes: list[str] = []
+    with contextlib.suppress(Exception):  # broken EXIF says nothing about which way is up
+        if is_turned(picture.getexif()):
+            picture, notes = ImageOps.exif_transpose(picture), ["turned upright"]
     icc = picture.info.get("icc_profile")
     if picture.mode.startswith(("I", "F")):
         picture = _eight_bit_grey(picture)
@@ -195,7 +175,8 @@ def _plain(picture: Image.Image) -> tuple[Image.Image, list[str]]:
     if icc:
         converted = _to_srgb(picture, icc)
         if converted is not None:
-            picture, notes = converted, ["colours converted to sRGB"]
+            picture = converted
+            notes += ["colours converted to sRGB"]
     fresh = picture.convert("L" if picture.mode in ("1", "L") and clear is None else "RGB").copy()
     if clear is not None:
         fresh.putalpha(clear)
@@ -303,10 +284,7 @@ class Crop:
 
 
 def cropped(image: PreparedImage, crop: Crop | None) -> PreparedImage:
-    """The wanted part of `image`, which remembers the whole; from a part, another part of its whole.
-
-    None returns the whole.
-    """
+    """That part of `image`, or of the whole that it is a part of, which it remembers; None: the whole."""
     whole = image.whole or image
     if crop is None:
         return whole
