@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from datetime import UTC, datetime
 
 import pytest
@@ -11,8 +10,6 @@ from ledger.doubles import fox, intend
 from reelbook.errors import InvalidInput
 from reelbook.executions import CellId
 from reelbook.ledger import Ledger, Marks, Place, Spend, records
-from reelbook.ledger.store import open_memory
-from reelbook.secret import Secret
 
 HERE = CellId("c1", "Wednesday", "a.ipynb")
 
@@ -37,19 +34,6 @@ def test_an_entry_gives_back_what_was_asked_for(ledger: Ledger) -> None:
     run = fox(place=Place("hash")).earlier_run(entry)
     assert (run.known_by, run.notebook) == ("text", "a.ipynb")
     assert run.at.astimezone(UTC) == datetime(2027, 1, 15, 8, tzinfo=UTC)
-
-
-def test_an_account_in_use_is_restored(ledger: Ledger) -> None:
-    """Into a ledger that lost it; twice is once."""
-    first = ledger.account
-    ledger.change_key(Secret("sk-later"))
-    later = ledger.account
-    with closing(open_memory()) as empty:
-        for _ in range(2):
-            records.restore(empty, first)
-            records.restore(empty, later)
-        assert [row["id"] for row in empty.execute("SELECT id FROM accounts")] == [first.id]
-        assert empty.execute("SELECT account FROM later_keys").fetchall()[0][0] == first.id
 
 
 @pytest.mark.parametrize(

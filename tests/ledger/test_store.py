@@ -37,7 +37,6 @@ from reelbook import deadlines
 from reelbook.errors import LedgerLocked, LedgerUnavailable
 from reelbook.ledger import Ledger, LedgerFile, store
 from reelbook.ledger.schema import NUMBER
-from reelbook.ledger.store import on_network
 
 # The file-size limit of the process makes its writes fail as a full disk does, until it is lifted.
 FULL = """
@@ -529,6 +528,10 @@ odd line
         ("/srv/reelbook", False),
     ],
 )
-def test_a_folder_is_on_the_network_of_its_nearest_mount(folder: str, expected: bool) -> None:
+def test_a_folder_is_on_the_network_of_its_nearest_mount(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, folder: str, expected: bool
+) -> None:
     """NFS, SMB, 9p and FUSE such as Drive; not a local disk's FUSE, nor a disk that hides a network."""
-    assert on_network(Path(folder), MOUNTS) == expected
+    monkeypatch.setattr(store, "MOUNTS", tmp_path / "mounts")
+    store.MOUNTS.write_text(MOUNTS)
+    assert store.on_network(Path(folder)) == expected

@@ -62,10 +62,8 @@ class LedgerFile(Entries):
         super().__init__(store, None)
         self._kernel = kernel
         self._clock = clock
-        self._accounts: dict[int, Account] = {}
         self.received: list[str] = []  # ids that aren't on the disk yet
         self.tool_calls = ToolCalls(store, clock)
-        store.prepare_copy = self._restore_accounts
 
     @classmethod
     def open(
@@ -107,9 +105,7 @@ class LedgerFile(Entries):
 
         With `same_as` the key takes that account's place for good: jobs, limits and spend go on.
         """
-        account = self.store.write(lambda db: records.account_of(db, origin, key, same_as))
-        self._accounts[account.id] = account
-        return account
+        return self.store.write(lambda db: records.account_of(db, origin, key, same_as))
 
     def accounts(self) -> list[Account]:
         """Every account that has ever submitted from this home, oldest first."""
@@ -129,10 +125,6 @@ class LedgerFile(Entries):
             return None
         ids = f" Ids that it doesn't have: {', '.join(self.received)}." if self.received else ""
         return f"{trouble} It was closed all the same, and what was learnt since is lost.{ids}"
-
-    def _restore_accounts(self, copy: sqlite3.Connection) -> None:
-        for account in self._accounts.values():
-            records.restore(copy, account)
 
 
 class Ledger(Entries):

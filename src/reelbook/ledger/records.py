@@ -365,13 +365,6 @@ def account_of(
     return Account(row[0], *named)
 
 
-def restore(connection: sqlite3.Connection, account: Account) -> None:
-    """Puts an account that is in use into a ledger that lost it."""
-    values = (account.id, account.origin, account.fingerprint)
-    for columns in ("accounts (id, origin, fingerprint)", "later_keys (account, origin, fingerprint)"):
-        connection.execute(f"INSERT OR IGNORE INTO {columns} VALUES (?, ?, ?)", values)  # noqa: S608 - our own names
-
-
 def origin(service: str) -> str:
     """Scheme, host and port of an address; any other name unchanged."""
     try:

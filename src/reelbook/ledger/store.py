@@ -262,8 +262,6 @@ class Store:
         self._locked = False
         self._damaged = False
         self._refused = ""
-        # Restores what can't be done without in a copy, for which the disk may have given nothing.
-        self.prepare_copy: Work[None] = lambda connection: None
         self._told: list[Callable[[], None]] = []
 
     @classmethod
@@ -319,14 +317,16 @@ class Store:
         """
         interrupted = False
 
-        def given_up() -> bool:
-            return interrupted or withdrawn()
+        def wanted(connection: sqlite3.Connection) -> T:
+            if interrupted or withdrawn():
+                raise Withdrawn
+            return work(connection)
 
         def write() -> T:
             if self._copy is not None and not self._returned():
                 raise self._refusal()
             try:
-                return self._on_disk(work, flush, given_up)
+                return self._on_disk(wanted, flush)
             except sqlite3.Error as error:
                 self._turned_to_copy(error)
                 raise self._refusal() from error
@@ -380,8 +380,8 @@ class Store:
 
         return self._thread.end(close)
 
-    def _on_disk(self, work: Work[T], flush: bool, given_up: Callable[[], bool] = lambda: False) -> T:
-        return patiently(lambda: _transaction(self._connection, work, flush, given_up), self._busy_seconds)
+    def _on_disk(self, work: Work[T], flush: bool) -> T:
+        return patiently(lambda: _transaction(self._connection, work, flush), self._busy_seconds)
 
     def _turned_to_copy(self, error: sqlite3.Error) -> sqlite3.Connection:
         """Goes on in memory, with what can still be read from the disk.
@@ -400,7 +400,6 @@ class Store:
             with contextlib.suppress(sqlite3.Error):
                 self._connection.execute("PRAGMA busy_timeout=0")  # what is locked was waited for already
             rescue(self._connection, copy)
-            _transaction(copy, self.prepare_copy)
             self._copy = copy
             self._return_later()
         why, remedy = f"The ledger can't be written: {_reason(error, self.path)}.", _remedy(error, self.path)
@@ -444,10 +443,17 @@ class Store:
         myself = weakref.ref(self)
 
         def look() -> None:
-            if (store := myself()) is not None and store._copy is not None and not store._returned():
-                store._return_later()
+            if (store := myself()) is not None:
+                with contextlib.suppress(SessionClosed):
+                    store._thread.call(store._return_or_wait)
 
-        self._thread.call_later(_RETURN_SECONDS, look)
+        timer = threading.Timer(_RETURN_SECONDS, look)
+        timer.daemon = True
+        timer.start()
+
+    def _return_or_wait(self) -> None:
+        if self._copy is not None and not self._returned():
+            self._return_later()
 
     def _tell(self, trouble: str | None) -> None:
         if trouble != self.trouble:
@@ -498,18 +504,6 @@ class _Thread:
         finally:
             del future  # or an error would hold itself, by its traceback
 
-    def call_later(self, seconds: float, call: Callable[[], object]) -> None:
-        """Carries `call` out after a while, without waiting; not after the end."""
-
-        def hand_over() -> None:
-            with self._lock:
-                if not self._ended:
-                    self._calls.put((call, Future()))
-
-        timer = threading.Timer(seconds, hand_over)
-        timer.daemon = True
-        timer.start()
-
     def end(self, last: Callable[[], bool]) -> bool:
         """Carries out the calls so far, then `last`, whose result it returns, and ends; once.
 
@@ -532,36 +526,18 @@ def _carry_out(calls: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None])
         del given, call, future  # nothing is kept until the next call
 
 
-def _transaction(
-    connection: sqlite3.Connection,
-    work: Work[T],
-    flush: bool = True,
-    given_up: Callable[[], bool] = lambda: False,
-) -> T:
+def _transaction(connection: sqlite3.Connection, work: Work[T], flush: bool = True) -> T:
     connection.rollback()  # whatever broke off before, the next write begins anew
-    _refuse(given_up)
     # The connection stays at FULL, so that forgetting to ask for it can't lose money.
     if not flush:
         connection.execute("PRAGMA synchronous=NORMAL")
     try:
-        connection.execute("BEGIN IMMEDIATE")
-        _refuse(given_up)  # that may have waited
-        result = work(connection)
-        connection.execute("COMMIT")
-    except BaseException:
-        # After a full disk, SQLite may already have rolled it back.
-        with contextlib.suppress(sqlite3.Error):
-            connection.rollback()
-        raise
+        with connection:  # commits, or rolls back
+            connection.execute("BEGIN IMMEDIATE")
+            return work(connection)
     finally:
         if not flush:
             connection.execute("PRAGMA synchronous=FULL")
-    return result
-
-
-def _refuse(given_up: Callable[[], bool]) -> None:
-    if given_up():
-        raise Withdrawn
 
 
 def unusable(error: Exception, path: Path) -> LedgerUnavailable:
@@ -654,19 +630,17 @@ _OCTAL = re.compile(r"\\([0-7]{3})")  # how that file writes spaces and tabs
 _LOCAL_FUSE = ("fuseblk", "fuse.fuse-overlayfs", "fuse.ntfs", "fuse.exfat")
 
 
-def on_network(folder: Path, mounts: str | None = None) -> bool:
+def on_network(folder: Path) -> bool:
     """Whether `folder` is on a network or FUSE mount, such as a mounted Drive.
 
-    `mounts` is the text of /proc/mounts, read if it isn't given. False where the system has none and the
-    folder isn't a Windows share.
+    Without /proc/mounts only a Windows share is known as one.
     """
     if str(folder).startswith(("\\\\", "//")) and os.name == "nt":
         return True
-    if mounts is None:
-        try:
-            mounts = MOUNTS.read_text(errors="replace")
-        except OSError:
-            return False
+    try:
+        mounts = MOUNTS.read_text(errors="replace")
+    except OSError:
+        return False
     nearest = (-1, 0, "")
     for number, line in enumerate(mounts.splitlines()):
         _, where, kind, *_ = (*line.split(" "), "", "")
