@@ -27,7 +27,7 @@ class Balance:
 
     @property
     def left_usd(self) -> float:
-        found = self._ledger.funds(since=0.0)
+        found = self._ledger.funds()
         assert found is not None
         return found.left_usd
 
@@ -52,12 +52,12 @@ def unwatched(folder: Path, clock: Clock) -> int:
 
 def test_the_newest_balance_counts_with_its_time(ledger: Ledger, clock: Clock) -> None:
     """Whoever heard it, from either endpoint; an answer without one, or one that is too old, is none."""
-    assert ledger.funds(since=0.0) is None
-    for at, usd in ((1.0, 9.0), (3.0, 7.0), (2.0, 8.0)):
-        ledger.samples.add(Sample(at, balance_usd=usd))
-    ledger.samples.add(Sample(4.0, total_requests=1))
-    assert ledger.funds(since=3.0) == Funds(7.0, 3.0, 0.0)
-    assert ledger.funds(since=3.5) is None
+    ledger.samples.add(Sample(clock.now - 3601, balance_usd=6.0))
+    assert ledger.funds() is None
+    for ago, usd in ((4.0, 9.0), (2.0, 7.0), (3.0, 8.0)):
+        ledger.samples.add(Sample(clock.now - ago, balance_usd=usd))
+    ledger.samples.add(Sample(clock.now - 1, total_requests=1))
+    assert ledger.funds() == Funds(7.0, clock.now - 2, 0.0)
 
 
 def test_a_watched_clip_comes_off_until_a_later_balance_holds_it(
@@ -176,4 +176,4 @@ def test_no_more_comes_off_than_there_is(ledger: Ledger, clock: Clock, balance: 
         submitted(ledger)
     clock.now += 1
     balance.ask()
-    assert ledger.funds(since=0.0) == Funds(0.4, clock.now - 1, 0.4)
+    assert ledger.funds() == Funds(0.4, clock.now - 1, 0.4)

