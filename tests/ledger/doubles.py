@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from support.ledgers import ledger_in
 
-from reelbook.ledger import Entry, Ledger, LedgerFile, Place, Submission
+from reelbook.executions import Place
+from reelbook.ledger import Entry, Ledger, LedgerFile, Submission
 from reelbook.ledger.search import Filter
 from reelbook.media.images import PreparedImage
 from reelbook.requests import JobRequest

@@ -136,7 +136,8 @@ def test_what_a_killed_kernel_never_sent_uses_up_no_limit_and_is_bought_now(sand
     """Also in a script, which takes up nothing by itself."""
     write = f"""
 import os, pathlib
-from reelbook.ledger import LedgerFile, Place, Submission
+from reelbook.executions import Place
+from reelbook.ledger import LedgerFile, Submission
 from reelbook.requests import JobRequest
 from reelbook.secret import Secret
 ledger = LedgerFile.open(pathlib.Path({str(sandbox.home)!r})).ledger(

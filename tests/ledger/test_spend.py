@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from pathlib import Path
 
@@ -21,14 +22,12 @@ from ledger.doubles import (
 )
 
 from reelbook.errors import SpendLimitReached
-from reelbook.ledger import Ledger, Place, Spend
+from reelbook.executions import Place
+from reelbook.ledger import Ledger, Spend
 
 
-def test_every_state_counts_as_what_it_may_cost(ledger: Ledger, clock: Clock) -> None:
-    """Billed, on its way, or uncertain: failed and abandoned ones are uncertain until the bill is known.
-
-    The sums can be asked for from a moment on.
-    """
+def test_every_state_counts_as_what_it_may_cost(ledger: Ledger) -> None:
+    """Billed, on its way, or uncertain: failed and abandoned ones are uncertain until the bill is known."""
     ids = [entry.id for entry, _ in intend_many(ledger, [fox()] * 9)]
     for entry_id in ids[1:]:
         ledger.sending(entry_id)
@@ -47,9 +46,21 @@ def test_every_state_counts_as_what_it_may_cost(ledger: Ledger, clock: Clock) ->
     spend = ledger.spend()
     assert spend == Spend(spent_usd=0.4512, reserved_usd=0.75, uncertain_usd=0.25)
     assert spend.committed_usd == 1.4512
-    clock.now += 10
+
+
+def test_a_session_counts_what_its_process_submitted_since_it_began(
+    ledger: Ledger, folder: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What came before it, and what another process submits, is the account's alone."""
     intend(ledger, fox())
-    assert ledger.spend(since=clock.now) == Spend(0.0, 0.25, 0.0)
+    clock.now += 10
+    with opened(folder, clock=clock) as later:
+        assert later.spend_here() == Spend(0.0, 0.0, 0.0)
+        intend(later, fox())
+        assert (later.spend_here().reserved_usd, later.spend().reserved_usd) == (0.25, 0.5)
+        for other in (os.getpid() + 1, os.getpid() // 10):  # a number that begins alike is another process
+            monkeypatch.setattr("os.getpid", lambda number=other: number)
+            assert later.spend_here() == Spend(0.0, 0.0, 0.0)
 
 
 def test_the_sums_are_those_of_one_moment(ledger: Ledger, folder: Path) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from ledger.doubles import KEY, fox, intend, opened
 
-from reelbook.executions import Execution
-from reelbook.ledger import CellId, Ledger, Place, PlaceCounter, Submission
+from reelbook.executions import CellId, Execution, Place, PlaceCounter
+from reelbook.ledger import Ledger, Submission
 
 
 def in_cell(

@@ -209,7 +209,8 @@ class Ledger(Entries):
         def work(db: sqlite3.Connection) -> list[tuple[Entry, EarlierRun | None]]:
             twins = [earlier(db, each) for each in batch]
             new = [each.request for each, twin in zip(batch, twins, strict=True) if twin is None]
-            self._check_limit(db, [each.estimated_cost_usd for each in new])
+            costs = [each.estimated_cost_usd for each in new]
+            money.check_limit(db, self.account.id, costs, self.max_spend_usd)
             now = self._clock()
             return [
                 (self._insert(db, each, now), None) if twin is None else (twin, each.earlier_run(twin))
@@ -238,7 +239,8 @@ class Ledger(Entries):
 
         def work(db: sqlite3.Connection) -> list[Entry]:
             left = [entry for entry in matching(db, _LEFT_UNSENT, self.account.id) if entry.id in wanted]
-            self._check_limit(db, [each.estimated_cost_usd for each in left])
+            costs = [each.estimated_cost_usd for each in left]
+            money.check_limit(db, self.account.id, costs, self.max_spend_usd)
             changes = {"state": states.INTENDED, "left_unsent": 0, "kernel": self._kernel.name}
             changes |= {"intended_at": self._clock(), "ended_at": None, "error": None}
             for entry in left:
@@ -287,16 +289,15 @@ class Ledger(Entries):
         estimated_duration_seconds: float | None = None,
     ) -> None:
         """The service accepted it (interface, POST generate/...): its id, and the estimates with it."""
-        changes: dict[str, Any] = {
-            "state": wire.PENDING,
-            "request_id": request_id,
-            "accepted_at": self._clock(),
-            "estimated_duration_seconds": estimated_duration_seconds,
-            "error": None,
-        }
-        if estimated_cost_usd is not None:
-            changes["estimated_cost_usd"] = estimated_cost_usd
-        self._change(entry_id, **changes)
+        self._change(
+            entry_id,
+            state=wire.PENDING,
+            request_id=request_id,
+            accepted_at=self._clock(),
+            estimated_duration_seconds=estimated_duration_seconds,
+            error=None,
+            **({} if estimated_cost_usd is None else {"estimated_cost_usd": estimated_cost_usd}),
+        )
         self.file.received = [*self.file.received, request_id] if self.store.trouble else []
 
     def refused(self, entry_id: int, error: str) -> None:
@@ -451,16 +452,13 @@ class Ledger(Entries):
 
     # Money.
 
-    def spend(self, *, since: float | None = None, process: int | None = None) -> Spend:
-        """What the account's submissions have cost so far, in USD, by how sure it is.
-
-        Only those from `since` on (epoch seconds) and of one process, where those are given.
-        """
-        return self.store.read(lambda db: money.spend(db, self.account.id, since, process))
+    def spend(self) -> Spend:
+        """What the account's submissions have cost so far, in USD, by how sure it is."""
+        return self.store.read(lambda db: money.sums(db, self.account.id)[0])
 
     def spend_here(self) -> Spend:
         """The same for what this kernel has submitted since this session began."""
-        return self.spend(since=self.opened_at, process=os.getpid())
+        return self.store.read(lambda db: money.sums(db, self.account.id, self.opened_at)[0])
 
     def funds(self) -> money.Funds | None:
         """What is left of the balance; None where nobody has heard it in this session or the last hour."""
@@ -480,10 +478,6 @@ class Ledger(Entries):
 
     def _change(self, entry_id: int, *, only_from: tuple[str, ...] = (), **changes: Any) -> bool:
         return self.store.keep(lambda db: _change(db, entry_id, only_from, changes))
-
-    def _check_limit(self, db: sqlite3.Connection, costs_usd: Sequence[float]) -> None:
-        if self.max_spend_usd is not None:
-            money.check_limit(db, self.account.id, costs_usd, self.max_spend_usd)
 
     def _took(self, wanted: str, *values: object) -> list[TookSeconds]:
         """Of clips that one kernel watched from beginning to end, the last submitted last."""
@@ -548,7 +542,6 @@ class Ledger(Entries):
 
     def _cell_ids(self, batch: Sequence[Submission]) -> set[CellId]:
         """The cells that have asked for the same before and have ids: each may be another cell."""
-
         twins = self.store.read(lambda db: [twin for each in batch for twin in self._twins(db, each)])
         return {twin.place.cell_id for twin in twins if twin.place and twin.place.cell_id}
 

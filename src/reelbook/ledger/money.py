@@ -7,6 +7,7 @@ whole micro-USD, so that a limit is compared exactly.
 from __future__ import annotations
 
 import math
+import os
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -35,24 +36,21 @@ _SUMS: Final = (
     f"SELECT state, cost_micro, abandoned_at, {PRICE} AS price, CAST(round(:second * CASE "
     "WHEN state = :completed AND actual_seconds BETWEEN duration_seconds / 2.0 AND 2 * duration_seconds "
     "THEN actual_seconds ELSE duration_seconds END) AS INTEGER) AS due FROM entries "
-    "WHERE account = :account{and_since}) GROUP BY 1, 2, 3 "
+    "WHERE account = :account{entries_here}) GROUP BY 1, 2, 3 "
     # A tool's clip has no requested length.
     f"UNION ALL SELECT NULL, 1, 0, sum(price), sum({_SHORT}) FROM (SELECT cost_micro AS price, "
     "CASE WHEN seconds BETWEEN 0 AND :longest THEN CAST(round(:second * seconds) AS INTEGER) ELSE 0 END "
-    "AS due FROM tool_jobs WHERE account = :account{and_called})"
+    "AS due FROM tool_jobs WHERE account = :account{tools_here})"
 )
 
 
-def spend(db: sqlite3.Connection, account: int, since: float | None, process: int | None) -> Spend:
-    """The account's sums over what was intended at or after `since`, of one process where that is given."""
-    return _sums(db, account, since, process)[0]
-
-
-def check_limit(db: sqlite3.Connection, account: int, costs_usd: Sequence[float], limit_usd: float) -> None:
+def check_limit(
+    db: sqlite3.Connection, account: int, costs_usd: Sequence[float], limit_usd: float | None
+) -> None:
     """Raises SpendLimitReached if clips of these costs together would exceed the limit."""
     needed = sum(map(micro, costs_usd))
-    known, understated_usd = _sums(db, account)
-    if not needed or micro(known.committed_usd) + needed <= micro(limit_usd):
+    known, understated_usd = sums(db, account)
+    if limit_usd is None or not needed or micro(known.committed_usd) + needed <= micro(limit_usd):
         return
     parts = [
         f"{exact_dollars(amount)} {word}"
@@ -77,40 +75,37 @@ def check_limit(db: sqlite3.Connection, account: int, costs_usd: Sequence[float]
     )
 
 
-def _sums(
-    db: sqlite3.Connection, account: int, since: float | None = None, process: int | None = None
-) -> tuple[Spend, float]:
-    """The sums, and by how much the service's own figures are below its price."""
+def sums(db: sqlite3.Connection, account: int, here_since: float | None = None) -> tuple[Spend, float]:
+    """What the account has spent, and by how much the service's own figures are below its price.
+
+    With `here_since` (epoch seconds) only what this process submitted from then on.
+    """
     # A kernel's name begins with its process (kernels.py).
-    own = "" if process is None else " AND kernel GLOB :kernel"
-    conditions = {
-        name: ("" if since is None else f" AND {column} >= :since") + own
-        for name, column in (("and_since", "intended_at"), ("and_called", "called_at"))
-    }
+    here = "" if here_since is None else " AND {} >= :since AND kernel GLOB :kernel"
     # One statement, so that all are of one moment.
     rows = db.execute(
-        _SUMS.format(**conditions),
+        _SUMS.format(entries_here=here.format("intended_at"), tools_here=here.format("called_at")),
         {
             "account": account,
-            "since": since,
-            "kernel": f"{process}-*",
+            "since": here_since,
+            "kernel": f"{os.getpid()}-*",
             "second": micro(wire.PRICE_USD_PER_SECOND),
             "longest": 2 * wire.MAX_SECONDS,
             "completed": wire.COMPLETED,
         },
     )
-    sums: Counter[str] = Counter()
+    found: Counter[str] = Counter()
     for state, known, abandoned, said, short in rows:
         if state is None:
-            sums["tools"], charge = said or 0, "spent"
+            found["tools"], charge = said or 0, "spent"
         else:
             charge = states.charge_of(state, cost_known=bool(known), abandoned=bool(abandoned))
-            sums[charge] += said
+            found[charge] += said
         # A failed job that cost less than a clip isn't understated.
         if charge != "none" and not (state == wire.FAILED and known):
-            sums["understated"] += short or 0
-    tools, short = sums["tools"], sums["understated"]
-    parts = (sums["spent"] + tools, sums["reserved"], sums["uncertain"] + short, tools)
+            found["understated"] += short or 0
+    tools, short = found["tools"], found["understated"]
+    parts = (found["spent"] + tools, found["reserved"], found["uncertain"] + short, tools)
     return Spend(*(amount / MICRO for amount in parts)), short / MICRO
 
 
@@ -168,17 +163,17 @@ class Funds:
 def funds(db: sqlite3.Connection, account: int, since: float, lives: Callable[[str], bool]) -> Funds | None:
     """What is left of the account's balance; None where nobody has heard it since that time (epoch seconds).
 
-    The balance is the newest that anybody of this home heard, from either billing endpoint. When a clip is
-    charged isn't documented: when it is accepted, or at its end. So that never more is shown than can be
-    left, each submission's price is subtracted, at most once:
+    The balance is the newest that anybody of this home heard, from either billing endpoint. The interface
+    doesn't say when a clip is charged: when it is accepted, or at its end. So each submission's price is
+    subtracted once, and never more is shown than can be left:
 
-    - while it is in progress, and a kernel that `lives` watches it: an earlier fall of the balance may be
-    somebody else's; - after its end, until a balance is heard that was asked for later, which includes it
-    whenever it is charged; - where it was sent and never answered, until that is settled, or an hour has
-    passed; - where it was accepted and nobody watches it any more, until the balance has fallen by it, or an
-    hour has passed. Only what nothing else in the ledger explains counts as such a fall, since the last
-    balance heard before it was sent. (Another program that spends as much just then looks the same. That is
-    as good as it can be told without asking about the clip; whoever watches it knows.)
+    - in progress, and watched by a kernel that `lives`: until its end
+    - ended: until a balance is heard that was asked for later, which includes it whenever it is charged
+    - sent and never answered: until that is settled, or an hour has passed
+    - accepted, and watched by nobody any more: until the balance has fallen by it, or an hour has passed
+
+    Such a fall counts since the last balance heard before the clip was sent, as far as nothing else in the
+    ledger explains it. Another program that spends as much just then looks the same.
     """
     heard = _hearing(db, account, after=since)
     if heard is None:

@@ -270,7 +270,8 @@ def read(kind: Callable[..., T], row: sqlite3.Row, **others: Any) -> T:
     Amounts in USD are whole micro-USD there.
     """
     for name, column in _columns(kind, frozenset(others)):
-        others[name] = row[column] if name == column else usd(row[column])
+        value = row[column]
+        others[name] = value if name == column or value is None else value / MICRO
     return kind(**others)
 
 
@@ -306,11 +307,6 @@ def insert(db: sqlite3.Connection, table: str, values: Mapping[str, Any]) -> sql
 def micro(amount_usd: float) -> int:
     """USD as whole micro-USD. What no service can mean is kept as the largest amount."""
     return round(max(-MOST_USD, min(MOST_USD, amount_usd)) * MICRO)
-
-
-def usd(amount_micro: int | None) -> float | None:
-    """Whole micro-USD as USD."""
-    return None if amount_micro is None else amount_micro / MICRO
 
 
 def told_state(state: str) -> str:
