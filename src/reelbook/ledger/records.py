@@ -124,13 +124,16 @@ class Entry:
     """One submission and all that became of it.
 
     `record` is what was asked for, as in `JobRequest.record`, and a sweep's `template` and `slots`;
-    `actual_seconds` is the clip's length. `kernel` looks after it. `took_seconds` is from the acceptance to
-    the end as one kernel saw it, None where nobody watched.
+    `actual_seconds` is the clip's length, `duration_seconds` the one asked for. `kernel` looks after it.
+    `took_seconds` is from the acceptance to the end as one kernel saw it, None where nobody watched.
     """
 
     id: int
     account_id: int
     state: str
+    mode: str
+    prompt: str
+    duration_seconds: int
     record: Mapping[str, Any]
     sameness: str
     experiment: str | None
@@ -166,21 +169,6 @@ class Entry:
     def request(self) -> JobRequest:
         """What was asked for, as far as it is kept: an image's pixels aren't."""
         return JobRequest.of_record(self.record)
-
-    @property
-    def mode(self) -> str:
-        """The endpoint that it went to."""
-        return str(self.record["mode"])
-
-    @property
-    def prompt(self) -> str:
-        """Its prompt."""
-        return str(self.record["prompt"])
-
-    @property
-    def duration_seconds(self) -> int:
-        """The length asked for."""
-        return int(self.record["duration_seconds"])
 
     @property
     def image_digest(self) -> str | None:
