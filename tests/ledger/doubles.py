@@ -115,6 +115,15 @@ def heard(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline().strip()
 
 
+def race(kernel: Kernel, code: str) -> list[str]:
+    """What two kernels say that run the code at the same moment."""
+    kernels = [kernel(f"say('ready')\nwait()\n{code}\nwait()") for _ in range(2)]
+    assert [heard(each) for each in kernels] == ["ready"] * 2
+    for each in kernels:
+        tell(each)
+    return [heard(each) for each in kernels]
+
+
 def tell(process: subprocess.Popen[str]) -> None:
     """Lets a process that waits go on."""
     assert process.stdin is not None
