@@ -246,7 +246,9 @@ for number in range(100_000):
     assert ledger.store.trouble is None
 
 
-def test_what_a_killed_kernel_left_half_done_is_settled(ledger: Ledger, kernel: Kernel, clock: Clock) -> None:
+def test_what_a_killed_kernel_left_half_done_is_settled(
+    ledger: Ledger, kernel: Kernel, clock: Clock, folder: Path
+) -> None:
     """What it was sending is uncertain, what it had only written down is cancelled; a living one's stays."""
     code = """
 ledger.sending(intend(ledger, fox()).entry.id)
@@ -264,6 +266,17 @@ wait()
         ("uncertain", "cancelled", "sending", "intended"), 1
     )
     assert known(ledger, 1).ended_at == clock.now
+    assert len(list((folder / "kernels").iterdir())) == 2  # of the living
+
+
+def test_what_a_kernel_without_a_trace_left_may_have_been_sent(folder: Path, ledger: Ledger) -> None:
+    """Its rows may not be its last word: it may have lost its disk, and sent them all the same."""
+    other = left_open(folder)
+    entry = intend(other, fox()).entry
+    (folder / "kernels" / f"{entry.kernel}.lock").unlink()
+    ledger.recover()
+    assert known(ledger, entry.id).state == "uncertain"
+    other.file.close()
 
 
 def test_closing_settles_what_was_not_sent(folder: Path, ledger: Ledger) -> None:
