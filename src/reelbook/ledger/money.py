@@ -10,7 +10,7 @@ import math
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,7 +19,7 @@ from ..errors import SpendLimitReached
 from ..formatting import exact_dollars
 from ..models import Balance, Usage
 from ..wire import MICRO
-from .records import PRICE, Entry, Sample, Spend, insert, micro, read
+from .records import PRICE, Sample, Spend, insert, micro, read
 from .search import marks, matching
 from .store import Part
 
@@ -167,86 +167,35 @@ def funds(db: sqlite3.Connection, account: int, since: float, lives: Callable[[s
     doesn't say when a clip is charged: when it is accepted, or at its end. So each submission's price is
     subtracted once, and never more is shown than can be left:
 
-    - in progress, and watched by a kernel that `lives`: until its end
+    - in progress: until its end, or, once no kernel that `lives` watches it, for an hour
     - ended: until a balance is heard that was asked for later, which includes it whenever it is charged
-    - sent and never answered: until that is settled, or an hour has passed
-    - accepted, and watched by nobody any more: until the balance has fallen by it, or an hour has passed
-
-    Such a fall counts since the last balance heard before the clip was sent, as far as nothing else in the
-    ledger explains it. Another program that spends as much just then looks the same.
+    - sent and never answered: until that is settled, or for an hour
     """
-    heard = _hearing(db, account, after=since)
-    if heard is None:
-        return None
-    moving = _moving(db, account, _asked_at(heard))
-    running = [each for each in moving if each.request_id is not None and each.ended_at is None]
-    living = {kernel: lives(kernel) for kernel in {each.kernel for each in running}}
-    unwatched = [
-        each
-        for each in running
-        if _sent_at(each) < _asked_at(heard) and (each.abandoned_at is not None or not living[each.kernel])
-    ]
-    young = [each for each in unwatched if _sent_at(each) > _asked_at(heard) - PATIENCE_SECONDS]
-    uncharged = _price(young)
-    if young:
-        rest = _unexplained(db, account, heard, min(map(_sent_at, young)))
-        uncharged = min(uncharged, max(0.0, -rest))
-    balance = heard.balance_usd or 0.0
-    to_come = min(_price(moving) - _price(unwatched) + uncharged, max(0.0, balance))
-    return Funds(balance, heard.at, round(to_come, 6))
-
-
-def _price(entries: Iterable[Entry]) -> float:
-    return math.fsum(each.price_usd for each in entries)
-
-
-def _sent_at(entry: Entry) -> float:
-    """When it was sent. What hasn't been sent is sent last."""
-    if entry.state == states.INTENDED:
-        return math.inf
-    return entry.intended_at if entry.sent_at is None else entry.sent_at
-
-
-def _asked_at(heard: Sample) -> float:
-    return heard.at if heard.asked_at is None else heard.asked_at
-
-
-def _hearing(
-    db: sqlite3.Connection, account: int, *, after: float = -math.inf, before: float = math.inf
-) -> Sample | None:
-    """The newest balance that was heard between those times."""
     row = db.execute(
-        "SELECT * FROM samples WHERE account = ? AND at >= ? AND at < ? AND balance_micro IS NOT NULL "
+        "SELECT * FROM samples WHERE account = ? AND at >= ? AND balance_micro IS NOT NULL "
         "ORDER BY at DESC, id DESC LIMIT 1",
-        (account, after, before),
+        (account, since),
     ).fetchone()
-    return None if row is None else read(Sample, row)
-
-
-def _moving(db: sqlite3.Connection, account: int, since: float) -> list[Entry]:
-    """What hadn't ended at that moment, and what was never answered in the hour before it."""
-    free, hour = states.names(charge="none"), since - PATIENCE_SECONDS
+    if row is None:
+        return None
+    heard = read(Sample, row)
+    asked_at = heard.at if heard.asked_at is None else heard.asked_at
+    free, hour_ago = states.names(charge="none"), asked_at - PATIENCE_SECONDS
     # Two ranges of an index: with OR the whole of it would be read.
-    return matching(
+    moving = matching(
         db,
         "id IN (SELECT id FROM entries WHERE account = ? AND ended_at IS NULL UNION ALL "  # noqa: S608 - bound
         f"SELECT id FROM entries WHERE account = ? AND state NOT IN ({marks(free)}) AND ended_at >= ? "
         "AND (ended_at >= ? OR state = ?))",
-        *(account, account, *free, hour, since, states.UNCERTAIN),
+        *(account, account, *free, hour_ago, asked_at, states.UNCERTAIN),
     )
-
-
-def _unexplained(db: sqlite3.Connection, account: int, heard: Sample, sent_at: float) -> float:
-    """How much the balance fell since it was heard before that time, minus all that may have been charged.
-
-    Without such a balance nothing is known about a fall: it counts as unchanged.
-    """
-    before = _hearing(db, account, before=sent_at)
-    since = _asked_at(before or heard)
-    known = _price(each for each in _moving(db, account, since) if _sent_at(each) < heard.at)
-    tools = db.execute(
-        "SELECT coalesce(sum(cost_micro), 0) FROM tool_jobs WHERE account = ? AND ended_at >= ?",
-        (account, since),
-    ).fetchone()[0]
-    fell = 0.0 if before is None else (before.balance_usd or 0.0) - (heard.balance_usd or 0.0)
-    return fell - known - float(tools) / MICRO
+    living = {kernel for kernel in {each.kernel for each in moving} if lives(kernel)}
+    to_come = math.fsum(
+        each.price_usd
+        for each in moving
+        if (each.abandoned_at is None and each.kernel in living)
+        or each.ended_at is not None
+        or (each.sent_at or each.intended_at) > hour_ago
+    )
+    balance = heard.balance_usd or 0.0
+    return Funds(balance, heard.at, round(min(to_come, max(0.0, balance)), 6))
