@@ -81,9 +81,9 @@ class LedgerFile(Entries):
         return cls(store, kernel, clock)
 
     @classmethod
-    def in_memory_only(cls, home: Path, notice: str, *, clock: Callable[[], float] = time.time) -> LedgerFile:
+    def in_memory_only(cls, home: Path, notice: str) -> LedgerFile:
         """A ledger that ends with this kernel; `notice` says so, and why."""
-        return cls(Store.memory(home, notice), Kernel(home), clock)
+        return cls(Store.memory(home, notice), Kernel(home), time.time)
 
     def __enter__(self) -> LedgerFile:
         return self
