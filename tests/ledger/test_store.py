@@ -203,7 +203,7 @@ def test_money_is_flushed_and_requests_are_not(ledger: Ledger) -> None:
         levels.append(connection.execute("PRAGMA synchronous").fetchone()[0])
 
     ledger.store.write(look)
-    ledger.store.write(look, flush=False)
+    ledger.store.keep(look, flush=False)
     assert ledger.requests.enter(0.0, lambda *_: True)
     ledger.store.write(look)
     assert levels == [2, 1, 2]

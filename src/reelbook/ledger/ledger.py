@@ -71,7 +71,7 @@ class LedgerFile(Entries):
 
         Waits for other kernels for at most `busy_seconds`. `clock` returns epoch seconds.
         """
-        store = Store.open(home, busy_seconds)
+        store = Store(home, busy_seconds)
         kernel = Kernel(home)
         try:
             kernel.begin()
@@ -83,7 +83,7 @@ class LedgerFile(Entries):
     @classmethod
     def in_memory_only(cls, home: Path, notice: str) -> LedgerFile:
         """A ledger that ends with this kernel; `notice` says so, and why."""
-        return cls(Store.memory(home, notice), Kernel(home), time.time)
+        return cls(Store(home, in_memory=notice), Kernel(home), time.time)
 
     def __enter__(self) -> LedgerFile:
         return self

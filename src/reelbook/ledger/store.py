@@ -125,13 +125,7 @@ def _ready(path: Path) -> sqlite3.Connection:
     elif path.is_file():
         with contextlib.suppress(OSError):  # some network folders have no modes
             path.chmod(0o600)
-    connection = _at_newest_schema(path)
-    try:
-        _look_through(connection, path)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+    return _at_newest_schema(path)
 
 
 def _make_new(path: Path) -> None:
@@ -155,6 +149,12 @@ def _at_newest_schema(path: Path) -> sqlite3.Connection:
         connection.execute(f"PRAGMA journal_mode={'TRUNCATE' if on_network(path.parent) else 'WAL'}")
         connection.execute("PRAGMA synchronous=FULL")
         migrate(connection)
+        # It reads the whole file, too long for each start: a broken head or a missing tail shows by itself.
+        if suspicion(path).exists():
+            found = connection.execute("PRAGMA quick_check").fetchone()[0]
+            if found != "ok":
+                raise _sqlite_error(sqlite3.SQLITE_CORRUPT, found)
+            suspicion(path).unlink(missing_ok=True)
     except BaseException:
         connection.close()
         raise
@@ -204,14 +204,6 @@ def _connect(database: str, busy_seconds: float, *, uri: bool = False) -> sqlite
     return connection
 
 
-def _look_through(connection: sqlite3.Connection, path: Path) -> None:
-    # It reads the whole file, too long for each start: a broken head or a missing tail shows by itself.
-    if suspicion(path).exists():
-        found = connection.execute("PRAGMA quick_check").fetchone()[0]
-        if found != "ok":
-            raise _sqlite_error(sqlite3.SQLITE_CORRUPT, found)
-        suspicion(path).unlink(missing_ok=True)
-
 
 def _moved_aside(path: Path) -> Path:
     kept = path.with_name(f"ledger.damaged-{datetime.now():%Y%m%d-%H%M%S-%f}.db")
@@ -235,52 +227,33 @@ class Withdrawn(Exception):
 
 
 class Store:
-    """The file of one home, or memory alone. Any thread may use it.
+    """The file of one home; any thread may use it. Raises LedgerUnavailable where that can't be used.
 
-    `notice` is what there was to say when it was opened, `trouble` why the disk takes no writes now.
+    `notice` is what there was to say when it was opened, `trouble` why the disk takes no writes now. With
+    `in_memory`, which says so as its notice, it ends with the process and needs no file.
     """
 
-    def __init__(
-        self,
-        thread: _Thread,
-        connection: sqlite3.Connection,
-        path: Path,
-        *,
-        in_memory: bool = False,
-        notice: str | None = None,
-        busy_seconds: float = 0,
-    ) -> None:
-        self.path = path
-        self.in_memory = in_memory
-        self.notice = notice
+    def __init__(self, home: Path, busy_seconds: float = 0, *, in_memory: str | None = None) -> None:
+        self.path = home / FILE_NAME
+        self.in_memory = in_memory is not None
         self.trouble: str | None = None
-        self._thread = thread
-        self._connection = connection
-        self._busy_seconds = busy_seconds
+        self._thread = _Thread()
+        self._busy_seconds = min(busy_seconds, _IN_USE_SECONDS)
+
+        def open_it() -> tuple[sqlite3.Connection, str | None]:
+            return open_file(home, busy_seconds) if in_memory is None else (open_memory(), in_memory)
+
+        try:
+            self._connection, self.notice = self._thread.call(open_it)
+        except (OSError, NotImplementedError, sqlite3.Error, NewerLedger) as error:
+            self._thread.end(lambda: True)
+            raise unusable(error, self.path) from error
         self._copy: sqlite3.Connection | None = None  # of the ledger, while the disk takes no writes
         self._owed: deque[tuple[Work[Any], bool]] = deque()  # still to be written, in order
         self._locked = False
         self._damaged = False
         self._refused = ""
         self._told: list[Callable[[], None]] = []
-
-    @classmethod
-    def open(cls, home: Path, busy_seconds: float) -> Store:
-        """The store of `home`. Raises LedgerUnavailable where its file can't be used."""
-        path = home / FILE_NAME
-        thread = _Thread()
-        try:
-            connection, notice = thread.call(lambda: open_file(home, busy_seconds))
-        except (OSError, NotImplementedError, sqlite3.Error, NewerLedger) as error:
-            thread.end(lambda: True)
-            raise unusable(error, path) from error
-        return cls(thread, connection, path, notice=notice, busy_seconds=min(busy_seconds, _IN_USE_SECONDS))
-
-    @classmethod
-    def memory(cls, home: Path, notice: str) -> Store:
-        """A store that ends with the process, for those who want no file; `notice` says so."""
-        thread = _Thread()
-        return cls(thread, thread.call(open_memory), home / FILE_NAME, in_memory=True, notice=notice)
 
     def on_trouble(self, callback: Callable[[], None]) -> None:
         """Calls `callback` on the store's thread when `trouble` begins or ends."""
@@ -307,13 +280,12 @@ class Store:
         """The first row that a query gives; None where it gives none."""
         return next(iter(self.rows(query, *values)), None)
 
-    def write(self, work: Work[T], *, flush: bool = True, withdrawn: Callable[[], bool] = lambda: False) -> T:
+    def write(self, work: Work[T], *, withdrawn: Callable[[], bool] = lambda: False) -> T:
         """The result of `work`, done on the disk in a transaction of its own: all of it or nothing.
 
-        With `flush` it is on the disk when this returns, even if the power fails then; without, it survives
-        the end of the process. `work` may be done twice. While it waits for the file it is given up, with
-        Withdrawn, once the caller was interrupted or `withdrawn` says so. Raises LedgerUnavailable where the
-        disk doesn't take it, and then nothing was written.
+        It is on the disk when this returns, even if the power fails then. `work` may be done twice. While it
+        waits for the file it is given up, with Withdrawn, once the caller was interrupted or `withdrawn` says
+        so. Raises LedgerUnavailable where the disk doesn't take it, and then nothing was written.
         """
         interrupted = False
 
@@ -326,7 +298,7 @@ class Store:
             if self._copy is not None and not self._returned():
                 raise self._refusal()
             try:
-                return self._on_disk(wanted, flush)
+                return self._on_disk(wanted)
             except sqlite3.Error as error:
                 self._turned_to_copy(error)
                 raise self._refusal() from error
@@ -344,7 +316,8 @@ class Store:
     def keep(self, work: Work[T], *, flush: bool = True, lasting: bool = True) -> T:
         """The result of `work`, as in `write`; where the disk doesn't take it, done in memory until it does.
 
-        What isn't `lasting` only matters now, and isn't written to the disk afterwards.
+        Without `flush` it survives the end of the process, but not a loss of power. What isn't `lasting` only
+        matters now, and isn't written to the disk afterwards.
         """
 
         def keep() -> T:
@@ -380,7 +353,7 @@ class Store:
 
         return self._thread.end(close)
 
-    def _on_disk(self, work: Work[T], flush: bool) -> T:
+    def _on_disk(self, work: Work[T], flush: bool = True) -> T:
         return patiently(lambda: _transaction(self._connection, work, flush), self._busy_seconds)
 
     def _turned_to_copy(self, error: sqlite3.Error) -> sqlite3.Connection:
