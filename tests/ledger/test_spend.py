@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from ledger.doubles import (
-    Clock,
     Kernel,
     find,
     fox,
@@ -47,19 +46,15 @@ def test_every_state_counts_as_what_it_may_cost(ledger: Ledger) -> None:
     assert spend.committed_usd == 1.4512
 
 
-def test_a_session_counts_what_its_process_submitted_since_it_began(
-    ledger: Ledger, folder: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+def test_what_another_process_submits_is_not_this_sessions(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What came before it, and what another process submits, is the account's alone."""
+    """Nor is it where that one's number begins alike."""
     intend(ledger, fox())
-    clock.now += 10
-    with opened(folder, clock=clock) as later:
-        assert later.spend_here() == Spend(0.0, 0.0, 0.0)
-        intend(later, fox())
-        assert (later.spend_here().reserved_usd, later.spend().reserved_usd) == (0.25, 0.5)
-        for other in (os.getpid() + 1, os.getpid() // 10):  # a number that begins alike is another process
-            monkeypatch.setattr("os.getpid", lambda number=other: number)
-            assert later.spend_here() == Spend(0.0, 0.0, 0.0)
+    assert ledger.spend_here() == Spend(0.0, 0.25, 0.0)
+    for other in (os.getpid() + 1, os.getpid() // 10):
+        monkeypatch.setattr("os.getpid", lambda number=other: number)
+        assert ledger.spend_here() == Spend(0.0, 0.0, 0.0)
 
 
 def test_the_sums_are_those_of_one_moment(ledger: Ledger, folder: Path) -> None:

@@ -204,7 +204,6 @@ def _connect(database: str, busy_seconds: float, *, uri: bool = False) -> sqlite
     return connection
 
 
-
 def _moved_aside(path: Path) -> Path:
     kept = path.with_name(f"ledger.damaged-{datetime.now():%Y%m%d-%H%M%S-%f}.db")
     for ending in _COMPANIONS:
