@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import pytest
-from ledger.doubles import KEY, Kernel, heard, opened, race
+from ledger.doubles import KEY, Kernel, opened, race
 
 from reelbook.ledger import Ledger
 from reelbook.ledger.request_log import Instant
@@ -118,20 +118,6 @@ def test_machines_that_share_a_folder_go_by_the_clock_of_the_epoch(
     there = elsewhere(0, set_by=set_by)
     answered(ledger, there, asked(ledger, there).number)
     assert asked(other, at(10)).others == counts
-
-
-def test_all_processes_of_a_machine_share_its_steady_clock(kernel: Kernel) -> None:
-    """What another process calls now lies between two moments here."""
-    process = kernel("""
-from reelbook.ledger.request_log import Instant
-now = Instant.now()
-say(now.steady, now.boot)
-wait()
-""")
-    before = Instant.now()
-    steady, boot = heard(process).split()
-    assert before.steady < float(steady) < Instant.now().steady
-    assert boot == before.boot
 
 
 def test_old_requests_are_forgotten(ledger: Ledger) -> None:

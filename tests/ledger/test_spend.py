@@ -82,10 +82,7 @@ def test_the_limit_may_be_reached_and_not_passed(ledger: Ledger) -> None:
     assert len(find(ledger)) == 3
     assert caught.value.committed_usd == pytest.approx(0.3)
     assert (caught.value.limit_usd, caught.value.needed_usd) == (0.3, 0.05)
-    assert str(caught.value) == (
-        "This clip for about $0.05 would pass the spending limit of $0.30: $0.30 reserved for clips on their "
-        "way so far. Nothing was sent. Raise the limit, or ask for less."
-    )
+    assert "$0.05 would pass the spending limit of $0.30: $0.30 reserved" in str(caught.value)
     again = pickle.loads(pickle.dumps(caught.value))
     assert (str(again), vars(again)) == (str(caught.value), vars(caught.value))
 
