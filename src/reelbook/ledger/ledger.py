@@ -199,7 +199,9 @@ class Ledger(Entries):
         others: list[CellId] = []
         cell = next((each.place.cell_id for each in batch if each.place is not None), None)
         if cell is not None and not again:
-            others = [each for each in self._cell_ids(batch) if is_another(each, cell)]
+            twins = self.store.read(lambda db: [twin for each in batch for twin in self._twins(db, each)])
+            named = {twin.place.cell_id for twin in twins if twin.place and twin.place.cell_id}
+            others = [each for each in named if is_another(each, cell)]  # which may read notebooks
 
         def earlier(db: sqlite3.Connection, each: Submission) -> Entry | None:
             if each.cell is not None:
@@ -472,7 +474,12 @@ class Ledger(Entries):
         That is the last one before what is uncertain; others may have asked for any period since.
         """
         uncertain = self.uncertain_entries()
-        return self.samples.period_days(uncertain[0].sent_at if uncertain else None) or USAGE_DAYS
+        row = self.store.row(
+            "SELECT period_days FROM samples WHERE account = ? AND total_requests IS NOT NULL "
+            "AND period_days > 0 ORDER BY at < coalesce(?, 9e99) DESC, at DESC, id DESC LIMIT 1",
+            *(self.account.id, uncertain[0].sent_at if uncertain else None),
+        )
+        return USAGE_DAYS if row is None else int(row["period_days"])
 
     # Helpers.
 
@@ -539,11 +546,6 @@ class Ledger(Entries):
             *(self.account.id, cell_id, place.nth, new.sameness),
             *_NOT_MADE,
         )
-
-    def _cell_ids(self, batch: Sequence[Submission]) -> set[CellId]:
-        """The cells that have asked for the same before and have ids: each may be another cell."""
-        twins = self.store.read(lambda db: [twin for each in batch for twin in self._twins(db, each)])
-        return {twin.place.cell_id for twin in twins if twin.place and twin.place.cell_id}
 
 
 # The names of two states are literals where an index has them: it wouldn't be used otherwise.

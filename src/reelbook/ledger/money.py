@@ -136,15 +136,6 @@ class Samples(Part):
         )
         return [read(Sample, row) for row in rows]
 
-    def period_days(self, before: float | None) -> int | None:
-        """The period of the last usage before that moment; of the last one of all if there was none."""
-        rows = self._store.rows(
-            "SELECT period_days FROM samples WHERE account = ? AND total_requests IS NOT NULL "
-            "AND period_days > 0 ORDER BY at < coalesce(?, 9e99) DESC, at DESC, id DESC LIMIT 1",
-            *(self._account, before),
-        )
-        return int(rows[0][0]) if rows else None
-
 
 @dataclass(frozen=True)
 class Funds:
