@@ -122,7 +122,7 @@ def test_a_ledger_closed_with_a_full_disk_leaves_rows_that_can_be_believed(
 
 def test_a_file_that_stays_locked_is_returned_to(folder: Path) -> None:
     """Another program holds the lock for long: it is named, and what was learnt is written later."""
-    with opened(folder, busy_seconds=0.05) as ledger:
+    with opened(folder) as ledger:
         first = intend(ledger, fox()).entry
         with locked_by_process(folder) as number:
             with pytest.raises(LedgerLocked, match=rf"Nothing was sent.* process {number} \(.*has locked it"):
@@ -331,16 +331,19 @@ LedgerFile.open(pathlib.Path({str(folder)!r}))
 
 
 @pytest.mark.parametrize("how", ["by SQLite", "at its opening"])
-def test_a_locked_file_is_waited_for_and_not_done_without(folder: Path, how: str) -> None:
+def test_a_locked_file_is_waited_for_and_not_done_without(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
     """It is left as it is, and the next kernel that finds it free has all that is in it."""
     filled(folder, 3)
+    monkeypatch.setattr(store, "_OPENING_SECONDS", 0.05)
     with closing(sqlite3.connect(folder / "ledger.db", isolation_level=None)) as holder:
         if how == "by SQLite":
             holder.execute("PRAGMA locking_mode=EXCLUSIVE")
             holder.execute("BEGIN EXCLUSIVE")
         with FileLock(folder / "ledger.lock") if how == "at its opening" else nullcontext():
             with pytest.raises(LedgerLocked, match=r"program has locked it.* home=… or REELBOOK_HOME"):
-                left_open(folder, busy_seconds=0.05)
+                left_open(folder)
     with opened(folder) as again:
         assert again.store.notice is None
         assert len(find(again)) == 3

@@ -34,7 +34,6 @@ from .sweeps import NewSweep, Sweeps
 from .tool_calls import ToolCalls, ToolJob, ToolJobs
 from .votes import Votes
 
-BUSY_SECONDS: Final = 20.0  # when opening: long enough for many kernels on a slow disk
 # Each later kernel asks again about a job that the service didn't know, but not for ever.
 GIVEN_UP_SECONDS: Final = 7 * 86_400.0
 USAGE_DAYS: Final = 30
@@ -64,14 +63,12 @@ class LedgerFile(Entries):
         self.tool_calls = ToolCalls(store, clock)
 
     @classmethod
-    def open(
-        cls, home: Path, *, busy_seconds: float = BUSY_SECONDS, clock: Callable[[], float] = time.time
-    ) -> LedgerFile:
-        """The file of `home`, created if there is none. Raises LedgerUnavailable where it can't be used.
+    def open(cls, home: Path, *, clock: Callable[[], float] = time.time) -> LedgerFile:
+        """The file of `home`, created if there is none; `clock` returns epoch seconds.
 
-        Waits for other kernels for at most `busy_seconds`. `clock` returns epoch seconds.
+        Waits up to twenty seconds for other kernels. Raises LedgerUnavailable where it can't be used.
         """
-        store = Store(home, busy_seconds)
+        store = Store(home)
         kernel = Kernel(home)
         try:
             kernel.begin()

@@ -45,6 +45,7 @@ FILE_NAME: Final = "ledger.db"
 # SQLite retries often only early in a wait, and hears no Stop meanwhile: a long wait is many short ones.
 _SLICE_SECONDS: Final = 0.1
 _PAUSE_SECONDS: Final = 0.01
+_OPENING_SECONDS: Final = 20.0  # long enough for many kernels on a slow disk
 # The session's thread waits here too, with all its jobs; and a person is to be told within a second.
 _IN_USE_SECONDS: Final = 0.5
 _RETURN_SECONDS: Final = 0.5
@@ -54,28 +55,28 @@ _DAMAGE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _MISSING: Final = "A job that is missing goes on at the service: take it up by its id with session.job(id)."
 
 
-def open_file(home: Path, busy_seconds: float) -> tuple[sqlite3.Connection, str | None]:
+def open_file(home: Path) -> tuple[sqlite3.Connection, str | None]:
     """A connection to the ledger of `home`, and what there is to say about it.
 
-    Waits `busy_seconds` for other kernels. Raises OSError, sqlite3.Error, filelock.Timeout or NewerLedger.
+    Waits for other kernels. Raises OSError, sqlite3.Error, filelock.Timeout or NewerLedger.
     """
     home.mkdir(parents=True, exist_ok=True)
     path = home / FILE_NAME
     # One at a time: of two kernels that find the file damaged or new, the second finds the first one's work.
-    with acquire(FileLock(home / "ledger.lock"), busy_seconds):
+    with acquire(FileLock(home / "ledger.lock"), _OPENING_SECONDS):
         if path.is_file() and path.stat().st_size == 0:
-            return _begun_anew(path, busy_seconds, "empty")
+            return _begun_anew(path, "empty")
         try:
-            return patiently(lambda: _ready(path), busy_seconds), None
+            return patiently(lambda: _ready(path), _OPENING_SECONDS), None
         except sqlite3.Error as error:
             if not is_damage(error):
                 raise
-        return _begun_anew(path, busy_seconds, "damaged")
+        return _begun_anew(path, "damaged")
 
 
 def open_memory() -> sqlite3.Connection:
     """An empty ledger that ends with the process."""
-    connection = _connect(":memory:", 0)
+    connection = _connect(":memory:")
     migrate(connection)
     return connection
 
@@ -144,7 +145,7 @@ def _remove(path: Path) -> None:
 
 
 def _at_newest_schema(path: Path) -> sqlite3.Connection:
-    connection = _connect(str(path), _SLICE_SECONDS)
+    connection = _connect(str(path))
     try:
         connection.execute(f"PRAGMA journal_mode={'TRUNCATE' if on_network(path.parent) else 'WAL'}")
         connection.execute("PRAGMA synchronous=FULL")
@@ -161,7 +162,7 @@ def _at_newest_schema(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _begun_anew(path: Path, busy_seconds: float, damage: str) -> tuple[sqlite3.Connection, str]:
+def _begun_anew(path: Path, damage: str) -> tuple[sqlite3.Connection, str]:
     """A new ledger in place of a damaged or empty one, with all that can still be read.
 
     That is from the file itself, or else from the newest one that was damaged before it.
@@ -169,7 +170,7 @@ def _begun_anew(path: Path, busy_seconds: float, damage: str) -> tuple[sqlite3.C
     earlier = sorted(path.parent.glob("ledger.damaged-*.db"), reverse=True)
     kept = _moved_aside(path)
     suspicion(path).unlink(missing_ok=True)
-    connection = patiently(lambda: _ready(path), busy_seconds)
+    connection = patiently(lambda: _ready(path), _OPENING_SECONDS)
     copy, saved = kept, 0
     for copy in (kept, *earlier):
         if saved := _saved(copy, connection):
@@ -190,15 +191,15 @@ def _saved(path: Path, connection: sqlite3.Connection) -> int:
     """How many entries of a damaged file could be saved."""
     # Read-only, or closing it would write the journal into the file whose bytes are to be kept.
     as_it_is = f"{path.resolve().as_uri()}?mode=ro"
-    with contextlib.suppress(sqlite3.Error), contextlib.closing(_connect(as_it_is, 0, uri=True)) as broken:
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(_connect(as_it_is, uri=True)) as broken:
         broken.execute("PRAGMA writable_schema=ON")  # the only way into a file that was cut short
         return rescue(broken, connection)
     return 0
 
 
-def _connect(database: str, busy_seconds: float, *, uri: bool = False) -> sqlite3.Connection:
+def _connect(database: str, *, uri: bool = False) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        database, timeout=busy_seconds, isolation_level=None, check_same_thread=False, uri=uri
+        database, timeout=_SLICE_SECONDS, isolation_level=None, check_same_thread=False, uri=uri
     )
     connection.row_factory = sqlite3.Row
     return connection
@@ -232,15 +233,14 @@ class Store:
     `in_memory`, which says so as its notice, it ends with the process and needs no file.
     """
 
-    def __init__(self, home: Path, busy_seconds: float = 0, *, in_memory: str | None = None) -> None:
+    def __init__(self, home: Path, *, in_memory: str | None = None) -> None:
         self.path = home / FILE_NAME
         self.in_memory = in_memory is not None
         self.trouble: str | None = None
         self._thread = _Thread()
-        self._busy_seconds = min(busy_seconds, _IN_USE_SECONDS)
 
         def open_it() -> tuple[sqlite3.Connection, str | None]:
-            return open_file(home, busy_seconds) if in_memory is None else (open_memory(), in_memory)
+            return open_file(home) if in_memory is None else (open_memory(), in_memory)
 
         try:
             self._connection, self.notice = self._thread.call(open_it)
@@ -265,7 +265,7 @@ class Store:
             if self._copy is not None:
                 return work(self._copy)
             try:
-                return patiently(lambda: work(self._connection), self._busy_seconds)
+                return patiently(lambda: work(self._connection), _IN_USE_SECONDS)
             except sqlite3.Error as error:
                 return work(self._turned_to_copy(error))
 
@@ -353,7 +353,7 @@ class Store:
         return self._thread.end(close)
 
     def _on_disk(self, work: Work[T], flush: bool = True) -> T:
-        return patiently(lambda: _transaction(self._connection, work, flush), self._busy_seconds)
+        return patiently(lambda: _transaction(self._connection, work, flush), _IN_USE_SECONDS)
 
     def _turned_to_copy(self, error: sqlite3.Error) -> sqlite3.Connection:
         """Goes on in memory, with what can still be read from the disk.
