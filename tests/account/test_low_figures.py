@@ -47,8 +47,8 @@ def test_a_low_figure_makes_no_room(accepted: dict[str, Any], completed: dict[st
 
     with session_of(handle, max_spend=1.0) as (session, _), without_spend_warnings():
         for _ in range(4):
-            job = session.text_to_video("a fox")
-            until(lambda job=job: job.state == state)
+            session.text_to_video("a fox")
+            until(lambda: {job.state for job in session.jobs()} == {state})
         with pytest.raises(errors.SpendLimitReached):
             session.text_to_video("a fox")
         assert session.spending().of_key.committed_usd == 1.0

@@ -288,6 +288,9 @@ class Ledger(Entries):
         estimated_duration_seconds: float | None = None,
     ) -> None:
         """The service accepted it (interface, POST generate/...): its id, and the estimates with it."""
+        known: dict[str, Any] = {}
+        if estimated_cost_usd is not None:
+            known["estimated_cost_usd"] = estimated_cost_usd
         self._change(
             entry_id,
             state=wire.PENDING,
@@ -295,7 +298,7 @@ class Ledger(Entries):
             accepted_at=self._clock(),
             estimated_duration_seconds=estimated_duration_seconds,
             error=None,
-            **({} if estimated_cost_usd is None else {"estimated_cost_usd": estimated_cost_usd}),
+            **known,
         )
         self.file.received = [*self.file.received, request_id] if self.store.trouble else []
 
