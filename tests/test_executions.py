@@ -15,8 +15,7 @@ import pytest
 from support.kernels import Kernel
 
 import reelbook
-from reelbook.executions import current_execution, is_another
-from reelbook.ledger import CellId
+from reelbook.executions import CellId, current_execution, is_another
 from reelbook.sandbox import server
 
 # `buy` gives the number of the ledger's entry, so that nobody has to wait for the service.

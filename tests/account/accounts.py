@@ -45,13 +45,14 @@ def entry(number: int, state: str = "uncertain", *, sent: float = 0.0, **known: 
         "id": number,
         "account_id": 1,
         "state": state,
-        "record": asked | {name: known.pop(name) for name in FIELDS if name in known},
+        "record": asked | {name: known[name] for name in FIELDS if name in known},
         "kernel": "k",
         "intended_at": NOON + sent,
         "sent_at": NOON + sent,
         "estimated_cost_usd": 0.25,
         "marks": Marks(),
         "ended_at": NOON + sent + 2.0 if state == "uncertain" else None,
+        **asked,
         **known,
     }
     return Entry(**{name: given.get(name) for name in Entry.__dataclass_fields__})  # type: ignore[arg-type]  # as a row

@@ -16,7 +16,6 @@ from support.waiting import until
 import reelbook as rb
 from reelbook import errors, settings
 from reelbook.account.keys import is_preview
-from reelbook.client import AsyncClient
 from reelbook.models import ApiKey
 from reelbook.sandbox.accounts import Accounts, Key
 from reelbook.sandbox.handle import Sandbox, handle_on
@@ -36,15 +35,6 @@ def used(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(Accounts, "authenticate", noting)
     return arrived
-
-
-def settle(session: rb.Session) -> None:
-    """Waits for what is under way with a former key."""
-
-    async def done(client: AsyncClient) -> None:
-        await client.former_keys_done()
-
-    session._call(done)
 
 
 @pytest.mark.parametrize("kind", ["answer_lost", "broken_json", "500"])
@@ -123,7 +113,7 @@ def test_no_job_is_lost_while_the_key_is_changed(
     batch = session.submit_many([f"a fox {n}" for n in range(10)], duration_seconds=1)
     until(lambda: sum(job.request_id is not None for job in batch) >= 5)
     rotation = session.keys.rotate("second")
-    settle(session)
+    session._call(lambda client: client.former_keys_done())  # with the former key
     changed_at = len(used)
     rotation.revoke_old()
     assert len(batch.results(60)) == 10
@@ -196,25 +186,21 @@ def test_a_key_that_is_lost_or_does_not_work_changes_nothing(
 
 def test_a_new_key_that_does_not_see_the_clips_is_not_used(home: Path) -> None:
     """Whether one key sees another's clips isn't said anywhere: one under way is asked about."""
-    sent: list[tuple[str, str | None]] = []
+    keys: list[str | None] = []
+    pending = {"request_id": "r1", "status": "pending", "estimated_cost_usd": 0.05}
+    bodies = {
+        "POST /api/v1/generate": pending,
+        "GET /api/v1/status": pending,
+        "POST /api/v1/keys": {"key_id": "k2", "name": "second", "api_key": "sk-planted-new"},
+        "GET /api/v1/keys": {"api_keys": [], "count": 0},
+        "": {"balance_usd": 1.0, "total_spent_usd": 0.0},
+    }
 
     def answer(exchange: Exchange) -> None:
-        line, key = exchange.first_line, exchange.header("authorization")
-        sent.append((line, key))
-        if line.startswith("POST /api/v1/generate"):
-            body = {"request_id": "r1", "status": "pending", "estimated_cost_usd": 0.05}
-        elif line.startswith("GET /api/v1/status"):
-            if key == "Bearer sk-planted-new":
-                exchange.answer(404, b'{"detail": "unknown"}')
-                return
-            body = {"request_id": "r1", "status": "pending", "estimated_cost_usd": 0.05}
-        elif line.startswith("POST /api/v1/keys"):
-            body = {"key_id": "k2", "name": "second", "api_key": "sk-planted-new", "rate_limit": 10}
-        elif line.startswith("GET /api/v1/keys"):
-            body = {"api_keys": [], "count": 0}
-        else:
-            body = {"balance_usd": 1.0, "total_spent_usd": 0.0}
-        exchange.answer(200, json.dumps(body).encode())
+        keys.append(exchange.header("authorization"))
+        body = next(body for line, body in bodies.items() if exchange.first_line.startswith(line))
+        unknown = body is pending and keys[-1] == "Bearer sk-planted-new"
+        exchange.answer(404 if unknown else 200, json.dumps(body).encode())
 
     with session_of(answer) as (session, _):
         job = session.text_to_video("a fox", duration_seconds=1)
@@ -222,9 +208,9 @@ def test_a_new_key_that_does_not_see_the_clips_is_not_used(home: Path) -> None:
         with pytest.raises(errors.RotationFailed, match="doesn't see the clip r1") as failed:
             session.keys.rotate("second")
         assert "sk-planted" not in str(failed.value)
-        done = len(sent)
+        done = len(keys)
         session.balance()
-        assert {key for _, key in sent[done:]} == {f"Bearer {KEY}"}
+        assert set(keys[done:]) == {f"Bearer {KEY}"}
 
 
 def test_the_former_key_must_be_known_to_be_revoked(

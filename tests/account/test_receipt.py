@@ -72,22 +72,12 @@ def test_the_file_has_a_line_for_each_clip_and_the_sums(tmp_path: Path) -> None:
     first, second, total = lines(made)
     assert tuple(first) == COLUMNS
     assert {"asked_seconds", "actual_seconds", "cost_usd"} <= set(COLUMNS)
-    assert datetime.fromisoformat(first["submitted_at"]).timestamp() == pytest.approx(
-        made.rows[0].submitted_at.timestamp()
-    )
-    assert (first["prompt"], first["seed"], first["request_id"], first["actual_seconds"]) == (
-        'a "fox",\nfür Bär',
-        "",
-        "",
-        "",
-    )
+    assert datetime.fromisoformat(first["submitted_at"]) == made.rows[0].submitted_at
+    assert first["prompt"] == 'a "fox",\nfür Bär'
+    assert first["seed"] == first["request_id"] == first["actual_seconds"] == ""
     assert (second["seed"], second["request_id"], second["cost_usd"]) == (str(2**70), "req_2", "0.25")
-    assert (total["submitted_at"], total["actual_seconds"], total["cost_usd"], total["cost_is"]) == (
-        "total",
-        "10",
-        "0.5",
-        "charged",
-    )
+    sums = [total[name] for name in ("submitted_at", "actual_seconds", "cost_usd", "cost_is")]
+    assert sums == ["total", "10", "0.5", "charged"]
 
 
 @pytest.mark.parametrize("begin", ["=", "+", "-", "@", "\t=", " =", "\r", "\n="])
@@ -104,11 +94,8 @@ def test_the_table_for_the_page_shows_text_as_text() -> None:
     made = receipt({"prompt": "<img src=x onerror=alert(1)>"}, name="<b>")
     page = made._repr_html_()
     assert page.startswith('<table class="mathjax_ignore tex2jax_ignore">')  # no formula between two "$"
-    assert ("<img" in page, "&lt;img" in page, "<b>" in page.replace("<caption><b>", "")) == (
-        False,
-        True,
-        True,
-    )
+    assert "<img" not in page
+    assert "&lt;img" in page
     assert "&lt;b&gt;" in page
     many = Receipt(made.rows * 103, "fog")
     assert "and 3 more" in many._repr_html_()

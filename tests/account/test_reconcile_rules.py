@@ -143,15 +143,10 @@ def test_known_clips_explain_what_they_cost() -> None:
 
 @pytest.mark.parametrize(
     ("mine", "habit", "usage", "answer"),
-    [
+    [  # a clip that isn't posted yet, a failed job that was paid back, and one that isn't counted
         (Truth(7.9 * HOUR, 7.9 * HOUR + 60, follows=HOUR), LATE, False, "can't tell"),
         (Truth(-60, 60, clip=False), HABIT, False, "can't tell"),
         (Truth(30, 60, clip=False), LATE, True, "not accepted"),
-    ],
-    ids=[
-        "a clip that isn't posted yet",
-        "a failed job that was paid back",
-        "a failed job that isn't counted",
     ],
 )
 def test_an_own_job_that_explains_less_than_it_may_is_allowed_for(
@@ -208,7 +203,6 @@ class World:
     uncertain: list[Entry]
     taken: list[Truth | None]
     own: list[Truth]
-    strangers: list[Truth]
     samples: list[Sample]
 
     def findings(self, *, alone: bool, rules: Rules) -> list[Finding]:
@@ -243,7 +237,7 @@ def world(data: st.DataObject, habit: Habit, *, strangers: bool, lag: float) -> 
         usage = data.draw(st.booleans())
         requests = sum(job.ended + 10 <= at for job in own) + 2 * len(samples)
         samples.append(figures(everything, habit, at, requests=requests, usage=usage or at == now))
-    return World(uncertain, taken, own, others, samples)
+    return World(uncertain, taken, own, samples)
 
 
 def check_not_accepted(found: Finding, truth: Truth | None, habit: Habit) -> None:

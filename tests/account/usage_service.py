@@ -6,7 +6,9 @@ import math
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from reelbook.account.usage import KnownUsage, Reading, Totals, UsageSpan, began_at, next_days
+import pytest
+
+from reelbook.account.usage import KnownUsage, Reading, Totals, UsageSpan, began_at, next_days, spans
 
 DAY = 86_400.0
 MIDNIGHT = 20_000 * DAY
@@ -27,12 +29,9 @@ class Service:
         """USD dated after `since` and posted by `now`."""
         return sum(usd for at, usd in self.events if since < at <= now - self.late)
 
-    def spent(self, now: float) -> float:
-        return self.used(-math.inf, now)
-
     def usage(self, days: int, now: float) -> Totals:
         usd = self.used(began_at(now, days, self.reading), now)
-        spent = self.spent(now) if self.tells_spent else None
+        spent = self.used(-math.inf, now) if self.tells_spent else None
         self.answers.append(Totals(now, days, usd, 20 * usd, 2 * usd, spent))
         return self.answers[-1]
 
@@ -41,23 +40,24 @@ class Service:
 
 
 def refine(
-    service: Service,
-    now: float,
-    *,
-    days: int = 30,
-    kept: tuple[Totals, ...] = (),
-    most: int = 1000,
-    each: float = 6.0,
-    reading: Reading | None = None,
+    service: Service, now: float, *, days: int = 30, kept: tuple[Totals, ...] = ()
 ) -> tuple[KnownUsage, int]:
-    """Asks as a session would, every `each` seconds; what is known then, and how many questions it took."""
-    known = KnownUsage(days, now, kept, reading=reading or service.reading)
+    """Asks as a session would, every six seconds; what is known then, and how many questions it took."""
+    known = KnownUsage(days, now, kept, reading=service.reading)
     asked: list[int] = []
-    while len(asked) < most and (wanted := next_days(known, asked)) is not None:
+    while (wanted := next_days(known, asked)) is not None:
         asked.append(wanted)
-        known = replace(known, answers=(*known.answers, service.usage(wanted, now)))
-        now += each
+        known = replace(known, answers=(*known.answers, service.usage(wanted, now + 6 * (len(asked) - 1))))
     return known, len(asked)
+
+
+def assert_right(service: Service, known: KnownUsage) -> None:
+    """Every span's money is what was spent in it, and so are its seconds and requests where they are told."""
+    for span in spans(known):
+        truth = service.truth(span)
+        assert span.usd == pytest.approx(truth, abs=1e-6)
+        assert span.seconds in (None, pytest.approx(20 * truth, abs=0.01))
+        assert span.requests in (None, pytest.approx(2 * truth, abs=0.01))
 
 
 def busy(seed: int, days: int, share: float, now: float = AFTERNOON) -> list[tuple[float, float]]:

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from support.ledgers import ledger_in
 
-from reelbook.ledger import Entry, Ledger, LedgerFile, Place, Submission
+from reelbook.executions import Place
+from reelbook.ledger import Entry, Ledger, LedgerFile, Submission
 from reelbook.ledger.search import Filter
 from reelbook.media.images import PreparedImage
 from reelbook.requests import JobRequest
@@ -112,6 +113,15 @@ def heard(process: subprocess.Popen[str]) -> str:
     """The next line that a process says."""
     assert process.stdout is not None
     return process.stdout.readline().strip()
+
+
+def race(kernel: Kernel, code: str) -> list[str]:
+    """What two kernels say that run the code at the same moment."""
+    kernels = [kernel(f"say('ready')\nwait()\n{code}\nwait()") for _ in range(2)]
+    assert [heard(each) for each in kernels] == ["ready"] * 2
+    for each in kernels:
+        tell(each)
+    return [heard(each) for each in kernels]
 
 
 def tell(process: subprocess.Popen[str]) -> None:

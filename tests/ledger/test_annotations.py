@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from ledger.doubles import KEY, Clock, find, fox, intend, opened
-from support.read_only import read_only
 
 from reelbook.ledger import Ledger, Marks
 
@@ -75,15 +74,3 @@ def test_picks_are_read_in_the_order_of_picking(ledger: Ledger) -> None:
     ledger.annotations.mark(second, Marks())
     assert [each.id for each in ledger.annotations.picks()] == [third, first]
     assert [each.id for each in ledger.annotations.picks(20.0)] == [first]
-
-
-def test_marks_are_kept_while_the_disk_takes_no_writes(ledger: Ledger) -> None:
-    """What was marked before and what is marked meanwhile are there, and on the disk afterwards."""
-    number = entry(ledger)
-    ledger.annotations.mark(number, Marks(note="mind", tags=("keep",)))
-    with read_only(ledger):
-        ledger.annotations.mark(number, Marks(5.0, "mind", ("keep",)))
-        assert ledger.store.trouble is not None
-        assert [each.marks.note for each in find(ledger, tag="keep")] == ["mind"]
-    ledger.store.prove_writable()
-    assert [each.marks.picked for each in find(ledger, tag="keep")] == [True]

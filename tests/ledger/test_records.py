@@ -1,55 +1,11 @@
-"""The ledger's values: places, accounts, money and states."""
+"""The words of the ledger's values: services and states."""
 
 from __future__ import annotations
 
-from contextlib import closing
-from datetime import UTC, datetime
-
 import pytest
-from ledger.doubles import fox, intend
 
 from reelbook.errors import InvalidInput
-from reelbook.executions import CellId
-from reelbook.ledger import Ledger, Marks, Place, Spend, records
-from reelbook.ledger.store import open_memory
-from reelbook.secret import Secret
-
-HERE = CellId("c1", "Wednesday", "a.ipynb")
-
-
-def test_a_place_is_known_by_its_label_its_id_or_its_text() -> None:
-    """The id counts only where both have one, and only while it is the same."""
-    once, cell = Place.once("intro"), Place("hash", 2, HERE)
-    assert (once.label, cell.label) == ("intro", None)
-    assert once.known_by(once) == "label"
-    assert cell.known_by(cell) == "id"
-    assert cell.known_by(Place("hash", 2)) == "text"
-    assert cell.known_by(Place("hash", 2, CellId("c2", "Wednesday", "a.ipynb"))) == "text"
-
-
-def test_an_entry_gives_back_what_was_asked_for(ledger: Ledger) -> None:
-    """And tells the run that submitted it."""
-    submission = fox(experiment="light", place=Place("hash", 1, HERE))
-    entry = intend(ledger, submission).entry
-    assert entry.request == submission.request
-    assert (entry.marks, entry.estimated_cost_usd) == (Marks(), 0.25)
-    assert submission.request.sameness == fox().request.sameness != fox(prompt="a hen").request.sameness
-    run = fox(place=Place("hash")).earlier_run(entry)
-    assert (run.known_by, run.notebook) == ("text", "a.ipynb")
-    assert run.at.astimezone(UTC) == datetime(2027, 1, 15, 8, tzinfo=UTC)
-
-
-def test_an_account_in_use_is_restored(ledger: Ledger) -> None:
-    """Into a ledger that lost it; twice is once."""
-    first = ledger.account
-    ledger.change_key(Secret("sk-later"))
-    later = ledger.account
-    with closing(open_memory()) as empty:
-        for _ in range(2):
-            records.restore(empty, first)
-            records.restore(empty, later)
-        assert [row["id"] for row in empty.execute("SELECT id FROM accounts")] == [first.id]
-        assert empty.execute("SELECT account FROM later_keys").fetchall()[0][0] == first.id
+from reelbook.ledger import records
 
 
 @pytest.mark.parametrize(
@@ -64,14 +20,6 @@ def test_an_account_in_use_is_restored(ledger: Ledger) -> None:
 def test_a_service_is_known_by_its_origin(service: str, origin: str) -> None:
     """What is no address is taken as it is."""
     assert records.origin(service) == origin
-
-
-def test_money_is_kept_in_whole_millionths() -> None:
-    """Three times ten cents are thirty; what no service can mean stays in the file's range."""
-    assert records.micro(0.1) * 3 == records.micro(0.3) == 300_000
-    assert (records.usd(250_000), records.usd(None)) == (0.25, None)
-    assert records.micro(1e30) == -records.micro(-1e30) == 10**15
-    assert Spend(0.1, 0.1, 0.1).committed_usd == 0.3
 
 
 def test_states_are_named_in_a_persons_words() -> None:

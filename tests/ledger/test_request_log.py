@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import pytest
-from ledger.doubles import KEY, Kernel, heard, opened, tell
+from ledger.doubles import KEY, Kernel, opened, race
 
 from reelbook.ledger import Ledger
 from reelbook.ledger.request_log import Instant
@@ -120,20 +120,6 @@ def test_machines_that_share_a_folder_go_by_the_clock_of_the_epoch(
     assert asked(other, at(10)).others == counts
 
 
-def test_all_processes_of_a_machine_share_its_steady_clock(kernel: Kernel) -> None:
-    """What another process calls now lies between two moments here."""
-    process = kernel("""
-from reelbook.ledger.request_log import Instant
-now = Instant.now()
-say(now.steady, now.boot)
-wait()
-""")
-    before = Instant.now()
-    steady, boot = heard(process).split()
-    assert before.steady < float(steady) < Instant.now().steady
-    assert boot == before.boot
-
-
 def test_old_requests_are_forgotten(ledger: Ledger) -> None:
     """The table doesn't grow with the years."""
     for minute in range(100):
@@ -144,18 +130,10 @@ def test_old_requests_are_forgotten(ledger: Ledger) -> None:
 def test_two_kernels_never_both_take_the_last_place(kernel: Kernel) -> None:
     """Both enter as fast as they can, each while its own and the others' are under ten: ten in all."""
     code = """
-say("ready")
-wait()
 own = 0
 for n in range(50):
     fits = lambda others, told: own + len(others) < 10
     own += ledger.requests.enter(0.0, fits) is not None
 say(own)
-wait()
 """
-    kernels = [kernel(code), kernel(code)]
-    for each in kernels:
-        assert heard(each) == "ready"
-    for each in kernels:
-        tell(each)
-    assert sum(int(heard(each)) for each in kernels) == 10
+    assert sum(map(int, race(kernel, code))) == 10

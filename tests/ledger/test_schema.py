@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from ledger.doubles import find, fox, intend, left_open, opened
 
-from reelbook.ledger import CellId, Ledger, Marks, Place, Sample, Spend, schema
+from reelbook.executions import CellId, Place
+from reelbook.ledger import Ledger, Marks, Sample, Spend, schema
 from reelbook.ledger.schema import NUMBER, PASSING, TABLES, migrate, rescue
 from reelbook.ledger.store import open_memory
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.live import connected, session_of
 from support.raw_server import Exchange, raw_server
 from support.waiting import until
 
@@ -48,10 +49,9 @@ def test_the_intent_is_on_the_disk_before_the_request_goes_out(home: Path) -> No
         else:
             exchange.answer(404)
 
-    with raw_server(look) as service:
-        with rb.connect("live", api_key="sk-planted-books", base_url=service.url) as session:
-            job = session.text_to_video("a fox", **FOX)
-            until(lambda: job.request_id)
+    with session_of(look) as (session, _):
+        job = session.text_to_video("a fox", **FOX)
+        until(lambda: job.request_id)
     assert states == ["sending"]
     with LedgerFile.open(home) as after:
         assert [entry.request_id for entry in after.find()] == ["req_1"]
@@ -106,15 +106,14 @@ def test_a_lost_answer_is_kept_as_uncertain_counted_and_never_sent_again_by_itse
     """What it may have cost is held against the limit. Its cell, run again, tells of it and sends nothing."""
     run_cell(monkeypatch, "cell", 1)
     with raw_server(lambda e: e.answer(404) if "about" in e.first_line else None) as service:
-        arguments: Any = {"api_key": "sk-planted-books", "base_url": service.url, "max_spend": 0.07}
-        with rb.connect("live", **arguments) as session:
+        with connected(service, max_spend=0.07) as session:
             with pytest.warns(errors.SpendingWarning), pytest.raises(errors.SubmissionUncertain):
                 session.text_to_video("a fox", **FOX).result(30)
             assert session.spending().of_key.uncertain_usd == 0.05
             with pytest.raises(errors.SpendLimitReached):
                 session.text_to_video("an owl", **FOX)
         run_cell(monkeypatch, "cell", 2)
-        with rb.connect("live", **arguments) as later:
+        with connected(service, max_spend=0.07) as later:
             job = later.text_to_video("a fox", **FOX)
             with pytest.raises(errors.SubmissionUncertain):
                 job.result(60)
@@ -136,7 +135,8 @@ def test_what_a_killed_kernel_never_sent_uses_up_no_limit_and_is_bought_now(sand
     """Also in a script, which takes up nothing by itself."""
     write = f"""
 import os, pathlib
-from reelbook.ledger import LedgerFile, Place, Submission
+from reelbook.executions import Place
+from reelbook.ledger import LedgerFile, Submission
 from reelbook.requests import JobRequest
 from reelbook.secret import Secret
 ledger = LedgerFile.open(pathlib.Path({str(sandbox.home)!r})).ledger(
@@ -169,13 +169,12 @@ def test_a_session_that_closes_says_what_becomes_of_each_job(home: object) -> No
             asked.set()
             closed.wait(30)
 
-    with raw_server(handle) as service:
-        with rb.connect("live", api_key="sk-planted-books", base_url=service.url) as session:
-            jobs = [session.text_to_video("a fox", **FOX)]
-            until(lambda: jobs[0].request_id)
-            jobs += [session.text_to_video(prompt, **FOX) for prompt in ("an owl", "a cat")]
-            assert asked.wait(30)
-            session.close()
+    with session_of(handle) as (session, _):
+        jobs = [session.text_to_video("a fox", **FOX)]
+        until(lambda: jobs[0].request_id)
+        jobs += [session.text_to_video(prompt, **FOX) for prompt in ("an owl", "a cat")]
+        assert asked.wait(30)
+        session.close()
         said = [str(job._life.outcome.exception()) for job in jobs]
         closed.set()
     assert "goes on at the service and is billed; the next session's resume()" in said[0]

@@ -9,8 +9,8 @@ import pytest
 from ledger.doubles import KEY, Clock, Kernel, fox, heard, intend
 
 from reelbook.errors import SpendLimitReached
-from reelbook.executions import CellId
-from reelbook.ledger import Entry, Ledger, Place, Submission, SweepCell
+from reelbook.executions import CellId, Place
+from reelbook.ledger import Entry, Ledger, Submission, SweepCell
 from reelbook.ledger.sweeps import PAUSED, RUNNING, STOPPED, NewSweep, sweep_state
 
 PLANNED = (60.0, 90.0, 120.0)

@@ -64,7 +64,7 @@ WAYS = (AS_BATCH, ONE_BY_ONE)
 DEADLY = """
 import os
 import signal
-from reelbook.ledger import {kind}
+from reelbook.ledger.ledger import {kind}
 real, calls = {kind}.{step}, 0
 def deadly(*args, **options):
     global calls

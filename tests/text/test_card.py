@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from widgets.doubles import FOX, clip, view
 
+from reelbook.executions import KnownBy
 from reelbook.formatting import plain
-from reelbook.ledger import KnownBy
 from reelbook.media.images import PreparedImage
 from reelbook.session import EarlierRun, JobRequest
 from reelbook.session.clip import clip_file_name

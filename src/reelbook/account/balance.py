@@ -6,8 +6,9 @@ import asyncio
 import contextlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from ..errors import AuthenticationError, RateLimited, ReelbookError, ServiceError, SessionClosed
 from ..event_thread import EventThread
@@ -15,6 +16,8 @@ from ..ledger import Funds, Ledger
 from ..ledger.money import sample_of
 from ..models import Balance, Usage
 from .connection import Connection
+
+T = TypeVar("T", Balance, Usage)
 
 SPARED_REQUESTS = 3
 SCARCE_PAUSE_SECONDS = 20.0
@@ -93,17 +96,11 @@ class BalanceTracker:
 
     async def balance(self, *, background: bool = False) -> Balance:
         """Asks for the balance."""
-        asked_at = time.time()
-        balance = await self._client.balance(background=background)
-        self._keep(balance, balance.balance_usd, asked_at)
-        return balance
+        return await self._kept(self._client.balance(background=background))
 
     async def usage(self, days: int, *, background: bool = False) -> Usage:
         """Asks what was used in the last `days` days."""
-        asked_at = time.time()
-        usage = await self._client.usage(days, background=background)
-        self._keep(usage, usage.current_balance_usd, asked_at)
-        return usage
+        return await self._kept(self._client.usage(days, background=background))
 
     def moved(self) -> None:
         """Something was paid for: asks for the balance soon, if somebody looks at it."""
@@ -121,19 +118,21 @@ class BalanceTracker:
             left = self._client.budget().left
             await asyncio.sleep(SCARCE_PAUSE_SECONDS if left < SPARED_REQUESTS else PAUSE_SECONDS)
             self._moved = False
-            await self._ask_quietly(0.0)
+            await self._ask_quietly()
 
     def answer_lost(self) -> None:
         """A paid answer was lost: takes figures at once, and once more when they must have followed.
 
         Whether anybody looks or not: without them nobody could find out later what became of it.
         """
-        if self._looking is None or self._looking.done():
-            self._looking = self._thread.spawn(self._look_twice())
 
-    async def _look_twice(self) -> None:
-        await self._ask_quietly(PAUSE_SECONDS)
-        await self._ask_quietly(FOLLOWED_SECONDS)
+        async def look_twice() -> None:
+            for pause_seconds in (PAUSE_SECONDS, FOLLOWED_SECONDS):
+                await asyncio.sleep(pause_seconds)
+                await self._ask_quietly()
+
+        if self._looking is None or self._looking.done():
+            self._looking = self._thread.spawn(look_twice())
 
     async def refresh(self) -> None:
         """Asks with the lowest priority, if this session hasn't yet; a failure is left to the next time."""
@@ -142,14 +141,13 @@ class BalanceTracker:
                 return
             with contextlib.suppress(ReelbookError):
                 await self._connection.reach()
-            await self._ask_quietly(0.0)
+            await self._ask_quietly()
 
-    async def _ask_quietly(self, pause_seconds: float) -> None:
+    async def _ask_quietly(self) -> None:
         """Asks without a caller, so a sandbox that was stopped meanwhile isn't started for it.
 
         The usage includes the balance (interface, Usage summary), and the count that `reconcile()` needs.
         """
-        await asyncio.sleep(pause_seconds)
         try:
             if not await self._usage_held_balance():
                 await self.balance(background=True)
@@ -170,8 +168,12 @@ class BalanceTracker:
             return False
         return usage.current_balance_usd is not None
 
-    def _keep(self, told: Balance | Usage, balance_usd: float | None, asked_at: float) -> None:
-        self._ledger.samples.add(sample_of(told, time.time(), asked_at))
-        if balance_usd is not None:
-            self._heard(balance_usd)
+    async def _kept(self, question: Awaitable[T]) -> T:
+        asked_at = time.time()
+        told = await question
+        sample = sample_of(told, time.time(), asked_at)
+        self._ledger.samples.add(sample)
+        if sample.balance_usd is not None:
+            self._heard(sample.balance_usd)
             self._told()
+        return told

@@ -19,7 +19,7 @@ from .connection import CallService, Connection
 
 CLOCKS_DIFFER_SECONDS = 600.0
 STAYS = "This session goes on with its key, which still works."
-_MASK = re.compile(r"(…|\.{2,}|[*•]+|[xX]{3,})")
+_MASK = re.compile(r"…|\.{2,}|[*•]+|[xX]{3,}")
 
 
 class Keys(SuggestsNames):
@@ -49,7 +49,7 @@ class Keys(SuggestsNames):
 
     def list(self) -> tuple[ApiKey, ...]:
         """All keys, without their secrets."""
-        keys = self._listed()
+        keys = self._call(lambda client: client.list_keys())
         self._seen |= {key.key_id for key in keys}
         return keys
 
@@ -63,7 +63,8 @@ class Keys(SuggestsNames):
         try:
             created = self._call(lambda client: client.create_key(name, rate_limit=rate_limit))
         except KeyUncertain as uncertain:
-            raise self._with_candidates(uncertain, began) from None
+            self._find_candidates(uncertain, began)
+            raise
         self._seen.add(created.key_id)
         return created
 
@@ -88,9 +89,8 @@ class Keys(SuggestsNames):
         try:
             new = self.create(name or next_name(old.name if old else ""), rate_limit=rate_limit)
         except KeyUncertain as lost:
-            raise KeyUncertain(
-                f"{lost} {STAYS}", name=lost.name, answer=lost.answer, candidates=lost.candidates
-            ) from None
+            lost.args = (f"{lost} {STAYS}",)
+            raise
         former = self.fingerprint
         try:
             self._call(lambda client: self._change_to(new, client, clip))
@@ -137,19 +137,15 @@ class Keys(SuggestsNames):
             f"{_made(new)}, and can't be used: {failed} {STAYS} {_revoke(new)}", key_id=new.key_id
         )
 
-    def _listed(self) -> tuple[ApiKey, ...]:
-        return self._call(lambda client: client.list_keys())
-
-    def _with_candidates(self, error: KeyUncertain, began: float) -> KeyUncertain:
+    def _find_candidates(self, error: KeyUncertain, began: float) -> None:
         try:
-            keys = self._listed()
+            keys = self._call(lambda client: client.list_keys())
         except ReelbookError as unlisted:
             said = f"The keys couldn't be listed just now either: {unlisted} List them later."
-            return KeyUncertain(f"{error} {said}", name=error.name, answer=error.answer)
-        candidates = tuple(key for key in keys if self._may_be(key, error.name, began))
-        return KeyUncertain(
-            f"{error} {_named(candidates)}", name=error.name, answer=error.answer, candidates=candidates
-        )
+        else:
+            error.candidates = tuple(key for key in keys if self._may_be(key, error.name, began))
+            said = _named(error.candidates)
+        error.args = (f"{error} {said}",)
 
     def _may_be(self, key: ApiKey, name: str, began: float) -> bool:
         if key.name != name or not key.is_active or key.key_id in self._seen:
@@ -238,30 +234,23 @@ def next_name(name: str) -> str:
 
 def is_preview(preview: str, key: Secret) -> bool:
     """Whether `preview` may be the masked form of `key`: its beginning and end, with a mask between them."""
-    beginning, mask, rest = (
-        _MASK.split(preview.strip(), maxsplit=1) if _MASK.search(preview) else ("", "", "")
-    )
-    end = _MASK.split(rest)[-1] if mask else ""
-    value = key.reveal()
-    return (
-        bool(beginning + end)
-        and len(beginning + end) < len(value)
-        and value.startswith(beginning)
-        and value.endswith(end)
-    )
+    beginning, *middle = _MASK.split(preview.strip())
+    if not middle:
+        return False
+    end, value = middle[-1], key.reveal()
+    fits = value.startswith(beginning) and value.endswith(end)
+    return fits and 0 < len(beginning + end) < len(value)
 
 
 def _named(candidates: tuple[ApiKey, ...]) -> str:
     if not candidates:
         return "The list shows no such key so far."
-    keys = ", ".join(_described(key) for key in candidates)
+    keys = ", ".join(
+        f"{key.key_id} ({key.key_preview or 'no preview'}, made {key.created_at or 'at an unknown time'})"
+        for key in candidates
+    )
     which = "This one may be it" if len(candidates) == 1 else "One of these may be it"
     return f"{which}: {keys}."
-
-
-def _described(key: ApiKey) -> str:
-    made = f", made {key.created_at}" if key.created_at else ""
-    return f"{key.key_id} ({key.key_preview or 'no preview'}{made})"
 
 
 def _made(new: CreatedKey) -> str:

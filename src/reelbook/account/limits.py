@@ -185,7 +185,6 @@ class SpendWarner:
 
         `before` is what was left of the balance until then. Raises SpendingWarning where warnings are errors.
         """
-        limit_usd = self._ledger.max_spend_usd
         if not new or _silent.get():
             return
         costs = [entry.estimated_cost_usd for entry in new]
@@ -193,17 +192,16 @@ class SpendWarner:
         near = spend_notices(
             sum(costs),
             spend=replace(spend, reserved_usd=max(0.0, round(spend.reserved_usd - sum(costs), 6))),
-            limit_usd=limit_usd,
+            limit_usd=self._ledger.max_spend_usd,
             balance_usd=None if before is None else before.left_usd,
             to_come_usd=0.0 if before is None else before.to_come_usd,
             each_usd=max(costs),
         )
-        stages = {each.kind: each.stage for each in near}
-        crossed = [each for each in near if each.stage > self._reached.get(each.kind, 0)]
-        for each in crossed:
-            warning = SpendingWarning(each.text, left_usd=each.left_usd)
-            warnings.warn_explicit(warning, SpendingWarning, **caller._asdict())
-        self._reached = {kind: max(stage, self._reached.get(kind, 0)) for kind, stage in stages.items()}
+        for each in near:
+            if each.stage > self._reached.get(each.kind, 0):
+                warning = SpendingWarning(each.text, left_usd=each.left_usd)
+                warnings.warn_explicit(warning, SpendingWarning, **caller._asdict())
+        self._reached = {each.kind: max(each.stage, self._reached.get(each.kind, 0)) for each in near}
 
 
 def say_unsent(count: int, home: Path, *, kept: bool) -> None:

@@ -171,9 +171,14 @@ class Receipt:
     def _repr_html_(self) -> str:
         if not self.rows:
             return f"<p>{html.escape(self._title())}</p>"
-        body = [_table_row(_shown(row), "td") + _note_row(row) for row in self.rows[:SHOWN]]
+        wide_cell = f'<tr><td colspan="{len(_HEAD)}" style="text-align:left;opacity:0.8">'
+        body = []
+        for row in self.rows[:SHOWN]:
+            body.append(_table_row(_shown(row), "td"))
+            if row.note:
+                body.append(f"{wide_cell}{html.escape(row.note)}</td></tr>")
         if (more := len(self.rows) - SHOWN) > 0:
-            body.append(f'<tr><td colspan="{len(_HEAD)}">and {more} more</td></tr>')
+            body.append(f"{wide_cell}and {more} more</td></tr>")
         # A page with MathJax takes what is between two dollar signs for a formula.
         return (
             '<table class="mathjax_ignore tex2jax_ignore">'
@@ -297,8 +302,3 @@ def _table_row(cells: Sequence[str], tag: str) -> str:
         style = "text-align:left;" + ("min-width:16em" if place == _WIDE else "white-space:nowrap")
         inner += f'<{tag} style="{style}">{html.escape(cell)}</{tag}>'
     return f"<tr>{inner}</tr>"
-
-
-def _note_row(row: ReceiptRow) -> str:
-    cell = f'<td colspan="{len(_HEAD)}" style="text-align:left;opacity:0.8">{html.escape(row.note)}</td>'
-    return f"<tr>{cell}</tr>" if row.note else ""

@@ -91,6 +91,14 @@ class Evidence:
     rules: Rules = LIVE
     tool_calls: Sequence[ToolCall] = ()
 
+    @classmethod
+    def of(cls, ledger: Ledger, now: Sample, rules: Rules) -> Evidence:
+        """What the ledger knows."""
+        samples = ledger.samples.list(before=now.at, limit=SAMPLES)
+        others = ledger.others_since(min((each.at for each in samples), default=now.at))
+        tool_calls = ledger.tool_calls.recent(KEPT)
+        return cls(ledger.uncertain_entries(), others, samples, now, rules, tool_calls)
+
 
 async def find_out(
     connection: Connection, ledger: Ledger, balance: BalanceTracker, *, alone: bool
@@ -103,7 +111,7 @@ async def find_out(
         return await _looked_up(connection, ledger)
     now = await _ask(ledger, balance)
     rules = SANDBOX if connection.service == "sandbox" else LIVE
-    findings = await asyncio.to_thread(lambda: compare(_evidence(ledger, now, rules), alone=alone))
+    findings = await asyncio.to_thread(lambda: compare(Evidence.of(ledger, now, rules), alone=alone))
     for each in findings:
         if each.answer != "can't tell":
             ledger.settle(each.entry.id, accepted=each.answer == "accepted")
@@ -116,16 +124,15 @@ async def _looked_up(connection: Connection, ledger: Ledger) -> list[Finding]:
     findings = []
     for entry in ledger.uncertain_entries():
         request_id = listed.get(entry.repeat_key)
+        answer: Answer = "not accepted"
+        said, advice = "The class's room doesn't have it.", _SURE[answer][1]
         if isinstance(request_id, str):
             ledger.accepted(entry.id, request_id)
             entry = replace(entry, request_id=request_id)
-            findings.append(
-                Finding(entry, "accepted", "accepted", ("The class's room has it.",), "It goes on.")
-            )
+            answer, said, advice = "accepted", "The class's room has it.", "It goes on."
         else:
             ledger.settle(entry.id, accepted=False)
-            said = ("The class's room doesn't have it.",)
-            findings.append(Finding(entry, "not accepted", "not accepted", said, _SURE["not accepted"][1]))
+        findings.append(Finding(entry, answer, answer, (said,), advice))
     return findings
 
 
@@ -141,13 +148,6 @@ async def _ask(ledger: Ledger, balance: BalanceTracker) -> Sample:
         return money  # the money alone tells something too
     spent = money.total_spent_usd if usage.total_spent_usd is None else usage.total_spent_usd
     return replace(usage, balance_usd=money.balance_usd, total_spent_usd=spent)
-
-
-def _evidence(ledger: Ledger, now: Sample, rules: Rules) -> Evidence:
-    samples = ledger.samples.list(before=now.at, limit=SAMPLES)
-    others = ledger.others_since(min((each.at for each in samples), default=now.at))
-    tool_calls = ledger.tool_calls.recent(KEPT)
-    return Evidence(ledger.uncertain_entries(), others, samples, now, rules, tool_calls)
 
 
 def compare(evidence: Evidence, *, alone: bool) -> list[Finding]:
@@ -183,8 +183,8 @@ def _find(entry: Entry, evidence: Evidence, *, alone: bool) -> Finding:
     if not changes:
         known = ", ".join(
             f"{figure} {_written(figure, value)}"
-            for figure in FIELDS
-            if (value := _value(figure, evidence.now)) is not None
+            for figure, field in FIELDS.items()
+            if (value := getattr(evidence.now, field)) is not None
         )
         reason = "No balance and no usage is known from before it was sent, to compare with."
         advice = (
@@ -309,12 +309,23 @@ def _bounds(entry: Entry) -> _JobBounds:
 
 @dataclass(frozen=True)
 class _Change:
-    """A figure before and now, and by how much more was spent, or counted, in between."""
+    """A figure before and now."""
 
     figure: Figure
     before: Sample
     now: Sample
-    moved: float
+
+    @property
+    def values(self) -> tuple[float, float]:
+        """What it was, and what it is."""
+        was, now = (getattr(sample, FIELDS[self.figure]) for sample in (self.before, self.now))
+        return was, now
+
+    @property
+    def moved(self) -> float:
+        """By how much more was spent, or counted, in between."""
+        was, now = self.values
+        return was - now if self.figure == "balance" else now - was
 
     @property
     def asked_at(self) -> float:
@@ -356,39 +367,27 @@ class _Change:
 
 def _changes(evidence: Evidence, sent_at: float) -> list[_Change]:
     """Each figure now, compared with the newest before that time, where that is possible."""
-    now, found = evidence.now, []
-    for figure in FIELDS:
-        earlier = [
-            each for each in evidence.samples if each.at < sent_at and _value(figure, each) is not None
-        ]
-        before = max(earlier, key=lambda each: each.at, default=None)
-        if before is not None and (moved := _moved_by(figure, before, now)) is not None:
-            found.append(_Change(figure, before, now, moved))
+    found = []
+    for figure, field in FIELDS.items():
+        known = [each for each in evidence.samples if getattr(each, field) is not None]
+        before = max((each for each in known if each.at < sent_at), key=lambda each: each.at, default=None)
+        if before is not None and getattr(evidence.now, field) is not None:
+            change = _Change(figure, before, evidence.now)
+            # A balance that rose was topped up, by an unknown amount.
+            topped_up = figure == "balance" and change.moved < -ROUNDING_USD
+            if not topped_up and (figure != "requests" or _nothing_left(before, evidence.now)):
+                found.append(change)
     return found
-
-
-def _moved_by(figure: Figure, before: Sample, now: Sample) -> float | None:
-    """By how much more was spent or counted; None where that can't be said."""
-    first, second = _value(figure, before), _value(figure, now)
-    if first is None or second is None:
-        return None
-    moved = first - second if figure == "balance" else second - first
-    if figure == "balance" and moved < -ROUNDING_USD:
-        return None  # it was topped up, by an unknown amount
-    if figure == "requests" and not _nothing_left(before, now):
-        return None
-    return moved
 
 
 def _nothing_left(before: Sample, now: Sample) -> bool:
     """Whether no old clip left the period meanwhile: it would take its cost and its length with it."""
-    spent = _moved_by("total spent", before, now)
-    if spent is None or before.period_days != now.period_days:
+    if before.period_days != now.period_days:
         return False
-    if None in (before.total_cost_usd, now.total_cost_usd, before.total_seconds, now.total_seconds):
+    figures = [(each.total_spent_usd, each.total_cost_usd, each.total_seconds) for each in (before, now)]
+    if None in (*figures[0], *figures[1]):
         return False
-    cost = (now.total_cost_usd or 0.0) - (before.total_cost_usd or 0.0)
-    seconds = (now.total_seconds or 0.0) - (before.total_seconds or 0.0)
+    spent, cost, seconds = ((second or 0.0) - (first or 0.0) for first, second in zip(*figures, strict=True))
     return cost >= spent - ROUNDING_USD and seconds >= -SAME_SECONDS
 
 
@@ -396,23 +395,17 @@ def _moves(changes: Sequence[_Change]) -> str:
     """The figures that moved, and those that didn't, in a sentence."""
     said, still = [], []
     for each in changes:
-        before, now = (_value(each.figure, sample) or 0.0 for sample in (each.before, each.now))
-        if before == now:
+        was, now = (_written(each.figure, value) for value in each.values)
+        if each.moved:
+            earlier, later = clock(local(each.before.at)), clock(local(each.now.at))
+            said.append(f"{each.figure} {was} at {earlier} → {now} at {later}")
+        else:
             still.append(each.figure)
-            continue
-        earlier, later = clock(local(each.before.at)), clock(local(each.now.at))
-        was, is_now = _written(each.figure, before), _written(each.figure, now)
-        said.append(f"{each.figure} {was} at {earlier} → {is_now} at {later}")
     if still:
         since = clock(local(min(each.before.at for each in changes)))
         said.append(f"{' and '.join(still)} unchanged since {since}")
     text = "; ".join(said)
     return f"{text[0].upper()}{text[1:]}."
-
-
-def _value(figure: Figure, sample: Sample) -> float | None:
-    found: float | None = getattr(sample, FIELDS[figure])
-    return found
 
 
 def _written(figure: Figure, amount: float) -> str:

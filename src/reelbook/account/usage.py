@@ -211,8 +211,10 @@ def _between(known: KnownUsage, points: Sequence[_Point], figure: str) -> list[f
             rounds.append({})
         before, used = answer, getattr(answer, figure)
         if used is not None:
-            since = began_at(answer.at, answer.days, known.reading)
-            rounds[-1] |= {round(answer.at, 3): 0.0, round(since, 3): used}
+            # An earlier round may lack what was posted late; the present one has as much of it as its money.
+            settled_by = answer.at - (0.0 if answer.at >= known.began else SETTLED_SECONDS)
+            moments = {answer.at: 0.0, began_at(answer.at, answer.days, known.reading): used}
+            rounds[-1] |= {round(at, 3): amount for at, amount in moments.items() if at <= settled_by}
     scales: list[dict[float, float]] = []
     for each in rounds:
         scale = next((scale for scale in scales if scale.keys() & each.keys()), None)

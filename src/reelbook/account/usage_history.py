@@ -65,8 +65,7 @@ class UsageHistory:
         self._listeners: Listeners[[]] = Listeners()
         self._asked: list[int] = []
         self._known = KnownUsage(days, time.time(), ())
-        self._round: Future[None] | None = None
-        self.refresh()
+        self._round: Future[None] = thread.submit(self._refine())
 
     def __repr__(self) -> str:
         state = "done" if self.done else "refining"
@@ -95,7 +94,7 @@ class UsageHistory:
     @property
     def done(self) -> bool:
         """Whether nothing more is asked for now."""
-        return self._round is None or self._round.done()
+        return self._round.done()
 
     def own(self) -> tuple[PaidClip, ...]:
         """The clips of the period that this ledger knows to be paid."""
@@ -117,16 +116,14 @@ class UsageHistory:
     def wait(self, timeout: float | None = None) -> UsageHistory:
         """Waits until nothing more is asked, and returns itself. Raises TimeoutError."""
         self._thread.refuse_own_thread()
-        if self._round is not None:
-            if not self._round.wait(timeout):
-                raise TimeoutError
-            self._round.result()
+        if not self._round.wait(timeout):
+            raise TimeoutError
+        self._round.result()
         return self
 
     def close(self) -> None:
         """Stops asking."""
-        if self._round is not None:
-            self._round.cancel()
+        self._round.cancel()
 
     def subscribe(self, callback: Callable[[], object]) -> Callable[[], None]:
         """Calls `callback()` on the session's thread after every answer.

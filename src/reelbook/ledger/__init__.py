@@ -5,34 +5,27 @@ That is its intent, its id, its file, its money, and the requests that programs 
 session decides what to submit, ask and fetch.
 """
 
-from ..executions import CellId, KnownBy, Place, PlaceCounter
 from .ledger import Ledger, LedgerFile
 from .money import Funds
 from .records import Account, EarlierRun, Entry, Marks, Sample, Spend, Submission, SweepCell
-from .sweeps import SweepRecord, Sweeps
-from .tool_calls import ToolCall, ToolCalls, ToolJob
+from .sweeps import SweepRecord
+from .tool_calls import ToolCall, ToolJob
 from .votes import KeptVote
 
 __all__ = [
     "Account",
-    "CellId",
     "EarlierRun",
     "Entry",
     "Funds",
     "KeptVote",
-    "KnownBy",
     "Ledger",
     "LedgerFile",
     "Marks",
-    "Place",
-    "PlaceCounter",
     "Sample",
     "Spend",
     "Submission",
     "SweepCell",
     "SweepRecord",
-    "Sweeps",
     "ToolCall",
-    "ToolCalls",
     "ToolJob",
 ]

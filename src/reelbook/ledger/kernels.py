@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
 from pathlib import Path
 from typing import Literal
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 Fate = Literal["lives", "gone", "vanished"]
 
@@ -44,10 +45,8 @@ class Kernel:
         try:
             with FileLock(path, timeout=0):
                 return "gone"
-        except Timeout:
+        except (OSError, NotImplementedError):  # locked, or not known: what may be alive is left alone
             return "lives"
-        except (OSError, NotImplementedError):
-            return "lives"  # unknown: what may be alive is left alone
 
     def forget(self, name: str) -> None:
         """Removes the file of a kernel that is gone and has left nothing to settle."""
@@ -68,6 +67,8 @@ class Kernel:
 
 
 LOCKS = Path("/proc/locks")
+# "1: POSIX  ADVISORY  WRITE 4711 08:01:131103 120 120"; waiting ones have an arrow behind the number.
+_LOCK = re.compile(r"^\d+: \w+ +\w+ +WRITE (\d+) \w+:\w+:(\d+) ", re.MULTILINE)
 
 
 def lock_holder(ledger: Path) -> str:
@@ -80,13 +81,8 @@ def lock_holder(ledger: Path) -> str:
         locks = LOCKS.read_text()
     except OSError:
         locks = ""
-    for line in locks.splitlines():
-        # "1: POSIX  ADVISORY  WRITE 4711 08:01:131103 120 120"; waiting ones have an arrow behind the number.
-        fields = line.split()
-        if len(fields) < 6 or fields[3] != "WRITE" or not fields[5].rpartition(":")[2].isdigit():
-            continue
-        process, inode = fields[4], int(fields[5].rpartition(":")[2])
-        if inode in inodes and process not in ("0", "-1", str(os.getpid())):
+    for process, inode in _LOCK.findall(locks):
+        if int(inode) in inodes and process not in ("0", str(os.getpid())):
             name = ""
             with contextlib.suppress(OSError):
                 name = f" ({Path('/proc', process, 'comm').read_text().strip()})"

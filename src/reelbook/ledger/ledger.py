@@ -20,9 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from .. import states, wire
-from ..errors import SpendLimitReached
 from ..executions import CellId, PlaceCounter, current_execution, is_another
-from ..formatting import dollars
 from ..requests import JobRequest
 from ..secret import Secret
 from . import money, records, sweeps
@@ -36,7 +34,6 @@ from .sweeps import NewSweep, Sweeps
 from .tool_calls import ToolCalls, ToolJob, ToolJobs
 from .votes import Votes
 
-BUSY_SECONDS: Final = 20.0  # when opening: long enough for many kernels on a slow disk
 # Each later kernel asks again about a job that the service didn't know, but not for ever.
 GIVEN_UP_SECONDS: Final = 7 * 86_400.0
 USAGE_DAYS: Final = 30
@@ -62,20 +59,16 @@ class LedgerFile(Entries):
         super().__init__(store, None)
         self._kernel = kernel
         self._clock = clock
-        self._accounts: dict[int, Account] = {}
         self.received: list[str] = []  # ids that aren't on the disk yet
         self.tool_calls = ToolCalls(store, clock)
-        store.prepare_copy = self._restore_accounts
 
     @classmethod
-    def open(
-        cls, home: Path, *, busy_seconds: float = BUSY_SECONDS, clock: Callable[[], float] = time.time
-    ) -> LedgerFile:
-        """The file of `home`, created if there is none. Raises LedgerUnavailable where it can't be used.
+    def open(cls, home: Path, *, clock: Callable[[], float] = time.time) -> LedgerFile:
+        """The file of `home`, created if there is none; `clock` returns epoch seconds.
 
-        Waits for other kernels for at most `busy_seconds`. `clock` returns epoch seconds.
+        Waits up to twenty seconds for other kernels. Raises LedgerUnavailable where it can't be used.
         """
-        store = Store.open(home, busy_seconds)
+        store = Store(home)
         kernel = Kernel(home)
         try:
             kernel.begin()
@@ -85,9 +78,9 @@ class LedgerFile(Entries):
         return cls(store, kernel, clock)
 
     @classmethod
-    def in_memory_only(cls, home: Path, notice: str, *, clock: Callable[[], float] = time.time) -> LedgerFile:
+    def in_memory_only(cls, home: Path, notice: str) -> LedgerFile:
         """A ledger that ends with this kernel; `notice` says so, and why."""
-        return cls(Store.memory(home, notice), Kernel(home), clock)
+        return cls(Store(home, in_memory=notice), Kernel(home), time.time)
 
     def __enter__(self) -> LedgerFile:
         return self
@@ -107,9 +100,7 @@ class LedgerFile(Entries):
 
         With `same_as` the key takes that account's place for good: jobs, limits and spend go on.
         """
-        account = self.store.write(lambda db: records.account_of(db, origin, key, same_as))
-        self._accounts[account.id] = account
-        return account
+        return self.store.write(lambda db: records.account_of(db, origin, key, same_as))
 
     def accounts(self) -> list[Account]:
         """Every account that has ever submitted from this home, oldest first."""
@@ -130,10 +121,6 @@ class LedgerFile(Entries):
         ids = f" Ids that it doesn't have: {', '.join(self.received)}." if self.received else ""
         return f"{trouble} It was closed all the same, and what was learnt since is lost.{ids}"
 
-    def _restore_accounts(self, copy: sqlite3.Connection) -> None:
-        for account in self._accounts.values():
-            records.restore(copy, account)
-
 
 class Ledger(Entries):
     """One account's submissions and money, and what a session has heard of both. It knows entries, no jobs.
@@ -150,9 +137,9 @@ class Ledger(Entries):
         self.file = file
         self.account = account
         self.max_spend_usd = max_spend_usd
-        self.opened_at = time.time()
         self._kernel = file._kernel
         self._clock = file._clock
+        self.opened_at = self._clock()
         self._places = PlaceCounter()
         bound = (self.store, account.id, self._kernel, self._clock)
         self.requests = RequestLog(self.store, self._kernel.name, account)
@@ -209,7 +196,9 @@ class Ledger(Entries):
         others: list[CellId] = []
         cell = next((each.place.cell_id for each in batch if each.place is not None), None)
         if cell is not None and not again:
-            others = [each for each in self._cell_ids(batch) if is_another(each, cell)]
+            twins = self.store.read(lambda db: [twin for each in batch for twin in self._twins(db, each)])
+            named = {twin.place.cell_id for twin in twins if twin.place and twin.place.cell_id}
+            others = [each for each in named if is_another(each, cell)]  # which may read notebooks
 
         def earlier(db: sqlite3.Connection, each: Submission) -> Entry | None:
             if each.cell is not None:
@@ -219,7 +208,8 @@ class Ledger(Entries):
         def work(db: sqlite3.Connection) -> list[tuple[Entry, EarlierRun | None]]:
             twins = [earlier(db, each) for each in batch]
             new = [each.request for each, twin in zip(batch, twins, strict=True) if twin is None]
-            self._check_limit(db, [each.estimated_cost_usd for each in new])
+            costs = [each.estimated_cost_usd for each in new]
+            money.check_limit(db, self.account.id, costs, self.max_spend_usd)
             now = self._clock()
             return [
                 (self._insert(db, each, now), None) if twin is None else (twin, each.earlier_run(twin))
@@ -248,7 +238,8 @@ class Ledger(Entries):
 
         def work(db: sqlite3.Connection) -> list[Entry]:
             left = [entry for entry in matching(db, _LEFT_UNSENT, self.account.id) if entry.id in wanted]
-            self._check_limit(db, [each.estimated_cost_usd for each in left])
+            costs = [each.estimated_cost_usd for each in left]
+            money.check_limit(db, self.account.id, costs, self.max_spend_usd)
             changes = {"state": states.INTENDED, "left_unsent": 0, "kernel": self._kernel.name}
             changes |= {"intended_at": self._clock(), "ended_at": None, "error": None}
             for entry in left:
@@ -274,16 +265,7 @@ class Ledger(Entries):
             template=entry.record.get("template"),
             slots=entry.record.get("slots", {}),
         )
-        try:
-            ((repeated, _),) = self.intend([again], again=True)
-        except SpendLimitReached as limit:
-            more, limited_to = dollars(limit.needed_usd), dollars(limit.limit_usd)
-            raise SpendLimitReached(
-                f"Another attempt may cost {more} more, and would pass the limit of {limited_to}.",
-                limit_usd=limit.limit_usd,
-                committed_usd=limit.committed_usd,
-                needed_usd=limit.needed_usd,
-            ) from None
+        ((repeated, _),) = self.intend([again], again=True)
         said = "It may have been accepted, and may be billed. It was sent again, as asked."
         self.uncertain(entry.id, f"{error} {said}")
         return repeated.id
@@ -306,16 +288,18 @@ class Ledger(Entries):
         estimated_duration_seconds: float | None = None,
     ) -> None:
         """The service accepted it (interface, POST generate/...): its id, and the estimates with it."""
-        changes: dict[str, Any] = {
-            "state": wire.PENDING,
-            "request_id": request_id,
-            "accepted_at": self._clock(),
-            "estimated_duration_seconds": estimated_duration_seconds,
-            "error": None,
-        }
+        known: dict[str, Any] = {}
         if estimated_cost_usd is not None:
-            changes["estimated_cost_usd"] = estimated_cost_usd
-        self._change(entry_id, **changes)
+            known["estimated_cost_usd"] = estimated_cost_usd
+        self._change(
+            entry_id,
+            state=wire.PENDING,
+            request_id=request_id,
+            accepted_at=self._clock(),
+            estimated_duration_seconds=estimated_duration_seconds,
+            error=None,
+            **known,
+        )
         self.file.received = [*self.file.received, request_id] if self.store.trouble else []
 
     def refused(self, entry_id: int, error: str) -> None:
@@ -346,13 +330,12 @@ class Ledger(Entries):
         cost_usd: float | None = None,
         error: str | None = None,
         took: tuple[float, float] | None = None,
-        watched: bool = True,
     ) -> None:
         """Records what the service says about the job (interface, GET status).
 
-        A late answer never undoes its end. `took` are the seconds that a finished job took at least and at
-        most, as far as that was seen; without it only the time of the notice is known. `watched` is False
-        where the end was noticed late, so that no forecast learns from it.
+        Once the job has ended, only another word about its end changes that. `took` are the seconds that a
+        finished job took at least and at most, as far as that was seen; without it only the time of the
+        notice is known.
         """
         heard = {
             "state": state,
@@ -362,15 +345,30 @@ class Ledger(Entries):
             "cost_usd": cost_usd,
             "error": error,
         }
-        changes = stored({name: value for name, value in heard.items() if value is not None})
+        news = stored({name: value for name, value in heard.items() if value is not None})
+        now, ends = self._clock(), state in _ENDED
+
+        def work(db: sqlite3.Connection) -> None:
+            known = db.execute(_ROW, (entry_id,)).fetchone()
+            if known is None or (known["state"] in _ENDED and not ends):
+                return
+            changes = dict(news)
+            if known["abandoned_at"] is not None:
+                changes = {"error": None, **news, "abandoned_at": None}
+            if ends and known["ended_at"] is None:
+                changes["ended_at"] = now
+                # A job taken up from another kernel may have ended long before anybody asked.
+                seen_through = known["kernel"] == self._kernel.name and not known["resumed"]
+                if state == wire.COMPLETED and seen_through and known["accepted_at"] is not None:
+                    changes["took_seconds"] = max(0.0, now - known["accepted_at"])
+                    if took is not None:
+                        changes["took_at_least"], changes["took_at_most"] = took
+            _change(db, entry_id, (), changes)
+
         known = self.store.row(_ROW, entry_id)
-        is_news = known is None or any(known[name] != value for name, value in changes.items())
-        if known is None or is_news or known["abandoned_at"] is not None:
-            now, watcher = self._clock(), self._kernel.name if watched else None
-            self.store.keep(
-                lambda db: _hear(db, entry_id, changes, now, watcher, took),
-                flush=known is None or known["state"] != state,
-            )
+        # Most answers say nothing new, and cost no write.
+        if known is None or known["abandoned_at"] or any(known[name] != news[name] for name in news):
+            self.store.keep(work, flush=known is None or known["state"] != state)
 
     def downloaded(self, entry_id: int, path: Path | str) -> None:
         """The whole clip is at `path`."""
@@ -389,23 +387,16 @@ class Ledger(Entries):
 
     # What a new kernel takes up.
 
-    def recover(self) -> list[Entry]:
-        """Settles what dead kernels left half done, and returns it.
+    def recover(self) -> None:
+        """Settles what dead kernels left half done, in every account.
 
         What they were sending is uncertain now; what they had only recorded is cancelled.
         """
-        recovered: list[Entry] = []
-        kernels = f"SELECT DISTINCT kernel FROM entries WHERE account = ? AND {_UNSENT}"  # noqa: S608 - our own words
-        for (name,) in self.store.rows(kernels, self.account.id):
-            if (fate := self._kernel.fate(name)) == "lives":
-                continue
-            settle = functools.partial(
-                _settle, kernel=name, now=self._clock(), account=self.account.id, sure=fate == "gone"
-            )
-            recovered += self.store.keep(settle)
-            if not self._entries(f"{_UNSENT} AND kernel = ? LIMIT 1", name):  # in any account
+        for (name,) in self.store.rows(f"SELECT DISTINCT kernel FROM entries WHERE {_UNSENT}"):  # noqa: S608 - our own words
+            if (fate := self._kernel.fate(name)) != "lives":
+                sure = fate == "gone"
+                self.store.keep(functools.partial(_settle, kernel=name, now=self._clock(), sure=sure))
                 self._kernel.forget(name)
-        return recovered
 
     def left_over(self, among: Collection[int] | None = None) -> list[Entry]:
         """The unfinished jobs that no living kernel looks after; this one does from now on.
@@ -463,24 +454,17 @@ class Ledger(Entries):
 
     # Money.
 
-    def spend(self, *, since: float | None = None, process: int | None = None) -> Spend:
-        """What the account's submissions have cost so far, in USD, by how sure it is.
-
-        Only those from `since` on (epoch seconds) and of one process, where those are given.
-        """
-        return self.store.read(lambda db: money.spend(db, self.account.id, since, process))
+    def spend(self) -> Spend:
+        """What the account's submissions have cost so far, in USD, by how sure it is."""
+        return self.store.read(lambda db: money.sums(db, self.account.id)[0])
 
     def spend_here(self) -> Spend:
         """The same for what this kernel has submitted since this session began."""
-        return self.spend(since=self.opened_at, process=os.getpid())
+        return self.store.read(lambda db: money.sums(db, self.account.id, self.opened_at)[0])
 
-    def funds(self, *, since: float | None = None) -> money.Funds | None:
-        """What is left of the balance; None where nobody has heard it since then (epoch seconds).
-
-        By default, that is the last hour and this session.
-        """
-        if since is None:
-            since = min(self.opened_at, time.time() - RECENT_SECONDS)
+    def funds(self) -> money.Funds | None:
+        """What is left of the balance; None where nobody has heard it in this session or the last hour."""
+        since = min(self.opened_at, self._clock() - RECENT_SECONDS)
         lives = lambda kernel: self._kernel.fate(kernel) == "lives"  # noqa: E731
         return self.store.read(lambda db: money.funds(db, self.account.id, since, lives))
 
@@ -490,16 +474,17 @@ class Ledger(Entries):
         That is the last one before what is uncertain; others may have asked for any period since.
         """
         uncertain = self.uncertain_entries()
-        return self.samples.period_days(uncertain[0].sent_at if uncertain else None) or USAGE_DAYS
+        row = self.store.row(
+            "SELECT period_days FROM samples WHERE account = ? AND total_requests IS NOT NULL "
+            "AND period_days > 0 ORDER BY at < coalesce(?, 9e99) DESC, at DESC, id DESC LIMIT 1",
+            *(self.account.id, uncertain[0].sent_at if uncertain else None),
+        )
+        return USAGE_DAYS if row is None else int(row["period_days"])
 
     # Helpers.
 
     def _change(self, entry_id: int, *, only_from: tuple[str, ...] = (), **changes: Any) -> bool:
         return self.store.keep(lambda db: _change(db, entry_id, only_from, changes))
-
-    def _check_limit(self, db: sqlite3.Connection, costs_usd: Sequence[float]) -> None:
-        if self.max_spend_usd is not None:
-            money.check_limit(db, self.account.id, costs_usd, self.max_spend_usd)
 
     def _took(self, wanted: str, *values: object) -> list[TookSeconds]:
         """Of clips that one kernel watched from beginning to end, the last submitted last."""
@@ -562,12 +547,6 @@ class Ledger(Entries):
             *_NOT_MADE,
         )
 
-    def _cell_ids(self, batch: Sequence[Submission]) -> set[CellId]:
-        """The cells that have asked for the same before and have ids: each may be another cell."""
-
-        twins = self.store.read(lambda db: [twin for each in batch for twin in self._twins(db, each)])
-        return {twin.place.cell_id for twin in twins if twin.place and twin.place.cell_id}
-
 
 # The names of two states are literals where an index has them: it wouldn't be used otherwise.
 _UNSENT: Final = "state IN ('intended', 'sending')"
@@ -588,41 +567,7 @@ def _change(
     return cursor.rowcount == 1
 
 
-def _hear(
-    db: sqlite3.Connection,
-    entry_id: int,
-    changes: dict[str, Any],
-    now: float,
-    watcher: str | None,
-    took: tuple[float, float] | None,
-) -> None:
-    """Records what the service says about a job.
-
-    Once it has ended, only another word about its end changes it. `took` are the seconds that it took at
-    least and at most, where that is known better than by `now`.
-    """
-    known = db.execute(_ROW, (entry_id,)).fetchone()
-    ends = changes["state"] in _ENDED
-    if known is None or (known["state"] in _ENDED and not ends):
-        return
-    if known["abandoned_at"] is not None:
-        changes = {"error": None, **changes, "abandoned_at": None}
-    if ends and known["ended_at"] is None:
-        changes = {**changes, "ended_at": now}
-        # A job taken up from another kernel may have ended long before anybody asked.
-        seen_through = (
-            known["kernel"] == watcher and not known["resumed"] and known["accepted_at"] is not None
-        )
-        if changes["state"] == wire.COMPLETED and seen_through:
-            changes["took_seconds"] = max(0.0, now - known["accepted_at"])
-            if took is not None:
-                changes["took_at_least"], changes["took_at_most"] = took
-    _change(db, entry_id, (), changes)
-
-
-def _settle(
-    db: sqlite3.Connection, kernel: str, now: float, account: int | None = None, *, sure: bool = True
-) -> list[Entry]:
+def _settle(db: sqlite3.Connection, kernel: str, now: float, *, sure: bool = True) -> None:
     """Settles what a kernel leaves behind. Not `sure`: its rows may not be its last word."""
     sent = "The kernel ended while this was being sent. It may be running, and may be billed."
     unsent = "The kernel ended before this was sent. Nothing was paid. session.resume(unsent=True) sends it."
@@ -631,12 +576,9 @@ def _settle(
         states.SENDING: (states.UNCERTAIN, sent),
         states.INTENDED: (states.CANCELLED, unsent) if sure else (states.UNCERTAIN, unsure),
     }
-    settled: list[Entry] = []
     for before, (after, error) in words.items():
-        rows = db.execute(
+        db.execute(
             "UPDATE entries SET state = ?, error = ?, ended_at = ?, left_unsent = (? AND repeats IS NULL) "  # noqa: S608 - our own words
-            f"WHERE {_UNSENT} AND state = ? AND kernel = ? AND coalesce(account = ?, 1) RETURNING *",
-            (after, error, now, after == states.CANCELLED, before, kernel, account),
+            f"WHERE {_UNSENT} AND state = ? AND kernel = ?",
+            (after, error, now, after == states.CANCELLED, before, kernel),
         )
-        settled += [Entry.of(each) for each in rows]
-    return sorted(settled, key=lambda entry: entry.id)

@@ -7,9 +7,10 @@ whole micro-USD, so that a limit is compared exactly.
 from __future__ import annotations
 
 import math
+import os
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,7 +19,7 @@ from ..errors import SpendLimitReached
 from ..formatting import exact_dollars
 from ..models import Balance, Usage
 from ..wire import MICRO
-from .records import PRICE, Entry, Sample, Spend, insert, micro, read
+from .records import PRICE, Sample, Spend, insert, micro, read
 from .search import marks, matching
 from .store import Part
 
@@ -35,24 +36,21 @@ _SUMS: Final = (
     f"SELECT state, cost_micro, abandoned_at, {PRICE} AS price, CAST(round(:second * CASE "
     "WHEN state = :completed AND actual_seconds BETWEEN duration_seconds / 2.0 AND 2 * duration_seconds "
     "THEN actual_seconds ELSE duration_seconds END) AS INTEGER) AS due FROM entries "
-    "WHERE account = :account{and_since}) GROUP BY 1, 2, 3 "
+    "WHERE account = :account{entries_here}) GROUP BY 1, 2, 3 "
     # A tool's clip has no requested length.
     f"UNION ALL SELECT NULL, 1, 0, sum(price), sum({_SHORT}) FROM (SELECT cost_micro AS price, "
     "CASE WHEN seconds BETWEEN 0 AND :longest THEN CAST(round(:second * seconds) AS INTEGER) ELSE 0 END "
-    "AS due FROM tool_jobs WHERE account = :account{and_called})"
+    "AS due FROM tool_jobs WHERE account = :account{tools_here})"
 )
 
 
-def spend(db: sqlite3.Connection, account: int, since: float | None, process: int | None) -> Spend:
-    """The account's sums over what was intended at or after `since`, of one process where that is given."""
-    return _sums(db, account, since, process)[0]
-
-
-def check_limit(db: sqlite3.Connection, account: int, costs_usd: Sequence[float], limit_usd: float) -> None:
+def check_limit(
+    db: sqlite3.Connection, account: int, costs_usd: Sequence[float], limit_usd: float | None
+) -> None:
     """Raises SpendLimitReached if clips of these costs together would exceed the limit."""
     needed = sum(map(micro, costs_usd))
-    known, understated_usd = _sums(db, account)
-    if not needed or micro(known.committed_usd) + needed <= micro(limit_usd):
+    known, understated_usd = sums(db, account)
+    if limit_usd is None or not needed or micro(known.committed_usd) + needed <= micro(limit_usd):
         return
     parts = [
         f"{exact_dollars(amount)} {word}"
@@ -77,40 +75,37 @@ def check_limit(db: sqlite3.Connection, account: int, costs_usd: Sequence[float]
     )
 
 
-def _sums(
-    db: sqlite3.Connection, account: int, since: float | None = None, process: int | None = None
-) -> tuple[Spend, float]:
-    """The sums, and by how much the service's own figures are below its price."""
+def sums(db: sqlite3.Connection, account: int, here_since: float | None = None) -> tuple[Spend, float]:
+    """What the account has spent, and by how much the service's own figures are below its price.
+
+    With `here_since` (epoch seconds) only what this process submitted from then on.
+    """
     # A kernel's name begins with its process (kernels.py).
-    own = "" if process is None else " AND kernel GLOB :kernel"
-    conditions = {
-        name: ("" if since is None else f" AND {column} >= :since") + own
-        for name, column in (("and_since", "intended_at"), ("and_called", "called_at"))
-    }
+    here = "" if here_since is None else " AND {} >= :since AND kernel GLOB :kernel"
     # One statement, so that all are of one moment.
     rows = db.execute(
-        _SUMS.format(**conditions),
+        _SUMS.format(entries_here=here.format("intended_at"), tools_here=here.format("called_at")),
         {
             "account": account,
-            "since": since,
-            "kernel": f"{process}-*",
+            "since": here_since,
+            "kernel": f"{os.getpid()}-*",
             "second": micro(wire.PRICE_USD_PER_SECOND),
             "longest": 2 * wire.MAX_SECONDS,
             "completed": wire.COMPLETED,
         },
     )
-    sums: Counter[str] = Counter()
+    found: Counter[str] = Counter()
     for state, known, abandoned, said, short in rows:
         if state is None:
-            sums["tools"], charge = said or 0, "spent"
+            found["tools"], charge = said or 0, "spent"
         else:
             charge = states.charge_of(state, cost_known=bool(known), abandoned=bool(abandoned))
-            sums[charge] += said
+            found[charge] += said
         # A failed job that cost less than a clip isn't understated.
         if charge != "none" and not (state == wire.FAILED and known):
-            sums["understated"] += short or 0
-    tools, short = sums["tools"], sums["understated"]
-    parts = (sums["spent"] + tools, sums["reserved"], sums["uncertain"] + short, tools)
+            found["understated"] += short or 0
+    tools, short = found["tools"], found["understated"]
+    parts = (found["spent"] + tools, found["reserved"], found["uncertain"] + short, tools)
     return Spend(*(amount / MICRO for amount in parts)), short / MICRO
 
 
@@ -141,15 +136,6 @@ class Samples(Part):
         )
         return [read(Sample, row) for row in rows]
 
-    def period_days(self, before: float | None) -> int | None:
-        """The period of the last usage before that moment; of the last one of all if there was none."""
-        rows = self._store.rows(
-            "SELECT period_days FROM samples WHERE account = ? AND total_requests IS NOT NULL "
-            "AND period_days > 0 ORDER BY at < coalesce(?, 9e99) DESC, at DESC, id DESC LIMIT 1",
-            *(self._account, before),
-        )
-        return int(rows[0][0]) if rows else None
-
 
 @dataclass(frozen=True)
 class Funds:
@@ -168,90 +154,39 @@ class Funds:
 def funds(db: sqlite3.Connection, account: int, since: float, lives: Callable[[str], bool]) -> Funds | None:
     """What is left of the account's balance; None where nobody has heard it since that time (epoch seconds).
 
-    The balance is the newest that anybody of this home heard, from either billing endpoint. When a clip is
-    charged isn't documented: when it is accepted, or at its end. So that never more is shown than can be
-    left, each submission's price is subtracted, at most once:
+    The balance is the newest that anybody of this home heard, from either billing endpoint. The interface
+    doesn't say when a clip is charged: when it is accepted, or at its end. So each submission's price is
+    subtracted once, and never more is shown than can be left:
 
-    - while it is in progress, and a kernel that `lives` watches it: an earlier fall of the balance may be
-    somebody else's; - after its end, until a balance is heard that was asked for later, which includes it
-    whenever it is charged; - where it was sent and never answered, until that is settled, or an hour has
-    passed; - where it was accepted and nobody watches it any more, until the balance has fallen by it, or an
-    hour has passed. Only what nothing else in the ledger explains counts as such a fall, since the last
-    balance heard before it was sent. (Another program that spends as much just then looks the same. That is
-    as good as it can be told without asking about the clip; whoever watches it knows.)
+    - in progress: until its end, or, once no kernel that `lives` watches it, for an hour
+    - ended: until a balance is heard that was asked for later, which includes it whenever it is charged
+    - sent and never answered: until that is settled, or for an hour
     """
-    heard = _hearing(db, account, after=since)
-    if heard is None:
-        return None
-    moving = _moving(db, account, _asked_at(heard))
-    running = [each for each in moving if each.request_id is not None and each.ended_at is None]
-    living = {kernel: lives(kernel) for kernel in {each.kernel for each in running}}
-    unwatched = [
-        each
-        for each in running
-        if _sent_at(each) < _asked_at(heard) and (each.abandoned_at is not None or not living[each.kernel])
-    ]
-    young = [each for each in unwatched if _sent_at(each) > _asked_at(heard) - PATIENCE_SECONDS]
-    uncharged = _price(young)
-    if young:
-        rest = _unexplained(db, account, heard, min(map(_sent_at, young)))
-        uncharged = min(uncharged, max(0.0, -rest))
-    balance = heard.balance_usd or 0.0
-    to_come = min(_price(moving) - _price(unwatched) + uncharged, max(0.0, balance))
-    return Funds(balance, heard.at, round(to_come, 6))
-
-
-def _price(entries: Iterable[Entry]) -> float:
-    return math.fsum(each.price_usd for each in entries)
-
-
-def _sent_at(entry: Entry) -> float:
-    """When it was sent. What hasn't been sent is sent last."""
-    if entry.state == states.INTENDED:
-        return math.inf
-    return entry.intended_at if entry.sent_at is None else entry.sent_at
-
-
-def _asked_at(heard: Sample) -> float:
-    return heard.at if heard.asked_at is None else heard.asked_at
-
-
-def _hearing(
-    db: sqlite3.Connection, account: int, *, after: float = -math.inf, before: float = math.inf
-) -> Sample | None:
-    """The newest balance that was heard between those times."""
     row = db.execute(
-        "SELECT * FROM samples WHERE account = ? AND at >= ? AND at < ? AND balance_micro IS NOT NULL "
+        "SELECT * FROM samples WHERE account = ? AND at >= ? AND balance_micro IS NOT NULL "
         "ORDER BY at DESC, id DESC LIMIT 1",
-        (account, after, before),
+        (account, since),
     ).fetchone()
-    return None if row is None else read(Sample, row)
-
-
-def _moving(db: sqlite3.Connection, account: int, since: float) -> list[Entry]:
-    """What hadn't ended at that moment, and what was never answered in the hour before it."""
-    free, hour = states.names(charge="none"), since - PATIENCE_SECONDS
+    if row is None:
+        return None
+    heard = read(Sample, row)
+    asked_at = heard.at if heard.asked_at is None else heard.asked_at
+    free, hour_ago = states.names(charge="none"), asked_at - PATIENCE_SECONDS
     # Two ranges of an index: with OR the whole of it would be read.
-    return matching(
+    moving = matching(
         db,
         "id IN (SELECT id FROM entries WHERE account = ? AND ended_at IS NULL UNION ALL "  # noqa: S608 - bound
         f"SELECT id FROM entries WHERE account = ? AND state NOT IN ({marks(free)}) AND ended_at >= ? "
         "AND (ended_at >= ? OR state = ?))",
-        *(account, account, *free, hour, since, states.UNCERTAIN),
+        *(account, account, *free, hour_ago, asked_at, states.UNCERTAIN),
     )
-
-
-def _unexplained(db: sqlite3.Connection, account: int, heard: Sample, sent_at: float) -> float:
-    """How much the balance fell since it was heard before that time, minus all that may have been charged.
-
-    Without such a balance nothing is known about a fall: it counts as unchanged.
-    """
-    before = _hearing(db, account, before=sent_at)
-    since = _asked_at(before or heard)
-    known = _price(each for each in _moving(db, account, since) if _sent_at(each) < heard.at)
-    tools = db.execute(
-        "SELECT coalesce(sum(cost_micro), 0) FROM tool_jobs WHERE account = ? AND ended_at >= ?",
-        (account, since),
-    ).fetchone()[0]
-    fell = 0.0 if before is None else (before.balance_usd or 0.0) - (heard.balance_usd or 0.0)
-    return fell - known - float(tools) / MICRO
+    living = {kernel for kernel in {each.kernel for each in moving} if lives(kernel)}
+    to_come = math.fsum(
+        each.price_usd
+        for each in moving
+        if (each.abandoned_at is None and each.kernel in living)
+        or each.ended_at is not None
+        or (each.sent_at or each.intended_at) > hour_ago
+    )
+    balance = heard.balance_usd or 0.0
+    return Funds(balance, heard.at, round(min(to_come, max(0.0, balance)), 6))

@@ -124,13 +124,16 @@ class Entry:
     """One submission and all that became of it.
 
     `record` is what was asked for, as in `JobRequest.record`, and a sweep's `template` and `slots`;
-    `actual_seconds` is the clip's length. `kernel` looks after it. `took_seconds` is from the acceptance to
-    the end as one kernel saw it, None where nobody watched.
+    `actual_seconds` is the clip's length, `duration_seconds` the one asked for. `kernel` looks after it.
+    `took_seconds` is from the acceptance to the end as one kernel saw it, None where nobody watched.
     """
 
     id: int
     account_id: int
     state: str
+    mode: str
+    prompt: str
+    duration_seconds: int
     record: Mapping[str, Any]
     sameness: str
     experiment: str | None
@@ -166,21 +169,6 @@ class Entry:
     def request(self) -> JobRequest:
         """What was asked for, as far as it is kept: an image's pixels aren't."""
         return JobRequest.of_record(self.record)
-
-    @property
-    def mode(self) -> str:
-        """The endpoint that it went to."""
-        return str(self.record["mode"])
-
-    @property
-    def prompt(self) -> str:
-        """Its prompt."""
-        return str(self.record["prompt"])
-
-    @property
-    def duration_seconds(self) -> int:
-        """The length asked for."""
-        return int(self.record["duration_seconds"])
 
     @property
     def image_digest(self) -> str | None:
@@ -270,7 +258,8 @@ def read(kind: Callable[..., T], row: sqlite3.Row, **others: Any) -> T:
     Amounts in USD are whole micro-USD there.
     """
     for name, column in _columns(kind, frozenset(others)):
-        others[name] = row[column] if name == column else usd(row[column])
+        value = row[column]
+        others[name] = value if name == column or value is None else value / MICRO
     return kind(**others)
 
 
@@ -306,11 +295,6 @@ def insert(db: sqlite3.Connection, table: str, values: Mapping[str, Any]) -> sql
 def micro(amount_usd: float) -> int:
     """USD as whole micro-USD. What no service can mean is kept as the largest amount."""
     return round(max(-MOST_USD, min(MOST_USD, amount_usd)) * MICRO)
-
-
-def usd(amount_micro: int | None) -> float | None:
-    """Whole micro-USD as USD."""
-    return None if amount_micro is None else amount_micro / MICRO
 
 
 def told_state(state: str) -> str:
@@ -363,13 +347,6 @@ def account_of(
         own = "SELECT id FROM accounts WHERE origin = ? AND fingerprint = ?"
         row = connection.execute(own, named).fetchone()
     return Account(row[0], *named)
-
-
-def restore(connection: sqlite3.Connection, account: Account) -> None:
-    """Puts an account that is in use into a ledger that lost it."""
-    values = (account.id, account.origin, account.fingerprint)
-    for columns in ("accounts (id, origin, fingerprint)", "later_keys (account, origin, fingerprint)"):
-        connection.execute(f"INSERT OR IGNORE INTO {columns} VALUES (?, ?, ?)", values)  # noqa: S608 - our own names
 
 
 def origin(service: str) -> str:

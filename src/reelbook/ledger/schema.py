@@ -228,30 +228,24 @@ def migrate(connection: sqlite3.Connection) -> None:
         raise NewerLedger(f"Its schema is number {found}, this Reelbook knows {NUMBER}.")
     if found == NUMBER:
         return
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
         if _number(connection) < NUMBER:  # no other kernel was quicker
             _renew(connection)
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
 
 
 def rescue(source: sqlite3.Connection, target: sqlite3.Connection) -> int:
-    """Copies what can still be read of a ledger into `target`; returns the number of its entries.
+    """Copies what can still be read of a ledger into an empty one; returns the number of its entries.
 
     Raises sqlite3.Error only if `target` can't be written.
     """
-    target.execute("BEGIN IMMEDIATE")
-    try:
-        saved = {table: _copy(source, target, table) for table in TABLES if table not in PASSING}
+    with target:
+        target.execute("BEGIN IMMEDIATE")
+        for table in TABLES:
+            if table not in PASSING:
+                _copy(source, target, table)
         _pick(target, _former_picks(source))
-    except BaseException:
-        target.execute("ROLLBACK")
-        raise
-    target.execute("COMMIT")
-    return saved["entries"]
+    return int(target.execute("SELECT count(*) FROM entries").fetchone()[0])
 
 
 def _number(connection: sqlite3.Connection) -> int:
@@ -263,19 +257,14 @@ def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
     return [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
 
 
-def _count(connection: sqlite3.Connection, table: str) -> int:
-    return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])  # noqa: S608 - our own names
-
-
-def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str) -> int:
-    """Copies a table's rows, and returns how many could be."""
+def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str) -> None:
+    """Copies the rows of a table that can be read."""
     shared: list[str] = []
     with contextlib.suppress(sqlite3.DatabaseError):
         shared = [name for name in _columns(source, table) if name in _columns(target, table)]
     if not shared:
-        return 0
+        return
     names, marks = ", ".join(shared), ", ".join("?" * len(shared))
-    before = _count(target, table)
     # From both ends: beyond the first broken page there may be sound ones.
     for order in ("ASC", "DESC"):
         rows: list[sqlite3.Row] = []
@@ -286,7 +275,6 @@ def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str) ->
         target.executemany(f"INSERT OR REPLACE INTO {table} ({names}) VALUES ({marks})", rows)  # noqa: S608 - our own names
         if order == "whole":
             break
-    return _count(target, table) - before
 
 
 def _former_picks(source: sqlite3.Connection) -> list[tuple[float, int]]:

@@ -1,18 +1,16 @@
 """Finds entries: by number and id, and in pages with filters, text, sorting and keyset paging.
 
 A word of the text must begin a word of the prompt or of the note, so that a search narrows as it is typed.
-Rows are read in order and checked one by one, which needs no index of words: SQLite skips most of those
-without the letters, Python checks the rest.
+Rows are checked one by one in their order, which needs no index of words.
 """
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -23,7 +21,7 @@ from .store import Store
 Sort = Literal["newest", "oldest", "costliest"]
 
 MANY_ENTRIES: Final = 5000
-PROMPTS_PAGE: Final = 200
+
 ALL_ENTRIES: Final = 2**31
 # A job submitted longer ago has ended, unless its state says otherwise; figures include an end by then.
 LONG_SECONDS: Final = 7 * 86_400.0
@@ -35,11 +33,6 @@ _WORD = re.compile(r"\w")
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
 )
-
-
-# SQLite folds the case of ASCII letters only, so it leaves every other text to Python.
-_TEXT: Final = "(prompt || char(10) || note)"
-_NOT_ASCII: Final = f"length({_TEXT}) <> length(CAST({_TEXT} AS BLOB))"
 
 
 @dataclass(frozen=True)
@@ -103,34 +96,30 @@ class Entries:
         if after is not None:
             terms.append(f"({column}, id) {beyond} (SELECT {column}, id FROM entries WHERE id = ?)")  # noqa: S608 - bound
             values.append(after)
-        beginnings = [_beginning(word) for word in map(_folded, (wanted.text or "").split())]
-        sql = (
-            f"SELECT * FROM entries WHERE {' AND '.join(terms)} "  # noqa: S608 - values are bound
-            f"ORDER BY {column} {way}, id {way} LIMIT ?"
-        )
 
         def read(db: sqlite3.Connection) -> list[Entry]:
-            rows = db.execute(sql, (*values, -1 if beginnings else limit))
-            fitting = (row for row in rows if not beginnings or _has_words(row, beginnings))
-            return [Entry.of(row) for row in itertools.islice(fitting, limit)]
+            where = " AND ".join([*terms, _with_words(db, wanted.text)])
+            return matching(db, f"{where} ORDER BY {column} {way}, id {way} LIMIT ?", *values, limit)
 
         return self.store.read(read)
 
     def count(self, wanted: Filter = EVERYTHING) -> int:
         """How many entries match; the text is ignored."""
         terms, values = _conditions(self._account_id, wanted)
-        row = self.store.row(f"SELECT count(*) FROM entries WHERE {' AND '.join(terms)}", *values)  # noqa: S608 - bound
-        return 0 if row is None else int(row[0])
+        counted = f"SELECT count(*) FROM entries WHERE {' AND '.join(terms)}"  # noqa: S608 - bound
+        return int(self.store.rows(counted, *values)[0][0])
 
     def prompts(self, text: str, limit: int) -> list[str]:
         """The prompts with these words, the one used last first and each once."""
-        wanted, found = Filter(text=text), dict[str, None]()
-        page = self.find(wanted, limit=PROMPTS_PAGE)
-        while page and len(found) < limit:
-            found.update(dict.fromkeys(entry.prompt for entry in page))
-            full = len(page) == PROMPTS_PAGE
-            page = self.find(wanted, limit=PROMPTS_PAGE, after=page[-1].id) if full else []
-        return list(found)[:limit]
+
+        def read(db: sqlite3.Connection) -> list[str]:
+            query = (
+                f"SELECT prompt FROM entries WHERE account = ? AND {_with_words(db, text)} "  # noqa: S608 - our own words
+                "GROUP BY prompt ORDER BY max(id) DESC LIMIT ?"
+            )
+            return [row["prompt"] for row in db.execute(query, (self._account_id, limit))]
+
+        return self.store.read(read)
 
     def entries_since(self, since: float) -> list[Entry]:
         """What was submitted from that time on (epoch seconds), newest first."""
@@ -168,7 +157,7 @@ def marks(values: Collection[object]) -> str:
 
 
 def _conditions(account: int | None, wanted: Filter) -> tuple[list[str], list[Any]]:
-    """The terms of the WHERE, and their values. Of the text they have what SQLite can check."""
+    """The terms of the WHERE but for the text, and their values."""
     terms, values = ["1"], list[Any]()
 
     def add(term: str, *given: Any) -> None:
@@ -193,20 +182,26 @@ def _conditions(account: int | None, wanted: Filter) -> tuple[list[str], list[An
         cells = "" if wanted.cells is None else " AND number IN (SELECT value FROM json_each(?))"
         given = () if wanted.cells is None else (json.dumps([*wanted.cells]),)
         add(f"id IN (SELECT entry FROM sweep_cells WHERE sweep = ?{cells})", wanted.sweep, *given)  # noqa: S608 - bound
-    for word in filter(str.isascii, (wanted.text or "").split()):
-        escaped = re.sub(r"([\\%_])", r"\\\1", word)
-        add(f"({_TEXT} LIKE ? ESCAPE '\\' OR {_NOT_ASCII})", f"%{escaped}%")
     return terms, values
+
+
+def _with_words(db: sqlite3.Connection, text: str | None) -> str:
+    """The term for rows whose prompt and note have words that begin with those of the text."""
+    beginnings = [_beginning(word) for word in _folded(text or "").split()]
+    if not beginnings:
+        return "1"
+
+    def has_words(prompt: str, note: str) -> bool:
+        written = _folded(f"{prompt}\n{note}")
+        return all(each.search(written) for each in beginnings)
+
+    db.create_function("has_words", 2, has_words)
+    return "has_words(prompt, note)"
 
 
 def _beginning(word: str) -> re.Pattern[str]:
     whole_words = _WORD.match(word) and not _UNSPACED.search(word)
     return re.compile((r"\b" if whole_words else "") + re.escape(word))
-
-
-def _has_words(row: sqlite3.Row, beginnings: Iterable[re.Pattern[str]]) -> bool:
-    text = _folded(f"{row['prompt']}\n{row['note']}")
-    return all(each.search(text) for each in beginnings)
 
 
 def _folded(text: str) -> str:

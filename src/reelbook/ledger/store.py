@@ -45,6 +45,7 @@ FILE_NAME: Final = "ledger.db"
 # SQLite retries often only early in a wait, and hears no Stop meanwhile: a long wait is many short ones.
 _SLICE_SECONDS: Final = 0.1
 _PAUSE_SECONDS: Final = 0.01
+_OPENING_SECONDS: Final = 20.0  # long enough for many kernels on a slow disk
 # The session's thread waits here too, with all its jobs; and a person is to be told within a second.
 _IN_USE_SECONDS: Final = 0.5
 _RETURN_SECONDS: Final = 0.5
@@ -54,28 +55,28 @@ _DAMAGE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _MISSING: Final = "A job that is missing goes on at the service: take it up by its id with session.job(id)."
 
 
-def open_file(home: Path, busy_seconds: float) -> tuple[sqlite3.Connection, str | None]:
+def open_file(home: Path) -> tuple[sqlite3.Connection, str | None]:
     """A connection to the ledger of `home`, and what there is to say about it.
 
-    Waits `busy_seconds` for other kernels. Raises OSError, sqlite3.Error, filelock.Timeout or NewerLedger.
+    Waits for other kernels. Raises OSError, sqlite3.Error, filelock.Timeout or NewerLedger.
     """
     home.mkdir(parents=True, exist_ok=True)
     path = home / FILE_NAME
     # One at a time: of two kernels that find the file damaged or new, the second finds the first one's work.
-    with acquire(FileLock(home / "ledger.lock"), busy_seconds):
+    with acquire(FileLock(home / "ledger.lock"), _OPENING_SECONDS):
         if path.is_file() and path.stat().st_size == 0:
-            return _begun_anew(path, busy_seconds, "empty")
+            return _begun_anew(path, "empty")
         try:
-            return patiently(lambda: _ready(path), busy_seconds), None
+            return patiently(lambda: _ready(path), _OPENING_SECONDS), None
         except sqlite3.Error as error:
             if not is_damage(error):
                 raise
-        return _begun_anew(path, busy_seconds, "damaged")
+        return _begun_anew(path, "damaged")
 
 
 def open_memory() -> sqlite3.Connection:
     """An empty ledger that ends with the process."""
-    connection = _connect(":memory:", 0)
+    connection = _connect(":memory:")
     migrate(connection)
     return connection
 
@@ -125,13 +126,7 @@ def _ready(path: Path) -> sqlite3.Connection:
     elif path.is_file():
         with contextlib.suppress(OSError):  # some network folders have no modes
             path.chmod(0o600)
-    connection = _at_newest_schema(path)
-    try:
-        _look_through(connection, path)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+    return _at_newest_schema(path)
 
 
 def _make_new(path: Path) -> None:
@@ -150,18 +145,24 @@ def _remove(path: Path) -> None:
 
 
 def _at_newest_schema(path: Path) -> sqlite3.Connection:
-    connection = _connect(str(path), _SLICE_SECONDS)
+    connection = _connect(str(path))
     try:
         connection.execute(f"PRAGMA journal_mode={'TRUNCATE' if on_network(path.parent) else 'WAL'}")
         connection.execute("PRAGMA synchronous=FULL")
         migrate(connection)
+        # It reads the whole file, too long for each start: a broken head or a missing tail shows by itself.
+        if suspicion(path).exists():
+            found = connection.execute("PRAGMA quick_check").fetchone()[0]
+            if found != "ok":
+                raise _sqlite_error(sqlite3.SQLITE_CORRUPT, found)
+            suspicion(path).unlink(missing_ok=True)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _begun_anew(path: Path, busy_seconds: float, damage: str) -> tuple[sqlite3.Connection, str]:
+def _begun_anew(path: Path, damage: str) -> tuple[sqlite3.Connection, str]:
     """A new ledger in place of a damaged or empty one, with all that can still be read.
 
     That is from the file itself, or else from the newest one that was damaged before it.
@@ -169,7 +170,7 @@ def _begun_anew(path: Path, busy_seconds: float, damage: str) -> tuple[sqlite3.C
     earlier = sorted(path.parent.glob("ledger.damaged-*.db"), reverse=True)
     kept = _moved_aside(path)
     suspicion(path).unlink(missing_ok=True)
-    connection = patiently(lambda: _ready(path), busy_seconds)
+    connection = patiently(lambda: _ready(path), _OPENING_SECONDS)
     copy, saved = kept, 0
     for copy in (kept, *earlier):
         if saved := _saved(copy, connection):
@@ -190,27 +191,18 @@ def _saved(path: Path, connection: sqlite3.Connection) -> int:
     """How many entries of a damaged file could be saved."""
     # Read-only, or closing it would write the journal into the file whose bytes are to be kept.
     as_it_is = f"{path.resolve().as_uri()}?mode=ro"
-    with contextlib.suppress(sqlite3.Error), contextlib.closing(_connect(as_it_is, 0, uri=True)) as broken:
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(_connect(as_it_is, uri=True)) as broken:
         broken.execute("PRAGMA writable_schema=ON")  # the only way into a file that was cut short
         return rescue(broken, connection)
     return 0
 
 
-def _connect(database: str, busy_seconds: float, *, uri: bool = False) -> sqlite3.Connection:
+def _connect(database: str, *, uri: bool = False) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        database, timeout=busy_seconds, isolation_level=None, check_same_thread=False, uri=uri
+        database, timeout=_SLICE_SECONDS, isolation_level=None, check_same_thread=False, uri=uri
     )
     connection.row_factory = sqlite3.Row
     return connection
-
-
-def _look_through(connection: sqlite3.Connection, path: Path) -> None:
-    # It reads the whole file, too long for each start: a broken head or a missing tail shows by itself.
-    if suspicion(path).exists():
-        found = connection.execute("PRAGMA quick_check").fetchone()[0]
-        if found != "ok":
-            raise _sqlite_error(sqlite3.SQLITE_CORRUPT, found)
-        suspicion(path).unlink(missing_ok=True)
 
 
 def _moved_aside(path: Path) -> Path:
@@ -235,54 +227,32 @@ class Withdrawn(Exception):
 
 
 class Store:
-    """The file of one home, or memory alone. Any thread may use it.
+    """The file of one home; any thread may use it. Raises LedgerUnavailable where that can't be used.
 
-    `notice` is what there was to say when it was opened, `trouble` why the disk takes no writes now.
+    `notice` is what there was to say when it was opened, `trouble` why the disk takes no writes now. With
+    `in_memory`, which says so as its notice, it ends with the process and needs no file.
     """
 
-    def __init__(
-        self,
-        thread: _Thread,
-        connection: sqlite3.Connection,
-        path: Path,
-        *,
-        in_memory: bool = False,
-        notice: str | None = None,
-        busy_seconds: float = 0,
-    ) -> None:
-        self.path = path
-        self.in_memory = in_memory
-        self.notice = notice
+    def __init__(self, home: Path, *, in_memory: str | None = None) -> None:
+        self.path = home / FILE_NAME
+        self.in_memory = in_memory is not None
         self.trouble: str | None = None
-        self._thread = thread
-        self._connection = connection
-        self._busy_seconds = busy_seconds
+        self._thread = _Thread()
+
+        def open_it() -> tuple[sqlite3.Connection, str | None]:
+            return open_file(home) if in_memory is None else (open_memory(), in_memory)
+
+        try:
+            self._connection, self.notice = self._thread.call(open_it)
+        except (OSError, NotImplementedError, sqlite3.Error, NewerLedger) as error:
+            self._thread.end(lambda: True)
+            raise unusable(error, self.path) from error
         self._copy: sqlite3.Connection | None = None  # of the ledger, while the disk takes no writes
         self._owed: deque[tuple[Work[Any], bool]] = deque()  # still to be written, in order
         self._locked = False
         self._damaged = False
         self._refused = ""
-        # Restores what can't be done without in a copy, for which the disk may have given nothing.
-        self.prepare_copy: Work[None] = lambda connection: None
         self._told: list[Callable[[], None]] = []
-
-    @classmethod
-    def open(cls, home: Path, busy_seconds: float) -> Store:
-        """The store of `home`. Raises LedgerUnavailable where its file can't be used."""
-        path = home / FILE_NAME
-        thread = _Thread()
-        try:
-            connection, notice = thread.call(lambda: open_file(home, busy_seconds))
-        except (OSError, NotImplementedError, sqlite3.Error, NewerLedger) as error:
-            thread.end(lambda: True)
-            raise unusable(error, path) from error
-        return cls(thread, connection, path, notice=notice, busy_seconds=min(busy_seconds, _IN_USE_SECONDS))
-
-    @classmethod
-    def memory(cls, home: Path, notice: str) -> Store:
-        """A store that ends with the process, for those who want no file; `notice` says so."""
-        thread = _Thread()
-        return cls(thread, thread.call(open_memory), home / FILE_NAME, in_memory=True, notice=notice)
 
     def on_trouble(self, callback: Callable[[], None]) -> None:
         """Calls `callback` on the store's thread when `trouble` begins or ends."""
@@ -295,7 +265,7 @@ class Store:
             if self._copy is not None:
                 return work(self._copy)
             try:
-                return patiently(lambda: work(self._connection), self._busy_seconds)
+                return patiently(lambda: work(self._connection), _IN_USE_SECONDS)
             except sqlite3.Error as error:
                 return work(self._turned_to_copy(error))
 
@@ -309,24 +279,25 @@ class Store:
         """The first row that a query gives; None where it gives none."""
         return next(iter(self.rows(query, *values)), None)
 
-    def write(self, work: Work[T], *, flush: bool = True, withdrawn: Callable[[], bool] = lambda: False) -> T:
+    def write(self, work: Work[T], *, withdrawn: Callable[[], bool] = lambda: False) -> T:
         """The result of `work`, done on the disk in a transaction of its own: all of it or nothing.
 
-        With `flush` it is on the disk when this returns, even if the power fails then; without, it survives
-        the end of the process. `work` may be done twice. While it waits for the file it is given up, with
-        Withdrawn, once the caller was interrupted or `withdrawn` says so. Raises LedgerUnavailable where the
-        disk doesn't take it, and then nothing was written.
+        It is on the disk when this returns, even if the power fails then. `work` may be done twice. While it
+        waits for the file it is given up, with Withdrawn, once the caller was interrupted or `withdrawn` says
+        so. Raises LedgerUnavailable where the disk doesn't take it, and then nothing was written.
         """
         interrupted = False
 
-        def given_up() -> bool:
-            return interrupted or withdrawn()
+        def wanted(connection: sqlite3.Connection) -> T:
+            if interrupted or withdrawn():
+                raise Withdrawn
+            return work(connection)
 
         def write() -> T:
             if self._copy is not None and not self._returned():
                 raise self._refusal()
             try:
-                return self._on_disk(work, flush, given_up)
+                return self._on_disk(wanted)
             except sqlite3.Error as error:
                 self._turned_to_copy(error)
                 raise self._refusal() from error
@@ -344,7 +315,8 @@ class Store:
     def keep(self, work: Work[T], *, flush: bool = True, lasting: bool = True) -> T:
         """The result of `work`, as in `write`; where the disk doesn't take it, done in memory until it does.
 
-        What isn't `lasting` only matters now, and isn't written to the disk afterwards.
+        Without `flush` it survives the end of the process, but not a loss of power. What isn't `lasting` only
+        matters now, and isn't written to the disk afterwards.
         """
 
         def keep() -> T:
@@ -380,8 +352,8 @@ class Store:
 
         return self._thread.end(close)
 
-    def _on_disk(self, work: Work[T], flush: bool, given_up: Callable[[], bool] = lambda: False) -> T:
-        return patiently(lambda: _transaction(self._connection, work, flush, given_up), self._busy_seconds)
+    def _on_disk(self, work: Work[T], flush: bool = True) -> T:
+        return patiently(lambda: _transaction(self._connection, work, flush), _IN_USE_SECONDS)
 
     def _turned_to_copy(self, error: sqlite3.Error) -> sqlite3.Connection:
         """Goes on in memory, with what can still be read from the disk.
@@ -400,7 +372,6 @@ class Store:
             with contextlib.suppress(sqlite3.Error):
                 self._connection.execute("PRAGMA busy_timeout=0")  # what is locked was waited for already
             rescue(self._connection, copy)
-            _transaction(copy, self.prepare_copy)
             self._copy = copy
             self._return_later()
         why, remedy = f"The ledger can't be written: {_reason(error, self.path)}.", _remedy(error, self.path)
@@ -444,10 +415,17 @@ class Store:
         myself = weakref.ref(self)
 
         def look() -> None:
-            if (store := myself()) is not None and store._copy is not None and not store._returned():
-                store._return_later()
+            if (store := myself()) is not None:
+                with contextlib.suppress(SessionClosed):
+                    store._thread.call(store._return_or_wait)
 
-        self._thread.call_later(_RETURN_SECONDS, look)
+        timer = threading.Timer(_RETURN_SECONDS, look)
+        timer.daemon = True
+        timer.start()
+
+    def _return_or_wait(self) -> None:
+        if self._copy is not None and not self._returned():
+            self._return_later()
 
     def _tell(self, trouble: str | None) -> None:
         if trouble != self.trouble:
@@ -498,18 +476,6 @@ class _Thread:
         finally:
             del future  # or an error would hold itself, by its traceback
 
-    def call_later(self, seconds: float, call: Callable[[], object]) -> None:
-        """Carries `call` out after a while, without waiting; not after the end."""
-
-        def hand_over() -> None:
-            with self._lock:
-                if not self._ended:
-                    self._calls.put((call, Future()))
-
-        timer = threading.Timer(seconds, hand_over)
-        timer.daemon = True
-        timer.start()
-
     def end(self, last: Callable[[], bool]) -> bool:
         """Carries out the calls so far, then `last`, whose result it returns, and ends; once.
 
@@ -532,36 +498,18 @@ def _carry_out(calls: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None])
         del given, call, future  # nothing is kept until the next call
 
 
-def _transaction(
-    connection: sqlite3.Connection,
-    work: Work[T],
-    flush: bool = True,
-    given_up: Callable[[], bool] = lambda: False,
-) -> T:
+def _transaction(connection: sqlite3.Connection, work: Work[T], flush: bool = True) -> T:
     connection.rollback()  # whatever broke off before, the next write begins anew
-    _refuse(given_up)
     # The connection stays at FULL, so that forgetting to ask for it can't lose money.
     if not flush:
         connection.execute("PRAGMA synchronous=NORMAL")
     try:
-        connection.execute("BEGIN IMMEDIATE")
-        _refuse(given_up)  # that may have waited
-        result = work(connection)
-        connection.execute("COMMIT")
-    except BaseException:
-        # After a full disk, SQLite may already have rolled it back.
-        with contextlib.suppress(sqlite3.Error):
-            connection.rollback()
-        raise
+        with connection:  # commits, or rolls back
+            connection.execute("BEGIN IMMEDIATE")
+            return work(connection)
     finally:
         if not flush:
             connection.execute("PRAGMA synchronous=FULL")
-    return result
-
-
-def _refuse(given_up: Callable[[], bool]) -> None:
-    if given_up():
-        raise Withdrawn
 
 
 def unusable(error: Exception, path: Path) -> LedgerUnavailable:
@@ -654,19 +602,17 @@ _OCTAL = re.compile(r"\\([0-7]{3})")  # how that file writes spaces and tabs
 _LOCAL_FUSE = ("fuseblk", "fuse.fuse-overlayfs", "fuse.ntfs", "fuse.exfat")
 
 
-def on_network(folder: Path, mounts: str | None = None) -> bool:
+def on_network(folder: Path) -> bool:
     """Whether `folder` is on a network or FUSE mount, such as a mounted Drive.
 
-    `mounts` is the text of /proc/mounts, read if it isn't given. False where the system has none and the
-    folder isn't a Windows share.
+    Without /proc/mounts only a Windows share is known as one.
     """
     if str(folder).startswith(("\\\\", "//")) and os.name == "nt":
         return True
-    if mounts is None:
-        try:
-            mounts = MOUNTS.read_text(errors="replace")
-        except OSError:
-            return False
+    try:
+        mounts = MOUNTS.read_text(errors="replace")
+    except OSError:
+        return False
     nearest = (-1, 0, "")
     for number, line in enumerate(mounts.splitlines()):
         _, where, kind, *_ = (*line.split(" "), "", "")

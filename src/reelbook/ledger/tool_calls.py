@@ -183,8 +183,7 @@ def _kept_arguments(arguments: Mapping[str, Any], user_id: Secret) -> tuple[str,
     kept = {name: _kept(name, value, user_id) for name, value in arguments.items()}
     text = json.dumps(kept, ensure_ascii=False)
     if len(text) > MAX_ARGUMENTS:
-        text = json.dumps(dict.fromkeys(list(kept)[:100], "…"), ensure_ascii=False)
-        text = text if len(text) <= MAX_ARGUMENTS else "{}"
+        text = json.dumps({name[:100]: "…" for name in list(kept)[:100]}, ensure_ascii=False)
     return text, text == json.dumps(dict(arguments), ensure_ascii=False)
 
 
