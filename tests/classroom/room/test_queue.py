@@ -96,7 +96,7 @@ def test_out_of_money_upstream_makes_clips_wait(
 ) -> None:
     """Another program spent it: the student reads that, without amounts, and the clip is made later."""
     ada = visit(room).join("Ada")
-    until(lambda: room.queue._asking is not None and room.queue._asking.done())
+    until(lambda: room.store.read("SELECT balance_at FROM room")[0][0])
     sandbox.settings(balance_usd=0.01)
     job = ada.ordered()
     until(lambda: "message" in ada.status(job))
@@ -113,7 +113,7 @@ def test_a_balance_below_the_caps_holds(serve: Serve, visit: Visit, sandbox: San
     """What the service has is what the class has, whatever the caps say."""
     sandbox.settings(balance_usd=0.30)
     room = serve(cap_usd=2.0)
-    until(lambda: room.queue._asking is not None and room.queue._asking.done())
+    until(lambda: room.store.read("SELECT balance_at FROM room")[0][0])
     ada, grace = visit(room).join("Ada"), visit(room).join("Grace")
     ada.ordered(seconds=4)
 

@@ -130,8 +130,8 @@ def make_app(room: Room, pages: list[Route]) -> ASGIApp:
     return _front(app, room)
 
 
-async def join(
-    room: Room, request: Request, name: object, code: object, kind: KeyKind = "api", token: object = None
+def join(
+    room: Room, request: Request, name: object, code: object, kind: KeyKind, token: object
 ) -> tuple[Student, Secret]:
     """Lets a student in who has the class's code, or a code for another device. Raises Refused.
 
@@ -143,13 +143,12 @@ async def join(
     if not (token is None or (isinstance(token, str) and SHORTEST_TOKEN <= len(token) <= LONGEST_TOKEN)):
         raise Refused(400, f"token must be a text of {SHORTEST_TOKEN} to {LONGEST_TOKEN} characters")
     known = tidy(name)
-    settings = await asyncio.to_thread(room.store.settings)
     if len(code) <= LONGEST_CODE * 2:
-        if plain_code(code) == plain_code(settings.code):
+        if plain_code(code) == plain_code(room.code):
             if not known:
                 raise Refused(400, "A name is missing.")
-            return await asyncio.to_thread(room.store.join, known, kind, token)
-        if (found := await asyncio.to_thread(room.store.join_device, known, code, kind)) is not None:
+            return room.store.join(known, kind, token)
+        if (found := room.store.join_device(known, code, kind)) is not None:
             return found
     note_wrong(room, request)
     raise Refused(403, NO_SUCH_CODE)
@@ -157,37 +156,32 @@ async def join(
 
 def check_tries(room: Room, request: Request) -> None:
     """Raises Refused (429) where the address has tried too many wrong codes."""
-    if wait := room.tries.wait_seconds(_address(request), asyncio.get_running_loop().time()):
+    if wait := room.tries.wait_seconds(_address(request), time.monotonic()):
         raise Refused(429, f"Too many wrong codes. Try again in {math.ceil(wait)} s.")
 
 
 def note_wrong(room: Room, request: Request) -> None:
     """Notes that the address tried a wrong code or token."""
-    room.tries.wrong(_address(request), asyncio.get_running_loop().time())
+    room.tries.wrong(_address(request), time.monotonic())
 
 
 def _address(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-async def order(room: Room, student: Student, wanted: Wanted, repeat_key: str | None = None) -> RoomJob:
+def order(room: Room, student: Student, wanted: Wanted, repeat_key: str | None = None) -> RoomJob:
     """Takes a student's order: checks it, reserves its cost and puts it into the queue.
 
     Raises Refused, and InvalidInput for what no service would take.
     """
     image, name = None, None
     if wanted.image is not None:
-        image, name = await room.queue.keep_image(wanted.image)
+        image, name = room.queue.keep_image(wanted.image)
     asked = {
         key: value for key, value in wanted.request.items() if wanted.mode == "text-to-video" or key in _IMAGE
     }
-    job = await asyncio.to_thread(
-        room.store.order,
-        student.id,
-        JobRequest(wanted.mode, image=image, **asked),
-        image=name,
-        repeat_key=repeat_key,
-    )
+    request = JobRequest(wanted.mode, image=image, **asked)
+    job = room.store.order(student.id, request, image=name, repeat_key=repeat_key)
     room.queue.poke()
     return job
 
@@ -196,18 +190,16 @@ _IMAGE: Final = ("prompt", "duration_seconds")
 
 
 async def _text_to_video(room: Room, request: Request, student: Student) -> dict[str, Any]:
-    key = _repeat_key(request)
-    return await _ordered(room, student, wanted_from_text(await json_object(request)), key)
+    return await _ordered(room, request, student, wanted_from_text(await json_object(request)))
 
 
 async def _image_to_video(room: Room, request: Request, student: Student) -> dict[str, Any]:
-    key = _repeat_key(request)
-    return await _ordered(room, student, await wanted_from_form(request, room.max_image_bytes), key)
+    return await _ordered(room, request, student, await wanted_from_form(request, room.max_image_bytes))
 
 
-async def _ordered(room: Room, student: Student, wanted: Wanted, repeat_key: str | None) -> dict[str, Any]:
+async def _ordered(room: Room, request: Request, student: Student, wanted: Wanted) -> dict[str, Any]:
     try:
-        job = await order(room, student, wanted, repeat_key)
+        job = await asyncio.to_thread(order, room, student, wanted, _repeat_key(request))
     except Refused as refused:
         if refused.status == 402:
             room.queue.ask_balance()  # it may have been topped up
@@ -339,7 +331,8 @@ async def _clip(room: Room, request: Request) -> Response:
 async def join_as_program(room: Room, request: Request) -> Response:
     """POST /room/join with JSON. Raises Refused."""
     asked = await json_object(request)
-    student, key = await join(room, request, asked.get("name"), asked.get("code"), token=asked.get("token"))
+    name, code, token = asked.get("name"), asked.get("code"), asked.get("token")
+    student, key = await asyncio.to_thread(join, room, request, name, code, "api", token)
     settings = await asyncio.to_thread(room.store.settings)
     return JSONResponse(
         {

@@ -5,7 +5,6 @@ The answers are in the ledger of the room's session, where `rb.Study` counts the
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import random
 import time
@@ -20,7 +19,6 @@ from starlette.responses import RedirectResponse, Response
 from ...formatting import count
 from ...ledger import KeptVote
 from ...pages.html import Html, joined
-from ...pages.web import read_form
 from .app import CLIPS, Room
 from .report import SITE
 from .store import RoomJob, Student
@@ -107,20 +105,14 @@ def vote(room: Room, student: Student, left: str, right: str, answer: str) -> No
             room.session._ledger.votes.add(kept)
 
 
-async def page(room: Room, request: Request, student: Student) -> Response:
-    """The next pair; the student's own page where no vote goes on."""
-    return await asyncio.to_thread(_page, room, student)
-
-
-async def voted(room: Room, request: Request, student: Student) -> Response:
+def voted(room: Room, request: Request, form: Mapping[str, str], student: Student) -> Response:
     """Takes an answer, and leads to the next pair."""
-    form = await read_form(request)
-    left, right, answer = (form.get(name, "") for name in ("left", "right", "answer"))
-    await asyncio.to_thread(vote, room, student, left, right, answer)
+    vote(room, student, form.get("left", ""), form.get("right", ""), form.get("answer", ""))
     return RedirectResponse("/vote", 303)
 
 
-def _page(room: Room, student: Student) -> Response:
+def page(room: Room, request: Request, form: Mapping[str, str], student: Student) -> Response:
+    """The next pair; the student's own page where no vote goes on."""
     asked = ClassVote.of(room)
     if asked is None or not asked.goes_on:
         return RedirectResponse("/mine", 303)
