@@ -144,7 +144,7 @@ def report(
 
     with closing(RoomStore(room_folder(settings.home(home), code) / "room.db")) as store:
         held = store.settings()
-        lines = reports.sums(store.students(), store.all_jobs())
+        lines, _ = reports.sums(store)
         written = reports.write(store, out or Path.cwd())
         spent, reserved = store.money()
     say(f"{held.name}, {reports.period(held)}")

@@ -42,7 +42,7 @@ from .app import (
     order,
 )
 from .codes import plain_code
-from .report import SITE
+from .report import SITE, StudentSum
 from .store import HANDED, NEWEST, QUEUED, UNCERTAIN, RoomJob, RoomSettings, Student
 from .voting import ClassVote
 
@@ -450,12 +450,7 @@ def _teacher_page(room: Room, request: Request, form: Form) -> Response:
         wall=_wall(room, settings, students),
         who=_who(settings, students),
         nums=_numbers(room, settings, students),
-        controls=_controls(
-            settings,
-            students,
-            room.store.newest_clips(),
-            room.store.counts().get(UNCERTAIN, 0),
-        ),
+        controls=_controls(room, settings, students),
     )
     return SITE.page(settings.name, body)
 
@@ -557,104 +552,99 @@ def _numbers(room: Room, settings: RoomSettings, students: list[Student]) -> Htm
     about_time = "" if between is None or not waiting else f", {about(waiting * between)}"
     cap = settings.whole_cap_micro
     facts = room.session.facts
+    number = Html("<div><b>{}</b><span class=quiet>{}</span>{}</div>")
+    places = Html(" <small>of {}</small>").format(settings.places) if settings.places else Html("")
     parts = [
-        Html("<div><b>{}{}</b><span class=quiet>joined</span></div>").format(
-            here, Html(" <small>of {}</small>").format(settings.places) if settings.places else ""
-        ),
-        Html("<div><b>{}</b><span class=quiet>in queue{}</span></div>").format(waiting, about_time),
-        Html("<div><b>{}</b><span class=quiet>{}</span>{}</div>").format(
-            dollars(spent / MICRO),
-            "spent" if cap is None else f"of {dollars(cap / MICRO)} spent",
-            ""
-            if cap is None
-            else Html('<progress value="{}" max="{}" aria-label="Spent"></progress>').format(spent, cap),
-        ),
+        number.format(Html(here) + places, "joined", ""),
+        number.format(waiting, f"in queue{about_time}", ""),
     ]
+    if cap is None:
+        parts.append(number.format(dollars(spent / MICRO), "spent", ""))
+    else:
+        bar = Html('<progress value="{}" max="{}" aria-label="Spent"></progress>').format(spent, cap)
+        parts.append(number.format(dollars(spent / MICRO), f"of {dollars(cap / MICRO)} spent", bar))
     if facts.requests_limit and facts.requests_left is not None and facts.requests_limit <= 20:
         left = f"{facts.requests_left} of {count(facts.requests_limit, 'request')} left"
-        bars = joined(
-            Html("<i></i>")
-            if number >= facts.requests_limit - facts.requests_left
-            else Html('<i class="used"></i>')
-            for number in range(facts.requests_limit)
-        )
+        used = '<i class="used"></i>' * (facts.requests_limit - facts.requests_left)
         parts.append(
             Html(
                 '<div><div class="budget" role="img" aria-label="{0}">{1}</div>'
                 "<span class=quiet>{0}</span></div>"
-            ).format(left, bars)
+            ).format(left, Html(used + "<i></i>" * facts.requests_left))
         )
     if uncertain := counts.get(UNCERTAIN, 0):
-        parts.append(
-            Html("<div><b>{}</b><span class=quiet>never answered, and still reserved</span></div>").format(
-                uncertain
-            )
-        )
+        parts.append(number.format(uncertain, "never answered, and still reserved", ""))
     return joined(parts)
 
 
-def _controls(settings: RoomSettings, students: list[Student], clips: list[RoomJob], uncertain: int) -> Html:
-    def press(action: str, words: str) -> Html:
-        return Html(
-            '<form method="post" action="/room/control"><button class="plain" name="action" value="{}">{}'
-            "</button></form>"
-        ).format(action, words)
-
-    def opened(words: str, inside: Html, kind: str = "") -> Html:
-        return Html(
-            '<details class="{}"><summary class="plain">{}</summary>'
-            '<form method="post" action="/room/control">{}</form></details>'
-        ).format(kind, words, inside)
-
+def _controls(room: Room, settings: RoomSettings, students: list[Student]) -> Html:
+    button = Html('<button class="plain" name="action" value="{}">{}</button>')
     option = Html('<option value="{}">{}</option>')
+
+    def press(action: str, words: str) -> Html:
+        return Html('<form method="post" action="/room/control">{}</form>').format(
+            button.format(action, words)
+        )
+
+    def opened(words: str, inside: Html, action: str, submit: str, kind: str = "") -> Html:
+        return Html('<details class="{}"><summary class="plain">{}</summary>{}</details>').format(
+            kind,
+            words,
+            Html('<form method="post" action="/room/control">{}{}</form>').format(
+                inside, button.format(action, submit)
+            ),
+        )
+
     names = joined(option.format(each.id, each.name) for each in students if each.joined_at is not None)
-    on_wall = joined(option.format(each.request_id, terminal_line(each.prompt, 40)) for each in clips)
+    on_wall = joined(
+        option.format(each.request_id, terminal_line(each.prompt, 40)) for each in room.store.newest_clips()
+    )
     amount = Html('<label>{}, USD <input name="{}" inputmode="decimal" value="{}"></label>')
     caps = amount.format("Each", "each", f"{settings.cap_micro / MICRO:.2f}")
     if settings.class_cap_micro is not None:
         caps += amount.format("All", "all", f"{settings.class_cap_micro / MICRO:.2f}")
-    submit = Html('<button class="plain" name="action" value="{}">{}</button>')
+    question = Html('<label>Question <input name="question" maxlength="{}" value="{}"></label>').format(
+        LONGEST_QUESTION, settings.question or QUESTION
+    )
+    never_answered = Html(
+        "<span>If nobody else has used the account since, balance and usage tell whether they were bought. "
+        "Then what was bought counts as spent, and the rest is given back.</span>"
+    )
+    parts = [
+        press("pause", "Go on" if settings.paused else "Pause all"),
+        opened("Raise cap…", caps, "cap", "Raise"),
+        opened(
+            "Release a name…",
+            Html('<select name="student" aria-label="Name">{}</select>').format(names),
+            "release",
+            "Release",
+        ),
+        press("names", "Show names" if settings.names_hidden else "Hide names"),
+        press("clips", "Show clips" if settings.clips_hidden else "Hide clips"),
+        opened(
+            "Take a clip off…",
+            Html('<select name="request_id" aria-label="Clip">{}</select>').format(on_wall),
+            "hide",
+            "Take off",
+        ),
+    ]
+    if settings.voting:
+        parts.append(press("end_vote", "End vote"))
+    else:
+        parts.append(opened("Vote…", question, "vote", "Ask the class"))
+        if settings.question:
+            parts.append(press("newest", "Newest clips"))
+    if room.store.counts().get(UNCERTAIN):
+        parts.append(opened("Never answered…", never_answered, "find_out", "Only this class used it"))
     return joined(
         [
-            press("pause", "Go on" if settings.paused else "Pause all"),
-            opened("Raise cap…", caps + submit.format("cap", "Raise")),
-            opened(
-                "Release a name…",
-                Html('<select name="student" aria-label="Name">{}</select>').format(names)
-                + submit.format("release", "Release"),
-            ),
-            press("names", "Show names" if settings.names_hidden else "Hide names"),
-            press("clips", "Show clips" if settings.clips_hidden else "Hide clips"),
-            opened(
-                "Take a clip off…",
-                Html('<select name="request_id" aria-label="Clip">{}</select>').format(on_wall)
-                + submit.format("hide", "Take off"),
-            ),
-            press("end_vote", "End vote")
-            if settings.voting
-            else opened(
-                "Vote…",
-                Html('<label>Question <input name="question" maxlength="{}" value="{}"></label>').format(
-                    LONGEST_QUESTION, settings.question or QUESTION
-                )
-                + submit.format("vote", "Ask the class"),
-            ),
-            press("newest", "Newest clips") if settings.question and not settings.voting else Html(""),
-            opened(
-                "Never answered…",
-                Html(
-                    "<span>If nobody else has used the account since, balance and usage tell whether they "
-                    "were bought. Then what was bought counts as spent, and the rest is given back.</span>"
-                )
-                + submit.format("find_out", "Only this class used it"),
-            )
-            if uncertain
-            else Html(""),
+            *parts,
             Html('<span class="quiet">Only people with the token see these buttons.</span>'),
             opened(
                 "End class…",
-                Html("<span>Nobody can order any more. What wasn't sent is taken back.</span>")
-                + submit.format("end", "End it"),
+                Html("<span>Nobody can order any more. What wasn't sent is taken back.</span>"),
+                "end",
+                "End it",
                 "end",
             ),
         ]
@@ -662,57 +652,49 @@ def _controls(settings: RoomSettings, students: list[Student], clips: list[RoomJ
 
 
 def _ended_page(room: Room, settings: RoomSettings) -> Response:
-    students = room.store.students()
-    jobs = room.store.all_jobs()
-    lines = report.sums(students, jobs)
+    lines, total = report.sums(room.store)
     counts = room.store.counts()
     spent, reserved = room.store.money()
     cap = settings.whole_cap_micro
-    places = settings.places
-    facts = [
-        ("Joined", f"{len(lines)}{'' if places is None else f' of {places}'}"),
-        ("Clips made", str(counts.get("completed", 0))),
-        ("Failed or refused", str(counts.get("failed", 0) + counts.get("refused", 0))),
-        ("Taken back before they were sent", str(counts.get("taken back", 0))),
-        ("Still on their way", str(counts.get(HANDED, 0))),
-        ("Never answered, so perhaps billed", str(counts.get(UNCERTAIN, 0))),
-        ("Passes that still work", "none"),
-    ]
-    shown = [each for each in facts if each[1] != "0" or each[0] == "Clips made"]
-    sums = joined(Html("<dt>{}</dt><dd>{}</dd>").format(*each) for each in shown)
+    facts = {
+        "Failed or refused": counts.get("failed", 0) + counts.get("refused", 0),
+        "Taken back before they were sent": counts.get("taken back", 0),
+        "Still on their way": counts.get(HANDED, 0),
+        "Never answered, so perhaps billed": counts.get(UNCERTAIN, 0),
+    }
+    fact = Html("<dt>{}</dt><dd>{}</dd>")
+    places = "" if settings.places is None else f" of {settings.places}"
+    sums = fact.format("Joined", f"{len(lines)}{places}") + fact.format("Clips made", total.clips)
+    sums += joined(fact.format(what, number) for what, number in facts.items() if number)
+    sums += fact.format("Passes that still work", "none")
     sums += Html('<dt class="all">Spent{}</dt><dd class="all">{}{}</dd>').format(
         "" if cap is None else f" of {dollars(cap / MICRO)}",
         dollars(spent / MICRO),
         f", {dollars(reserved / MICRO)} reserved" if reserved else "",
     )
-    done = sum(line.clips for line in lines)
-    seconds = sum(line.seconds for line in lines)
     body = SITE.filled(
         "ended.html",
         name=settings.name,
         when=report.period(settings),
         sums=sums,
-        rows=joined(_row(report.sum_words(line)) for line in lines),
-        foot=_row(
-            (
-                f"All {len(lines)}",
-                str(done),
-                f"{seconds:g}",
-                dollars(spent / MICRO),
-                str(sum(x.refused for x in lines)),
-                "",
-            )
-        ),
+        rows=joined(map(_row, lines)),
+        foot=_row(total),
     )
     return SITE.page(f"{settings.name} has ended", body)
 
 
-def _row(words: tuple[str, ...]) -> Html:
-    kinds = ("", "", "wide", "", "wide", "")
-    return Html("<tr>{}</tr>").format(
-        joined(
-            Html('<td class="{}">{}</td>').format(kind, word) for kind, word in zip(kinds, words, strict=True)
-        )
+def _row(line: StudentSum) -> Html:
+    last = "–" if line.last_at is None else local(line.last_at).strftime("%H:%M")
+    return Html(
+        '<tr><td>{}</td><td>{}</td><td class="wide">{}</td><td>{}</td>'
+        '<td class="wide">{}</td><td>{}</td></tr>'
+    ).format(
+        line.name,
+        line.clips,
+        f"{line.seconds:g}",
+        dollars(line.spent_micro / MICRO),
+        line.refused,
+        last,
     )
 
 
