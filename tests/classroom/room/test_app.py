@@ -74,7 +74,7 @@ def test_a_name_is_one_persons_until_the_teacher_releases_it(room: Room, visit: 
     assert refused.status_code == 409
     assert "Ada joined at" in refused.json()["detail"]
     (ada,) = room.store.students()
-    assert room.store.release(ada.id)
+    room.store.release(ada.id)
     second.join("ada")
     assert first.http.get(wire.BALANCE).status_code == 401
     assert second.status(job)["status"] == "completed"

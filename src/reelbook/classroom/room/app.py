@@ -263,13 +263,13 @@ async def _balance(room: Room, request: Request, student: Student) -> dict[str, 
 
 async def _usage(room: Room, request: Request, student: Student) -> dict[str, Any]:
     period = days(request)
-    used = await asyncio.to_thread(room.store.used, student.id, period)
+    requests, seconds, cost_micro = await asyncio.to_thread(room.store.used, student.id, period)
     balance = await _balance(room, request, student)
     return {
         "period_days": period,
-        "total_requests": used.requests,
-        "total_seconds": used.seconds,
-        "total_cost_usd": used.cost_micro / MICRO,
+        "total_requests": requests,
+        "total_seconds": seconds,
+        "total_cost_usd": cost_micro / MICRO,
         "current_balance_usd": balance["balance_usd"],
         "total_spent_usd": balance["total_spent_usd"],
     }
