@@ -21,8 +21,16 @@ from reelbook.settings import InsecureAddress
 CLASS = ["Ada Lovelace", "Björn <b>Ångström</b>", "Ada Lovelace"]
 
 
-def opened(session: rb.Session, students: list[str] = CLASS, **options: object) -> classes.OpenedClassroom:
-    return classes.open_classroom(session, students, **{"address": session.base_url, **options})  # type: ignore[arg-type]  # each as it is there
+def opened(
+    session: rb.Session,
+    students: list[str] = CLASS,
+    *,
+    renew: list[str] | None = None,
+    report: classes.Report = lambda _: None,
+    **chosen: object,
+) -> classes.OpenedClassroom:
+    terms = classes.Terms(**{"address": session.base_url, **chosen})  # type: ignore[arg-type]  # each as it is there
+    return classes.open_classroom(session, students, terms, renew=renew or (), report=report)
 
 
 def active(session: rb.Session) -> list[str]:
@@ -312,7 +320,7 @@ def test_another_classroom_of_the_same_names_is_left_alone(
 def test_a_sandbox_of_this_machine_alone_is_no_use_to_a_class(session: rb.Session) -> None:
     """It is said how it is served to the room, before anything is made."""
     with pytest.raises(errors.InvalidInput, match="serve --host"):
-        classes.open_classroom(session, CLASS)
+        classes.open_classroom(session, CLASS, classes.Terms())
     assert active(session) == []
 
 
@@ -376,12 +384,13 @@ def test_a_live_service_is_reached_where_it_is() -> None:
 
 def test_the_plan_is_what_opening_does(session: rb.Session) -> None:
     """For a fresh class, one that goes on, and one whose name an earlier class has; it does nothing."""
-    fresh = classes.plan_classroom(session, ["Ada", "Grace"], name="Drawing", address=session.base_url)
+    terms = classes.Terms(name="Drawing", address=session.base_url)
+    fresh = classes.plan_classroom(session, ["Ada", "Grace"], terms)
     assert not (session.home / "classrooms").exists()
     room = opened(session, ["Ada", "Grace"], name="Drawing").classroom
     assert (fresh.name, fresh.folder, fresh.missing) == (room.name, room.folder, ("Ada", "Grace"))
-    plan = classes.plan_classroom(session, ["Grace", "Alan"], name="Drawing")
+    plan = classes.plan_classroom(session, ["Grace", "Alan"], terms)
     assert (list(plan.students), plan.missing) == (["Ada", "Grace", "Alan"], ("Alan",))
     classes.close_classroom(session)
-    again = classes.plan_classroom(session, ["Ada"], name="Drawing", address=session.base_url)
+    again = classes.plan_classroom(session, ["Ada"], terms)
     assert (again.name, again.missing) == ("Drawing (2)", ("Ada",))
