@@ -72,8 +72,8 @@ Handler = Callable[["Room", Request, Student], Awaitable[dict[str, Any]]]
 class Room:
     """A class that is served: its file, its queue and who may see what.
 
-    `token` is the teacher's. `names` are further host names by which it is reached. With `tls`, cookies are
-    only sent encrypted. `url` is where students reach it, empty until it listens.
+    `token` is the teacher's. `names` are further host names by which it is reached. With a `certificate`, a
+    file and its key's, it is https. `url` is where students reach it, empty until it listens.
     """
 
     store: RoomStore
@@ -81,7 +81,7 @@ class Room:
     folder: Path
     token: Secret
     names: frozenset[str] = frozenset()
-    tls: bool = False
+    certificate: tuple[Path, Path] | None = None
     limits: Limits = field(default_factory=Limits)
     tries: Tries = field(default_factory=Tries)
     max_image_bytes: int = MAX_IMAGE_BYTES
@@ -89,6 +89,11 @@ class Room:
 
     def __post_init__(self) -> None:
         self.queue = RoomQueue(self.store, self.session, self.folder)
+
+    @property
+    def tls(self) -> bool:
+        """Whether it is https; then cookies are only sent encrypted."""
+        return self.certificate is not None
 
     @property
     def code(self) -> str:

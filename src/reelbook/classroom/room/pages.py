@@ -294,7 +294,7 @@ def _shapes(chosen: str) -> Html:
 def _clip(room: Room, job: RoomJob, between_seconds: float | None) -> Html:
     """One of the student's clips: the film if there is one, the prompt, what became of it."""
     state = _WORDS.get(job.state)
-    quiet, more = "", Html("")
+    film, quiet, more = Html(""), "", Html("")
     if job.state == HANDED:
         word, percent = room.queue.progress(job)
         state, quiet = states.state(word), "" if percent is None else f"{percent} %"
@@ -308,17 +308,12 @@ def _clip(room: Room, job: RoomJob, between_seconds: float | None) -> Html:
     elif job.state == "completed":
         seed = job.request.get("seed", wire.RANDOM_SEED)
         quiet = f"{'' if seed == wire.RANDOM_SEED else f'seed {seed} · '}{dollars(job.cost_micro / MICRO)}"
-        more = Html('<a class="plain" href="{}/{}.mp4" download>Download</a>').format(CLIPS, job.clip or "")
+        url = f"{CLIPS}/{job.clip}.mp4"
+        film = Html('<video controls playsinline preload="metadata" src="{}"></video>').format(url)
+        more = Html('<a class="plain" href="{}" download>Download</a>').format(url)
     elif job.error:
         more = Html('<p class="quiet">{}</p>').format(job.error)
     assert state is not None
-    film = (
-        Html('<video controls playsinline preload="metadata" src="{}/{}.mp4"></video>').format(
-            CLIPS, job.clip
-        )
-        if job.clip
-        else Html("")
-    )
     return Html(
         '<article class="clip" id="{}">{}<div class="in"><p>{}</p>'
         '<div class="line"><span class="chip {}">{}</span><span class="quiet">{}</span></div>'
