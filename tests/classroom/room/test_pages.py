@@ -79,7 +79,7 @@ def test_a_student_joins_orders_and_sees_the_clip_by_forms_alone(
 
 
 def test_the_cookie_is_the_pages_alone(room: Room, visit: Visit) -> None:
-    """No script reads it, no other site sends it, and it is no key for programs."""
+    """No script reads it, no other site sends it; it is no key for programs, and theirs is none of pages."""
     ada = visit(room)
     cookie = join(ada).headers["set-cookie"]
 
@@ -87,6 +87,8 @@ def test_the_cookie_is_the_pages_alone(room: Room, visit: Visit) -> None:
     assert "SameSite=lax" in cookie
     key = ada.http.cookies["reelbook_pass"]
     assert visit(room, Authorization=f"Bearer {key}").http.get("/room/jobs").status_code == 401
+    program = visit(room).ask_to_join("Grace").json()["api_key"]
+    assert visit(room, Cookie=f"reelbook_pass={program}").http.get("/mine").headers["location"] == "/"
     teacher = visit(room).http.post("/room/enter", data={"token": room.token.reveal()})
     assert "SameSite=strict" in teacher.headers["set-cookie"]
 
@@ -265,6 +267,7 @@ def test_the_teachers_buttons(room: Room, ada: Visitor, teacher_page: Visitor) -
     assert "a heron" not in pressed("clips")
     assert "a heron" in pressed("clips")
     assert "a heron" not in pressed("hide", request_id=job.request_id)
+    assert "a heron" in ada.http.get("/mine").text
     pressed("release", student=str(student.id))
     assert ada.http.get("/mine").headers["location"] == "/"
 

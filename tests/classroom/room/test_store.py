@@ -194,17 +194,6 @@ def test_a_device_code_is_good_once_and_for_half_an_hour(open_store: Open, clock
     assert store.join_device("Ada", late) is None
 
 
-def test_keys_open_only_what_they_are_for(open_store: Open) -> None:
-    """The page's cookie is no key of the interface, nor the other way round."""
-    store = open_store()
-    _, key = store.join("Ada")
-    _, page = store.join("Grace", "page")
-
-    assert store.student_of(page.reveal()) is None
-    assert store.student_of(key.reveal(), "page") is None
-    assert store.student_of(page.reveal(), "page") is not None
-
-
 def test_the_end_takes_back_what_waits(open_store: Open) -> None:
     """What was sent goes on; nobody orders or joins any more."""
     store = open_store()
@@ -250,32 +239,6 @@ def test_what_comes_back_is_the_first_of_its_students(open_store: Open) -> None:
     assert again is not None
     assert again.request_id == first.request_id
     assert store.money() == (0, 300_000)
-
-
-def test_nothing_is_handed_over_while_all_is_paused(open_store: Open) -> None:
-    """And goes on afterwards."""
-    store = open_store()
-    ada, _ = store.join("Ada")
-    store.order(ada.id, clip(1))
-    store.change(paused=1)
-    assert store.hand_over() is None
-    store.change(paused=0)
-    assert store.hand_over() is not None
-
-
-def test_hidden_clips_stay_the_students(open_store: Open, tmp_path: Path) -> None:
-    """They are off the wall, and in the student's own list."""
-    store = open_store()
-    job = handed(store)
-    store.settle(job.number, "completed", cost_usd=0.05, clip_path=tmp_path / "clip.mp4", seconds=1.0)
-
-    (shown,) = store.newest_clips()
-    assert shown.clip is not None
-    assert len(shown.clip) >= 24
-    assert store.clip_path(shown.clip) == tmp_path / "clip.mp4"
-    store.hide(job.request_id)
-    assert store.newest_clips() == []
-    assert [each.clip for each in store.jobs(job.student)] == [shown.clip]
 
 
 def test_a_class_of_an_earlier_version_goes_on(open_store: Open, tmp_path: Path) -> None:
