@@ -36,13 +36,14 @@ from ...web.openapi import OPENAPI, document
 from ...web.payloads import (
     Wanted,
     days,
+    fields_of,
     json_object,
     reached_at,
     refusal,
     wanted_from_form,
     wanted_from_text,
 )
-from ...web.refusals import Refused
+from ...web.refusals import NoMoney, Refused
 from ...wire import MICRO
 from ..roster import tidy
 from .codes import LONGEST_CODE, Tries, plain_code
@@ -174,24 +175,24 @@ def _address(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-def order(room: Room, student: Student, wanted: Wanted, repeat_key: str | None = None) -> RoomJob:
+def order(room: Room, student: Student, wanted: Wanted, repeat_key: str | None) -> RoomJob:
     """Takes a student's order: checks it, reserves its cost and puts it into the queue.
 
-    Raises Refused, and InvalidInput for what no service would take.
+    Raises Refused, and InvalidInput for what no service would take. Where money is short, the balance is
+    asked for: it may have been topped up.
     """
     image, name = None, None
     if wanted.image is not None:
         image, name = room.queue.keep_image(wanted.image)
-    asked = {
-        key: value for key, value in wanted.request.items() if wanted.mode == "text-to-video" or key in _IMAGE
-    }
+    asked = {field.name: wanted.request[field.name] for field in fields_of(wanted.mode)}
     request = JobRequest(wanted.mode, image=image, **asked)
-    job = room.store.order(student.id, request, image=name, repeat_key=repeat_key)
+    try:
+        job = room.store.order(student.id, request, image=name, repeat_key=repeat_key)
+    except NoMoney:
+        room.queue.ask_balance()
+        raise
     room.queue.poke()
     return job
-
-
-_IMAGE: Final = ("prompt", "duration_seconds")
 
 
 async def _text_to_video(room: Room, request: Request, student: Student) -> dict[str, Any]:
@@ -203,12 +204,7 @@ async def _image_to_video(room: Room, request: Request, student: Student) -> dic
 
 
 async def _ordered(room: Room, request: Request, student: Student, wanted: Wanted) -> dict[str, Any]:
-    try:
-        job = await asyncio.to_thread(order, room, student, wanted, _repeat_key(request))
-    except Refused as refused:
-        if refused.status == 402:
-            room.queue.ask_balance()  # it may have been topped up
-        raise
+    job = await asyncio.to_thread(order, room, student, wanted, _repeat_key(request))
     return {
         "request_id": job.request_id,
         "status": wire.PENDING,
@@ -248,12 +244,8 @@ def job_object(
         if room.queue.trouble is not None and state == wire.PENDING:
             told["message"] = room.queue.trouble
     elif job.state == "completed":
-        told |= {
-            "status": wire.COMPLETED,
-            "duration_seconds": job.seconds,
-            "cost_usd": job.cost_micro / MICRO,
-        }
-        told["video_url"] = f"{base_url}{CLIPS}/{job.clip}.mp4"
+        told |= {"status": wire.COMPLETED, "video_url": f"{base_url}{CLIPS}/{job.clip}.mp4"}
+        told |= {"duration_seconds": job.seconds, "cost_usd": job.cost_micro / MICRO}
     else:
         told |= {"status": wire.FAILED, "error": job.error or job.state}
         told |= {"uncertain": True} if job.state == UNCERTAIN else {"cost_usd": job.cost_micro / MICRO}

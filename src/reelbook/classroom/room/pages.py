@@ -26,7 +26,7 @@ from ...ledger.votes import QUESTION
 from ...pages.html import Html, joined
 from ...pages.web import FRESH, read_form, same, usd
 from ...web.payloads import TEXT, fields_of, reached_at, refusal, wanted_from_text
-from ...web.refusals import Refused
+from ...web.refusals import NoMoney, Refused
 from ...wire import MICRO
 from ..wheels import complete_targets, folder_of
 from . import index, report, voting
@@ -367,13 +367,13 @@ def _order(room: Room, request: Request, form: Form, student: Student) -> Respon
             each.name: each.from_text(form[each.name]) for each in fields_of(TEXT) if form.get(each.name)
         }
         order(room, student, wanted_from_text(asked), form.get("repeat_key", "")[:100] or None)
+    except NoMoney as refused:
+        left = dollars(room.store.left_micro(student.id) / MICRO)
+        why = f"This clip costs more than the {left} that is left. Nothing was ordered."
+        return _student_page(room, request, form, student, why=why, status=refused.status)
     except (Refused, InvalidInput) as refused:
-        status, why = getattr(refused, "status", 400), str(refused)
-        if status == 402:
-            room.queue.ask_balance()
-            left = dollars(room.store.left_micro(student.id) / MICRO)
-            why = f"This clip costs more than the {left} that is left. Nothing was ordered."
-        return _student_page(room, request, form, student, why=why, status=status)
+        status = getattr(refused, "status", 400)
+        return _student_page(room, request, form, student, why=str(refused), status=status)
     return RedirectResponse("/mine", 303)
 
 
@@ -500,7 +500,9 @@ def _wall(room: Room, settings: RoomSettings, students: list[Student]) -> Html:
     head = Html("")
     if (asked := ClassVote.of(room)) is not None:
         head = Html('<p id="vote">{} <span class="quiet">{} by {}</span></p>').format(
-            asked.question, count(len(asked.votes), "vote"), count(asked.voters, "student")
+            asked.question,
+            count(len(asked.votes), "vote"),
+            count(len({vote.voter for vote in asked.votes}), "student"),
         )
         if not asked.goes_on:
             clips = [(job, f"won {won} of {shown}") for job, won, shown in asked.standing()[:NEWEST] if shown]

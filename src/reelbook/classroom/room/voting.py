@@ -48,19 +48,13 @@ class ClassVote:
         goes_on = settings.voting and settings.open(room.store.clock())
         return cls(settings.question, goes_on, clips, votes)
 
-    @property
-    def voters(self) -> int:
-        """How many have voted."""
-        return len({vote.voter for vote in self.votes})
-
-    def of_student(self, student: Student) -> int:
-        """How often the student has voted."""
-        return sum(vote.voter == student.name for vote in self.votes)
+    def of_student(self, student: Student) -> list[KeptVote]:
+        """The student's votes."""
+        return [vote for vote in self.votes if vote.voter == student.name]
 
     def pairs(self, student: Student) -> list[Pair]:
         """What the student may still vote on: none of their own clips, and no pair twice."""
-        own = [each for each in self.votes if each.voter == student.name]
-        seen = {frozenset((each.shown_left, each.shown_right)) for each in own}
+        seen = {frozenset((vote.shown_left, vote.shown_right)) for vote in self.of_student(student)}
         others = [name for name, job in self.clips.items() if job.student != student.id]
         return [
             (self.clips[one], self.clips[other])
@@ -70,11 +64,10 @@ class ClassVote:
 
     def pair(self, student: Student) -> Pair | None:
         """The next two, of clips with few votes; which is on the left is drawn by lot."""
-        shown, draw = self._shown(), random.Random()  # noqa: S311 - it keeps nothing secret
-        pairs = self.pairs(student)
-        draw.shuffle(pairs)
+        shown, pairs = self._shown(), self.pairs(student)
+        random.shuffle(pairs)
         pair = min(pairs, key=lambda pair: sum(shown[job.service_id] for job in pair), default=None)
-        return pair and (pair if draw.random() < 0.5 else pair[::-1])
+        return pair and random.choice((pair, pair[::-1]))  # noqa: S311 - it keeps nothing secret
 
     def standing(self) -> list[tuple[RoomJob, int, int]]:
         """The clips with how many votes they won, of how many: the largest share first."""
@@ -130,6 +123,6 @@ def page(room: Room, request: Request, form: Mapping[str, str], student: Student
         shown = Html('<form class="pair" method="post" action="/vote">{}{}</form>').format(
             films, button.format("neither", "Can't say")
         )
-    given = count(asked.of_student(student), "vote")
+    given = count(len(asked.of_student(student)), "vote")
     body = SITE.filled("vote.html", name=student.name, given=given, question=asked.question, pair=shown)
     return SITE.page(asked.question, body)
