@@ -29,7 +29,7 @@ from ...web.payloads import TEXT, fields_of, reached_at, refusal, wanted_from_te
 from ...web.refusals import NoMoney, Refused
 from ...wire import MICRO
 from ..wheels import complete_targets, folder_of
-from . import index, report, voting
+from . import downloads, report, voting
 from .app import (
     CLIPS,
     NO_SUCH_CODE,
@@ -91,7 +91,7 @@ def routes(room: Room) -> list[Route]:
         route("/room/report", _of_teacher(_report)),
         route("/room/report.csv", _of_teacher(_table)),
         Route("/room/static/{name}", SITE.static),
-        *index.routes(folder_of(room.session.home)),
+        *downloads.routes(folder_of(room.session.home)),
     ]
 
 
@@ -346,7 +346,7 @@ def _install(room: Room, url: str) -> Html:
         return Html(": install Reelbook, as your teacher says.")
     *others, newest = pythons
     known = f"{', '.join(others)} or {newest}" if others else newest
-    return Html(", with Python {}:<code>{}</code>").format(known, index.install_line(url))
+    return Html(", with Python {}:<code>{}</code>").format(known, downloads.install_line(url))
 
 
 def _device_form(code: str) -> Html:
