@@ -234,7 +234,12 @@ def close_classroom(
         classes = _Classes(session, report)
         room = classes.to_close(name)
         keys = session.keys.list()
-        lately = _used_lately(_present(room, keys), time.time())
+        recently = time.time() - RECENT_SECONDS
+        lately = tuple(
+            each.student
+            for each in _present(room, keys)
+            if each.key and each.key.is_active and (epoch_seconds(each.key.last_used) or 0.0) > recently
+        )
         also = classes.others(room, keys) if all_made_since else ()
         own = session.keys.in_use(keys)
         revoked = classes.revoke_all(room, keys, [key for key in also if key.is_active and key != own])
@@ -452,17 +457,6 @@ def _present(room: Classroom, keys: Sequence[ApiKey]) -> tuple[Presence, ...]:
     by_id = {key.key_id: key for key in keys}
     return tuple(
         Presence(student, key_id, by_id.get(key_id or "")) for student, key_id in room.students.items()
-    )
-
-
-def _used_lately(students: Sequence[Presence], now: float) -> tuple[str, ...]:
-    """Whose key is active and was used within the hour before `now` (epoch seconds)."""
-    return tuple(
-        each.student
-        for each in students
-        if each.key
-        and each.key.is_active
-        and now - (epoch_seconds(each.key.last_used) or 0.0) < RECENT_SECONDS
     )
 
 

@@ -289,17 +289,17 @@ class RoomStore(SqliteFile):
             now, room = self.clock(), _settings(db)
             if not room.open(now):
                 raise Refused(403, "This class has ended.")
-            found = _student_named(db, name)
-            if found is not None and own is not None and _holds(db, found.id, own, "join"):
-                return found, _new_key(db, found.id, kind, now)
+            if own is not None and (again := _holder(db, own, "join")) is not None:
+                return again, _new_key(db, again.id, kind, now)
+            found = db.execute("SELECT * FROM students WHERE name_key = ?", (_name_key(name),)).fetchone()
             if found is None and room.listed_only:
                 raise Refused(400, f"{name} isn't in the list. Ask your teacher.")
-            if found is not None and found.joined_at is not None:
-                at = time.strftime("%H:%M", time.localtime(found.joined_at))
+            if found is not None and found["joined_at"] is not None:
+                taken, at = found["name"], time.strftime("%H:%M", time.localtime(found["joined_at"]))
                 raise Refused(
                     409,
-                    f"{found.name} joined at {at}. If that was you on another device, your teacher can let "
-                    f"you in again. Otherwise add a letter, as in “{found.name} L”.",
+                    f"{taken} joined at {at}. If that was you on another device, your teacher can let you in "
+                    f"again. Otherwise add a letter, as in “{taken} L”.",
                 )
             joined = db.execute("SELECT count(joined_at) FROM students").fetchone()[0]
             if room.places is not None and joined >= room.places:
@@ -345,11 +345,8 @@ class RoomStore(SqliteFile):
 
     def student_of(self, key: str, kind: KeyKind = "api") -> Student | None:
         """Whose key it is; None if nobody's."""
-        rows = self.read(
-            "SELECT a.* FROM keys k JOIN accounts a ON a.id = k.student WHERE digest = ? AND kind = ?",
-            (_digest(key), kind),
-        )
-        return read(Student, rows[0]) if rows else None
+        with self.reading() as db:
+            return _holder(db, key, kind)
 
     def students(self) -> list[Student]:
         """Everybody on the list and everybody who joined, by name."""
@@ -567,11 +564,6 @@ def _student(db: sqlite3.Connection, number: int) -> Student:
     return read(Student, db.execute("SELECT * FROM accounts WHERE id = ?", (number,)).fetchone())
 
 
-def _student_named(db: sqlite3.Connection, name: str) -> Student | None:
-    row = db.execute("SELECT * FROM accounts WHERE name_key = ?", (_name_key(name),)).fetchone()
-    return None if row is None else read(Student, row)
-
-
 def _lines(db: sqlite3.Connection) -> list[Line]:
     rows = db.execute(
         "SELECT s.id, s.served, sum(j.state = 'queued') AS waiting, sum(j.state = 'handed') AS in_flight "
@@ -640,10 +632,13 @@ def _keep_key(db: sqlite3.Connection, key: str, student: int, kind: KeyKind, now
     db.execute("INSERT INTO keys VALUES (?, ?, ?, ?)", (_digest(key), student, kind, now))
 
 
-def _holds(db: sqlite3.Connection, student: int, key: str, kind: KeyKind) -> bool:
-    """Whether it is a key of that student's."""
-    wanted = "SELECT 1 FROM keys WHERE digest = ? AND student = ? AND kind = ?"
-    return db.execute(wanted, (_digest(key), student, kind)).fetchone() is not None
+def _holder(db: sqlite3.Connection, key: str, kind: KeyKind) -> Student | None:
+    """Whose key it is."""
+    row = db.execute(
+        "SELECT a.* FROM keys k JOIN accounts a ON a.id = k.student WHERE digest = ? AND kind = ?",
+        (_digest(key), kind),
+    ).fetchone()
+    return None if row is None else read(Student, row)
 
 
 def _device(name: str, letters: str) -> str:
