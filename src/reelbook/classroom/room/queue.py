@@ -58,11 +58,9 @@ _WAITS: Final[tuple[tuple[type[ReelbookError], str], ...]] = (
     (RateLimited, "The class's requests of this minute are used up. Clips wait for the next one."),
     (ServiceUnreachable, "The service can't be reached now. Clips wait, and nothing is lost."),
     (LedgerUnavailable, "This computer can't write to its disk. Clips wait, and nothing is lost."),
+    (SendInterrupted, "The service doesn't take clips now. Clips wait, and nothing is lost."),
 )
-
-
-_BLAMELESS: Final = (*(kind for kind, _ in _WAITS), SendInterrupted)
-_NO_WORD: Final = "The service doesn't take clips now. Clips wait, and nothing is lost."
+_BLAMELESS: Final = tuple(kind for kind, _ in _WAITS)
 _NOT_ANSWERED: Final = (
     "It was sent to the service, and the answer was lost: it may be making this clip. Its price stays "
     "reserved until your teacher finds out. It was not sent again."
@@ -210,9 +208,7 @@ class RoomQueue:
         for job in left:
             found = known.get(job.request_id)
             if found is not None and states.state(found.state).charge != "none":
-                self._jobs[job.number] = found
-                if _open(found) and not found.running:
-                    found.watch()
+                self._jobs[job.number] = found  # watched again when it is looked at
             elif job.state == HANDED:
                 self._submit(job, 0.0)
 
@@ -233,16 +229,14 @@ class RoomQueue:
 
     def _submit(self, job: RoomJob, now: float) -> None:
         try:
-            request = replace(JobRequest.of_record(job.request, self._image(job)))  # validated again
+            image = None if job.image is None else prepare((self._images / job.image).read_bytes())
+            request = replace(JobRequest.of_record(job.request, image))  # validated again
             with self.session.experiment(self._experiment), without_spend_warnings():
                 self._jobs[job.number] = self.session.submit(request, once=job.request_id)
         except (InvalidInput, OSError) as error:
             self.store.settle(job.number, "refused", error=str(error))
         except (SpendLimitReached, LedgerUnavailable) as error:
             self._wait(job.number, error, now)
-
-    def _image(self, job: RoomJob) -> PreparedImage | None:
-        return None if job.image is None else prepare((self._images / job.image).read_bytes())
 
     def _look_at(self, number: int, job: Job, now: float) -> None:
         """Settles the job if it has ended; watches it again where only the watch has ended."""
@@ -292,7 +286,7 @@ class RoomQueue:
     def _wait(self, number: int, error: ReelbookError, now: float) -> None:
         """Nothing was bought, and nothing is wrong with the clip: all wait, longer each time."""
         self.store.hand_back(number)
-        self.trouble = next((said for kind, said in _WAITS if isinstance(error, kind)), _NO_WORD)
+        self.trouble = next(said for kind, said in _WAITS if isinstance(error, kind))
         self._wait_seconds = min(LONGEST_WAIT_SECONDS, self._wait_seconds * 2 or FIRST_WAIT_SECONDS)
         self._waits_until = now + self._wait_seconds
 
