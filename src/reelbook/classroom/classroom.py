@@ -332,8 +332,7 @@ class _Classes:
         """Revokes the keys of these students, who are to get others."""
         for student in students:
             if (key_id := room.students[student]) is not None:
-                self._wait(room)
-                self._revoke(key_id)
+                self._revoke(room, key_id)
                 room = self.keep(room.with_key(student, None))
         return room
 
@@ -366,8 +365,7 @@ class _Classes:
             if room.students[student] is None and handout and handout.key_id == key.key_id:
                 room = self.keep(room.with_key(student, key.key_id))
             else:
-                self._wait(room)
-                self._revoke(key.key_id)
+                self._revoke(room, key.key_id)
         ids = {key.key_id for key in active}
         return room, tuple(student for student, key_id in room.students.items() if key_id not in ids)
 
@@ -397,8 +395,7 @@ class _Classes:
         hidden = [key_id for key_id in known if key_id not in {key.key_id for key in keys}]
         wanted, revoked = [*active, *hidden, *(key.key_id for key in also)], 0
         for number, key_id in enumerate(wanted):
-            self._wait(room, number, len(wanted))
-            revoked += self._revoke(key_id)
+            revoked += self._revoke(room, key_id, number, len(wanted))
         if known and len(hidden) == len(known) and not revoked:
             raise errors.ClassroomError(
                 f"The service knows none of the keys of {room.name}: the key in use may be of another "
@@ -415,8 +412,9 @@ class _Classes:
             if key.key_id not in room.before and not any(_is_of(each, key) for each in rooms)
         )
 
-    def _revoke(self, key_id: str) -> bool:
+    def _revoke(self, room: Classroom, key_id: str, *progress: int) -> bool:
         """Whether the service knew the key."""
+        self._wait(room, *progress)
         try:
             self._session.keys.revoke(key_id)
         except errors.NotFound:

@@ -76,7 +76,7 @@ def routes(room: Room) -> list[Route]:
         return Route(path, partial(endpoint, room), methods=[method])
 
     return [
-        route("/", _of_anybody(_first)),
+        route("/", partial(_in_thread, _first)),
         route(wire.ROOM_JOIN, _join, "POST"),
         route("/mine", _of_student(_student_page)),
         route("/mine/order", _of_student(_order), "POST"),
@@ -86,17 +86,13 @@ def routes(room: Room) -> list[Route]:
         route("/vote", _of_student(voting.page)),
         route("/vote", _of_student(voting.voted), "POST"),
         route("/room", _of_teacher(_teacher_page)),
-        route("/room/enter", _of_anybody(_enter), "POST"),
+        route("/room/enter", partial(_in_thread, _enter), "POST"),
         route("/room/control", _of_teacher(_control), "POST"),
         route("/room/report", _of_teacher(_report)),
         route("/room/report.csv", _of_teacher(_table)),
         Route("/room/static/{name}", SITE.static),
         *downloads.routes(folder_of(room.session.home)),
     ]
-
-
-def _of_anybody(page: Page) -> Endpoint:
-    return partial(_in_thread, page)
 
 
 def _of_student(page: StudentPage) -> Endpoint:
