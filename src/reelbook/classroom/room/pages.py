@@ -10,7 +10,7 @@ import asyncio
 import io
 import json
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -571,31 +571,30 @@ def _numbers(room: Room, settings: RoomSettings, students: list[Student]) -> Htm
 
 
 def _controls(room: Room, settings: RoomSettings, students: list[Student]) -> Html:
-    button = Html('<button class="plain" name="action" value="{}">{}</button>')
-    option = Html('<option value="{}">{}</option>')
+    def control(action: str, button: str, summary: str = "", inside: str = "") -> Html:
+        form = Html(
+            '<form method="post" action="/room/control">{}'
+            '<button class="plain" name="action" value="{}">{}</button></form>'
+        ).format(inside, action, button)
+        if not summary:
+            return form
+        folded = Html('<details class="{}"><summary class="plain">{}</summary>{}</details>')
+        return folded.format("end" if action == "end" else "", summary, form)
 
-    def press(action: str, words: str) -> Html:
-        return Html('<form method="post" action="/room/control">{}</form>').format(
-            button.format(action, words)
-        )
+    def choice(name: str, label: str, options: Iterable[tuple[object, str]]) -> Html:
+        shown = joined(Html('<option value="{}">{}</option>').format(*each) for each in options)
+        return Html('<select name="{}" aria-label="{}">{}</select>').format(name, label, shown)
 
-    def opened(words: str, inside: Html, action: str, submit: str, kind: str = "") -> Html:
-        return Html('<details class="{}"><summary class="plain">{}</summary>{}</details>').format(
-            kind,
-            words,
-            Html('<form method="post" action="/room/control">{}{}</form>').format(
-                inside, button.format(action, submit)
-            ),
-        )
-
-    names = joined(option.format(each.id, each.name) for each in students if each.joined_at is not None)
-    on_wall = joined(
-        option.format(each.request_id, terminal_line(each.prompt, 40)) for each in room.store.newest_clips()
-    )
     amount = Html('<label>{}, USD <input name="{}" inputmode="decimal" value="{}"></label>')
     caps = amount.format("Each", "each", f"{settings.cap_micro / MICRO:.2f}")
     if settings.class_cap_micro is not None:
         caps += amount.format("All", "all", f"{settings.class_cap_micro / MICRO:.2f}")
+    here = [each for each in students if each.joined_at is not None]
+    names = choice("student", "Name", ((each.id, each.name) for each in here))
+    clips = room.store.newest_clips()
+    on_wall = choice(
+        "request_id", "Clip", ((each.request_id, terminal_line(each.prompt, 40)) for each in clips)
+    )
     question = Html('<label>Question <input name="question" maxlength="{}" value="{}"></label>').format(
         LONGEST_QUESTION, settings.question or QUESTION
     )
@@ -603,45 +602,26 @@ def _controls(room: Room, settings: RoomSettings, students: list[Student]) -> Ht
         "<span>If nobody else has used the account since, balance and usage tell whether they were bought. "
         "Then what was bought counts as spent, and the rest is given back.</span>"
     )
+    the_end = Html("<span>Nobody can order any more. What wasn't sent is taken back.</span>")
     parts = [
-        press("pause", "Go on" if settings.paused else "Pause all"),
-        opened("Raise cap…", caps, "cap", "Raise"),
-        opened(
-            "Release a name…",
-            Html('<select name="student" aria-label="Name">{}</select>').format(names),
-            "release",
-            "Release",
-        ),
-        press("names", "Show names" if settings.names_hidden else "Hide names"),
-        press("clips", "Show clips" if settings.clips_hidden else "Hide clips"),
-        opened(
-            "Take a clip off…",
-            Html('<select name="request_id" aria-label="Clip">{}</select>').format(on_wall),
-            "hide",
-            "Take off",
-        ),
+        control("pause", "Go on" if settings.paused else "Pause all"),
+        control("cap", "Raise", "Raise cap…", caps),
+        control("release", "Release", "Release a name…", names),
+        control("names", "Show names" if settings.names_hidden else "Hide names"),
+        control("clips", "Show clips" if settings.clips_hidden else "Hide clips"),
+        control("hide", "Take off", "Take a clip off…", on_wall),
     ]
     if settings.voting:
-        parts.append(press("end_vote", "End vote"))
+        parts.append(control("end_vote", "End vote"))
     else:
-        parts.append(opened("Vote…", question, "vote", "Ask the class"))
+        parts.append(control("vote", "Ask the class", "Vote…", question))
         if settings.question:
-            parts.append(press("newest", "Newest clips"))
+            parts.append(control("newest", "Newest clips"))
     if room.store.counts().get(UNCERTAIN):
-        parts.append(opened("Never answered…", never_answered, "find_out", "Only this class used it"))
-    return joined(
-        [
-            *parts,
-            Html('<span class="quiet">Only people with the token see these buttons.</span>'),
-            opened(
-                "End class…",
-                Html("<span>Nobody can order any more. What wasn't sent is taken back.</span>"),
-                "end",
-                "End it",
-                "end",
-            ),
-        ]
-    )
+        parts.append(control("find_out", "Only this class used it", "Never answered…", never_answered))
+    parts.append(Html('<span class="quiet">Only people with the token see these buttons.</span>'))
+    parts.append(control("end", "End it", "End class…", the_end))
+    return joined(parts)
 
 
 def _ended_page(room: Room, settings: RoomSettings) -> Response:
