@@ -106,28 +106,23 @@ def opened_room(
         raise InvalidInput(f"A code has 4 to {LONGEST_CODE} letters and digits. Nothing was started.")
     folder = session.home / "rooms" / plain
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    lock = FileLock(folder / "running.lock", timeout=0, thread_local=False)
     try:
-        lock.acquire()
+        lock = FileLock(folder / "running.lock", timeout=0, thread_local=False).acquire()
     except Timeout:
         raise ClassroomError(
             "This class is served already, by another process. It was left as it is."
         ) from None
-    try:
-        with contextlib.closing(RoomStore(folder / "room.db")) as store:
-            if store.begun and (made_for := store.settings().service) != session.service:
-                raise InvalidInput(
-                    f"The class {code.upper()} was opened with --service {made_for}, and goes on with that "
-                    "only. Nothing was started. Another class needs a code of its own (--code)."
-                )
-            chosen = choices or Choices()
-            store.begin(code.upper(), session.service, **chosen.columns())
-            if chosen.students is not None:
-                store.enrol(chosen.students)
-            own = frozenset(name.lower() for name in names)
-            yield Room(store, session, folder, _token(folder), own, certificate)
-    finally:
-        lock.release()
+    with lock, contextlib.closing(RoomStore(folder / "room.db")) as store:
+        if store.begun and (made_for := store.settings().service) != session.service:
+            raise InvalidInput(
+                f"The class {code.upper()} was opened with --service {made_for}, and goes on with that "
+                "only. Nothing was started. Another class needs a code of its own (--code)."
+            )
+        chosen = choices or Choices()
+        store.begin(code.upper(), session.service, **chosen.columns())
+        store.enrol(chosen.students or ())
+        own = frozenset(name.lower() for name in names)
+        yield Room(store, session, folder, _token(folder), own, certificate)
 
 
 def listening_socket(room: Room, host: str, port: int | None) -> socket.socket:
