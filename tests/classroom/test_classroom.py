@@ -7,6 +7,7 @@ import traceback
 import warnings
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from support.raw_server import raw_server
@@ -318,11 +319,8 @@ def test_what_cannot_be_written_down_is_not_made(
     session: rb.Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody could revoke a key that is written down nowhere."""
-
-    def full(_path: Path, _content: bytes) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(class_file, "write_whole", full)
+    full = OSError(28, "No space left on device")
+    monkeypatch.setattr(class_file, "write_whole", Mock(side_effect=full))
     with pytest.raises(errors.ClassroomError, match="No space left"):
         opened(session)
     assert active(session) == []
