@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from unittest.mock import Mock
 
 import httpx
 import pytest
@@ -270,6 +271,17 @@ def test_the_teachers_buttons(room: Room, ada: Visitor, teacher_page: Visitor) -
     assert "a heron" in ada.http.get("/mine").text
     pressed("release", student=str(student.id))
     assert ada.http.get("/mine").headers["location"] == "/"
+
+
+def test_the_teacher_says_that_only_this_class_used_the_account(
+    room: Room, teacher_page: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then balance and usage are asked what became of lost answers."""
+    reconcile = Mock()
+    monkeypatch.setattr(room.session, "reconcile", reconcile)
+    control(teacher_page, "find_out")
+    until(lambda: reconcile.called)
+    reconcile.assert_called_once_with(alone=True)
 
 
 def test_the_end_and_its_report(room: Room, ada: Visitor, teacher_page: Visitor) -> None:
