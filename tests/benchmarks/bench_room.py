@@ -255,8 +255,8 @@ def kills(times: int, seed: int) -> None:
         found = books(room.home)
         wrong = broken(found, bought(room.home), 50_000)
     print(
-        f"{times} kills in {took:.0f} s, seed {seed}: {len(told)} ids, {dict(found.states)}; reserved and "
-        f"spent {found.of_students} micro-USD; broken: {wrong or 'nothing'}"
+        f"{times} kills in {took:.0f} s, seed {seed}: {len(told)} ids, {dict(found.states)}; "
+        f"{found.reserved} micro-USD reserved and {found.spent} spent; broken: {wrong or 'nothing'}"
     )
 
 

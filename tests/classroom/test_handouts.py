@@ -56,17 +56,6 @@ def test_the_sheet_has_a_card_for_each_student(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "colab"),
-    [("https://api.example.com", "%pip install reelbook"), ("http://10.0.0.7:8000", "Colab can't reach")],
-)
-def test_colab_is_offered_in_the_file_where_it_works(address: str, colab: str, tmp_path: Path) -> None:
-    """A room's own address means a computer in the room."""
-    handouts.keep_install(tmp_path, "reelbook")
-    handouts.write(room(tmp_path, address), ADA, "k1", Secret("sk-planted"))
-    assert colab in room(tmp_path).handout(ADA).read_text()
-
-
-@pytest.mark.parametrize(
     ("address", "reached"),
     [
         ("https://api.example.com", True),
@@ -77,9 +66,12 @@ def test_colab_is_offered_in_the_file_where_it_works(address: str, colab: str, t
         ("http://teacher:8000", False),
     ],
 )
-def test_colab_is_offered_where_it_reaches_the_address(address: str, reached: bool) -> None:
-    """It runs elsewhere, and knows no address of the room."""
-    assert handouts.reaches_colab(address) is reached
+def test_colab_is_offered_where_it_reaches_the_address(address: str, reached: bool, tmp_path: Path) -> None:
+    """It runs elsewhere, and knows no address of the room: there a computer in the room does it."""
+    handouts.keep_install(tmp_path, "reelbook")
+    handouts.write(room(tmp_path, address), ADA, "k1", Secret("sk-planted"))
+    text = room(tmp_path, address).handout(ADA).read_text()
+    assert ("%pip install reelbook" in text, "Colab can't reach" in text) == (reached, not reached)
 
 
 @pytest.mark.parametrize(

@@ -103,16 +103,23 @@ class ClosedClassroom:
     lately: tuple[str, ...] = ()
 
 
-def plan_classroom(
-    session: Session,
-    students: Sequence[str],
-    *,
-    name: str | None = None,
-    rate_limit: int | None = None,
-    max_spend_usd: float | None = None,
-    folder: Path | None = None,
-    address: str | None = None,
-) -> Classroom:
+@dataclass(frozen=True)
+class Terms:
+    """What a teacher chooses for a class; None takes the default, or what a class that goes on has.
+
+    `rate_limit` is requests a minute (20), `max_spend_usd` the limit in the students' files (2.00), `folder`
+    where the files go (in the home), `address` where students reach the service, if not where the session
+    does.
+    """
+
+    name: str | None = None
+    rate_limit: int | None = None
+    max_spend_usd: float | None = None
+    folder: Path | None = None
+    address: str | None = None
+
+
+def plan_classroom(session: Session, students: Sequence[str], terms: Terms) -> Classroom:
     """The class that `open_classroom` would open, or go on with. Sends and writes nothing.
 
     Raises InvalidInput where the arguments can't be used.
@@ -121,22 +128,21 @@ def plan_classroom(
     if not names:
         raise errors.InvalidInput("There are no students. Nothing was done.")
     classes = _Classes(session)
-    classroom = classes.continued(name, names)
+    classroom = classes.continued(terms.name, names)
     if classroom is not None:
-        _refuse_changes(classroom, rate_limit, max_spend_usd, folder, address)
+        _refuse_changes(classroom, terms)
         handouts.checked(Path(classroom.folder))
         return classroom.joined_by(names)
-    limit = checked_rate_limit(RATE_LIMIT if rate_limit is None else rate_limit)
-    spend = settings.max_spend_usd(MAX_SPEND_USD if max_spend_usd is None else max_spend_usd)
+    spend = settings.max_spend_usd(MAX_SPEND_USD if terms.max_spend_usd is None else terms.max_spend_usd)
     assert spend is not None
-    called = classes.free_name(checked_name(name))
+    called = classes.free_name(checked_name(terms.name))
     return Classroom(
         service=classes.service,
         name=called,
         label=f"{called} #{secrets.token_hex(2)}",
-        folder=str(handouts.checked(folder or classes.folder / _slug(called), fresh=True)),
-        address=address_for_students(session, address),
-        rate_limit=limit,
+        folder=str(handouts.checked(terms.folder or classes.folder / _slug(called), fresh=True)),
+        address=address_for_students(session, terms.address),
+        rate_limit=checked_rate_limit(RATE_LIMIT if terms.rate_limit is None else terms.rate_limit),
         max_spend_usd=round(spend, 6),
         opened_at=time.time(),
     ).joined_by(names)
@@ -145,12 +151,8 @@ def plan_classroom(
 def open_classroom(
     session: Session,
     students: Sequence[str],
+    terms: Terms,
     *,
-    name: str | None = None,
-    rate_limit: int | None = None,
-    max_spend_usd: float | None = None,
-    folder: Path | None = None,
-    address: str | None = None,
     install: str | None = None,
     renew: Sequence[str] = (),
     report: Report = lambda _: None,
@@ -159,9 +161,7 @@ def open_classroom(
 
     Waits where the request budget is spent. Goes on with a class that an earlier call left half done: nobody
     gets two keys. A key whose answer was lost is looked for in the service's list, revoked, as nobody saw its
-    secret, and made anew. `rate_limit` is requests a minute (20), `max_spend_usd` the limit in the students'
-    files (2.00), `folder` where the files go (in the home). `address` is where students reach the service, if
-    not where `session` does. Those in `renew` get another key and file, and lose the one that they have.
+    secret, and made anew. Those in `renew` get another key and file, and lose the one that they have.
     `install` is what the cards tell pip to install, such as a wheel's address; it is tried first, in a fresh
     environment. Without it the package's name is tried, and where that can't be installed no card tells how.
 
@@ -171,15 +171,7 @@ def open_classroom(
         handouts.check_install(install)
     with _alone(session):
         classes = _Classes(session, report)
-        room = plan_classroom(
-            session,
-            students,
-            name=name,
-            rate_limit=rate_limit,
-            max_spend_usd=max_spend_usd,
-            folder=folder,
-            address=address,
-        )
+        room = plan_classroom(session, students, terms)
         renewed = [tidy(student) for student in renew]
         if strangers := [student for student in renewed if student not in room.students]:
             raise errors.InvalidInput(
@@ -197,10 +189,10 @@ def open_classroom(
         room = classes.take_back(room, renewed)
         missing = len(room.missing)
         if missing and not fresh:
-            room = classes.recovered(room, room.missing)
+            room, _ = classes.settled(room)
         for student in room.missing:
             room = classes.make(room, student)
-        inactive = classes.inactive(room)
+        room, inactive = classes.settled(room)
         named = unique(students)
         return OpenedClassroom(
             room,
@@ -242,7 +234,12 @@ def close_classroom(
         classes = _Classes(session, report)
         room = classes.to_close(name)
         keys = session.keys.list()
-        lately = _used_lately(_present(room, keys), time.time())
+        recently = time.time() - RECENT_SECONDS
+        lately = tuple(
+            each.student
+            for each in _present(room, keys)
+            if each.key and each.key.is_active and (epoch_seconds(each.key.last_used) or 0.0) > recently
+        )
         also = classes.others(room, keys) if all_made_since else ()
         own = session.keys.in_use(keys)
         revoked = classes.revoke_all(room, keys, [key for key in also if key.is_active and key != own])
@@ -335,8 +332,7 @@ class _Classes:
         """Revokes the keys of these students, who are to get others."""
         for student in students:
             if (key_id := room.students[student]) is not None:
-                self._wait(room)
-                self._revoke(key_id)
+                self._revoke(room, key_id)
                 room = self.keep(room.with_key(student, None))
         return room
 
@@ -346,7 +342,7 @@ class _Classes:
         try:
             created = self._session.keys.create(room.key_name(student), rate_limit=room.rate_limit)
         except errors.KeyUncertain as uncertain:
-            room = self.recovered(room, [student])
+            room, _ = self.settled(room)
             if again:
                 return self.make(room, student, again=False)
             uncertain.add_note("Run the same command again: it goes on where it stopped.")
@@ -355,29 +351,23 @@ class _Classes:
         handouts.write(room, student, created.key_id, created.api_key)
         return self.keep(room.with_key(student, created.key_id))
 
-    def recovered(self, room: Classroom, students: Sequence[str]) -> Classroom:
-        """Settles keys that may have been made unheard: kept if the student's file has it, else revoked."""
-        keys = self._session.keys.list()
-        for student in students:
-            handout = handouts.read(room, student)
-            for key in keys:
-                if key.name != room.key_name(student) or not key.is_active or key.key_id in room.before:
-                    continue
-                if handout and handout.key_id == key.key_id:
-                    room = self.keep(room.with_key(student, key.key_id))
-                else:
-                    self._wait(room)
-                    self._revoke(key.key_id)
-        return room
+    def settled(self, room: Classroom) -> tuple[Classroom, tuple[str, ...]]:
+        """Settles keys whose answer was lost or came late: kept if the student's file has it, else revoked.
 
-    def inactive(self, room: Classroom) -> tuple[str, ...]:
-        """Whose key isn't listed as active. Revokes keys of the class that a late answer left behind."""
-        keys = self._session.keys.list()
-        for key in keys:
-            if key.is_active and key.key_id not in room.students.values() and _is_of(room, key):
-                self._revoke(key.key_id)
-        active = {key.key_id for key in keys if key.is_active}
-        return tuple(student for student, key_id in room.students.items() if key_id not in active)
+        Also returns whose key the service's list doesn't show as active.
+        """
+        active = [key for key in self._session.keys.list() if key.is_active]
+        for key in active:
+            if key.key_id in room.students.values() or not _is_of(room, key):
+                continue
+            student = next(each for each in room.students if room.key_name(each) == key.name)
+            handout = handouts.read(room, student)
+            if room.students[student] is None and handout and handout.key_id == key.key_id:
+                room = self.keep(room.with_key(student, key.key_id))
+            else:
+                self._revoke(room, key.key_id)
+        ids = {key.key_id for key in active}
+        return room, tuple(student for student, key_id in room.students.items() if key_id not in ids)
 
     def to_close(self, name: str | None) -> Classroom:
         """The class that is meant. Raises InvalidInput where that isn't clear."""
@@ -405,8 +395,7 @@ class _Classes:
         hidden = [key_id for key_id in known if key_id not in {key.key_id for key in keys}]
         wanted, revoked = [*active, *hidden, *(key.key_id for key in also)], 0
         for number, key_id in enumerate(wanted):
-            self._wait(room, number, len(wanted))
-            revoked += self._revoke(key_id)
+            revoked += self._revoke(room, key_id, number, len(wanted))
         if known and len(hidden) == len(known) and not revoked:
             raise errors.ClassroomError(
                 f"The service knows none of the keys of {room.name}: the key in use may be of another "
@@ -423,8 +412,9 @@ class _Classes:
             if key.key_id not in room.before and not any(_is_of(each, key) for each in rooms)
         )
 
-    def _revoke(self, key_id: str) -> bool:
+    def _revoke(self, room: Classroom, key_id: str, *progress: int) -> bool:
         """Whether the service knew the key."""
+        self._wait(room, *progress)
         try:
             self._session.keys.revoke(key_id)
         except errors.NotFound:
@@ -468,17 +458,6 @@ def _present(room: Classroom, keys: Sequence[ApiKey]) -> tuple[Presence, ...]:
     )
 
 
-def _used_lately(students: Sequence[Presence], now: float) -> tuple[str, ...]:
-    """Whose key is active and was used within the hour before `now` (epoch seconds)."""
-    return tuple(
-        each.student
-        for each in students
-        if each.key
-        and each.key.is_active
-        and now - (epoch_seconds(each.key.last_used) or 0.0) < RECENT_SECONDS
-    )
-
-
 def _is_of(room: Classroom, key: ApiKey) -> bool:
     """Whether a listed key is a student's: by its id, or by its name where the id was never heard."""
     if key.key_id in room.students.values():
@@ -486,18 +465,12 @@ def _is_of(room: Classroom, key: ApiKey) -> bool:
     return key.key_id not in room.before and any(key.name == room.key_name(each) for each in room.students)
 
 
-def _refuse_changes(
-    room: Classroom,
-    rate_limit: int | None,
-    max_spend_usd: float | None,
-    folder: Path | None,
-    address: str | None,
-) -> None:
-    place = None if folder is None else str(folder.expanduser().resolve())
+def _refuse_changes(room: Classroom, terms: Terms) -> None:
+    spend, folder, address = terms.max_spend_usd, terms.folder, terms.address
     for what, asked, fixed in (
-        ("rate limit", rate_limit, room.rate_limit),
-        ("limit in USD", max_spend_usd and round(max_spend_usd, 6), room.max_spend_usd),
-        ("folder", place, room.folder),
+        ("rate limit", terms.rate_limit, room.rate_limit),
+        ("limit in USD", spend and round(spend, 6), room.max_spend_usd),
+        ("folder", folder and str(folder.expanduser().resolve()), room.folder),
         ("address", address and address.rstrip("/"), room.address),
     ):
         if asked is not None and asked != fixed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -85,20 +85,14 @@ def open_one(
     Stopped half-way, the same command goes on, and nobody gets two keys.
     """
     from ..classroom import roster as lists
-    from ..classroom.classroom import open_classroom, plan_classroom
+    from ..classroom.classroom import Terms, open_classroom, plan_classroom
 
     names = lists.read(students)
     for each in lists.numbered(names):
         say(f"There is more than one {each.rpartition(' (')[0]}. This one is “{each}” on the card.", err=True)
     with open_session(service, home) as session:
-        wanted: dict[str, Any] = {
-            "name": name,
-            "rate_limit": rate_limit,
-            "max_spend_usd": max_spend,
-            "folder": out,
-            "address": address,
-        }
-        planned = plan_classroom(session, names, **wanted)
+        terms = Terms(name, rate_limit, max_spend, out, address)
+        planned = plan_classroom(session, names, terms)
         with suppress(ReelbookError):  # a service that doesn't tell the balance may make keys all the same
             balance, limits = session.balance().balance_usd, len(planned.students) * planned.max_spend_usd
             if balance is not None and limits > balance + 1e-9:
@@ -116,9 +110,7 @@ def open_one(
                 declined="Nothing was done.",
             )
         with _reported("Keys", "Stopped. Run the same command again: it goes on where it stopped.") as report:
-            opened = open_classroom(
-                session, names, **wanted, install=install, renew=renew or (), report=report
-            )
+            opened = open_classroom(session, names, terms, install=install, renew=renew or (), report=report)
         closing = command_line(
             "classroom", "close", "--name", opened.classroom.name, service=service, home=home
         )

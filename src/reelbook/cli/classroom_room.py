@@ -108,20 +108,14 @@ def serve(
                 "--yes serves them unasked.",
                 declined="Nothing was started.",
             )
-        tls = tls_cert is not None
+        certificate = (tls_cert, tls_key) if tls_cert and tls_key else None
         names = [] if address is None else [address]
         code = kept.code if kept else code
-        with serving.opened_room(session, code, chosen, names=names, tls=tls) as room:
+        with serving.opened_room(session, code, chosen, names=names, certificate=certificate) as room:
             _provide(session, room)
             listening = serving.listening_socket(room, host or serving.EVERYWHERE, port)
-            room.url = url = serving.address_of(listening, tls=tls, name=address)
-            serving.serve(
-                room,
-                listening,
-                on_started=lambda: introduce(room, url),
-                certificate=tls_cert,
-                certificate_key=tls_key,
-            )
+            room.url = url = serving.address_of(room, listening, address)
+            serving.serve(room, listening, on_started=lambda: introduce(room, url))
             say("Stopped. Run the same command again: the class goes on.")
 
 
@@ -144,7 +138,7 @@ def report(
 
     with closing(RoomStore(room_folder(settings.home(home), code) / "room.db")) as store:
         held = store.settings()
-        lines = reports.sums(store.students(), store.all_jobs())
+        lines, _ = reports.sums(store)
         written = reports.write(store, out or Path.cwd())
         spent, reserved = store.money()
     say(f"{held.name}, {reports.period(held)}")

@@ -207,15 +207,12 @@ def most_connections() -> int:
     if resource is None:
         return MOST_CONNECTIONS
     files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    endless, wanted = resource.RLIM_INFINITY, MOST_CONNECTIONS * FILES_PER_CONNECTION + OTHER_FILES
-    if most != endless:
-        wanted = min(wanted, most)
-    if files != endless and files < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
-        files = wanted
-    if files == endless:
-        return MOST_CONNECTIONS
-    return max(16, min(MOST_CONNECTIONS, (files - OTHER_FILES) // FILES_PER_CONNECTION))
+    wanted = MOST_CONNECTIONS * FILES_PER_CONNECTION + OTHER_FILES
+    if 0 <= files < wanted:  # endless is -1 on some systems, enormous on others
+        files = wanted if most < 0 else min(wanted, most)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
+    enough_for = (files - OTHER_FILES) // FILES_PER_CONNECTION
+    return MOST_CONNECTIONS if files < 0 else max(16, min(MOST_CONNECTIONS, enough_for))
 
 
 def _stop(deadline: asyncio.TimerHandle | None) -> None:

@@ -169,13 +169,11 @@ async def wanted_from_form(request: Request, max_image_bytes: int) -> Wanted:
     """The clip that POST /api/v1/generate/image-to-video asks for: multipart/form-data. Raises Refused."""
     if _content_type(request) != "multipart/form-data":
         raise Refused(400, "Content-Type must be multipart/form-data")
-    counted = _Counted(request, max_image_bytes + FORM_OVERHEAD_BYTES)
-    if counted.announced > counted.most:
-        raise too_large(max_image_bytes)
+    body = _Bounded(request, max_image_bytes + FORM_OVERHEAD_BYTES)
     try:
-        form = await Request(request.scope, receive=counted.receive).form(max_files=4, max_fields=16)
+        form = await Request(request.scope, receive=body.receive).form(max_files=4, max_fields=16)
     except (HTTPException, MultiPartException, FormParserError) as exc:
-        if counted.exceeded:
+        if body.exceeded:
             raise too_large(max_image_bytes) from None
         raise Refused(400, f"The multipart body can't be read: {getattr(exc, 'detail', exc)}") from None
     except ClientDisconnect:
@@ -184,8 +182,6 @@ async def wanted_from_form(request: Request, max_image_bytes: int) -> Wanted:
         image = _one(form.getlist("image"), "image")
         if not isinstance(image, UploadFile):
             raise Refused(400, "image is required, as a file part")
-        if (image.size or 0) > max_image_bytes:
-            raise too_large(max_image_bytes)
         asked = {}
         for field in fields_of(IMAGE):
             part = _one(form.getlist(field.name), field.name)
@@ -273,22 +269,21 @@ async def json_object(request: Request) -> dict[str, Any]:
     return body
 
 
-class _Counted:
+class _Bounded:
     """A request's body, cut off as soon as it is longer than `most` bytes."""
 
     def __init__(self, request: Request, most: int) -> None:
-        length = request.headers.get("content-length", "")
-        self.announced = int(length) if length.isdecimal() else 0
-        self.most = most
-        self.exceeded = False
         self._receive = request.receive
-        self._received = 0
+        self._left = most
+
+    @property
+    def exceeded(self) -> bool:
+        return self._left < 0
 
     async def receive(self) -> Message:
         message = await self._receive()
-        self._received += len(message.get("body", b""))
-        if self._received > self.most:
-            self.exceeded = True
+        self._left -= len(message.get("body", b""))
+        if self.exceeded:
             raise MultiPartException("too large")  # the one error after which the parser closes its files
         return message
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
-from pathlib import Path
 
 import pytest
 from classroom.room.visitors import Visitor
@@ -56,6 +55,6 @@ def visit() -> Iterator[Visit]:
 
 
 @pytest.fixture
-def ledger_file(home: Path) -> Path:
-    """The ledger of the teacher's home."""
-    return home / "ledger.db"
+def ada(room: Room, visit: Visit) -> Visitor:
+    """A student's program that has joined."""
+    return visit(room).join("Ada")

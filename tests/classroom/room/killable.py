@@ -122,15 +122,12 @@ def bought(home: Path) -> Counter[str]:
 
 @dataclass(frozen=True)
 class Books:
-    """What the room's file says in the end: jobs by state, prompts of those not bought, sums in micro-USD.
-
-    `of_students` and `of_jobs` are what is reserved and what is spent.
-    """
+    """What the room's file says in the end: jobs by state, prompts of those not bought, and micro-USD."""
 
     states: Counter[str]
     not_bought: frozenset[str]
-    of_students: tuple[int, int]
-    of_jobs: tuple[int, int]
+    reserved: int
+    spent: int
 
 
 def books(home: Path) -> Books:
@@ -138,15 +135,11 @@ def books(home: Path) -> Books:
     file = home / "rooms" / CODE.replace("-", "") / "room.db"
     with contextlib.closing(sqlite3.connect(file, timeout=10)) as db:
         rows = db.execute("SELECT state, json_extract(request, '$.prompt') FROM jobs").fetchall()
-        students, jobs = (
-            db.execute(f"SELECT total(reserved_micro), total({cost}) FROM {table}").fetchone()
-            for table, cost in (("students", "spent_micro"), ("jobs", "cost_micro"))
-        )
+        sums = db.execute("SELECT sum(reserved_micro), sum(cost_micro) FROM jobs").fetchone()
     return Books(
         Counter(state for state, _ in rows),
         frozenset(prompt for state, prompt in rows if state in ("refused", "taken back")),
-        (int(students[0]), int(students[1])),
-        (int(jobs[0]), int(jobs[1])),
+        *sums,
     )
 
 
@@ -158,9 +151,7 @@ def broken(room: Books, sold: Counter[str], price_micro: int) -> list[str]:
         "bought twice": max(sold.values(), default=0) <= 1,
         "neither made nor told": set(states) <= {"completed", "uncertain", "refused"},
         "bought, and told as not": not room.not_bought & set(sold),
-        f"sums {room.of_students}, {room.of_jobs}, not {expected}": room.of_students
-        == room.of_jobs
-        == expected,
+        f"reserved and spent aren't {expected}": (room.reserved, room.spent) == expected,
     }
     return [words for words, good in checks.items() if not good]
 

@@ -46,9 +46,8 @@ def test_a_flood_delays_nobody_elses_first_clip(room: Room, visit: Visit) -> Non
     assert sorted(order) == sorted([*flood, *(job for _, job in firsts)])
 
 
-def test_each_students_clips_are_sent_in_their_order(room: Room, visit: Visit, teacher: rb.Session) -> None:
+def test_each_students_clips_are_sent_in_their_order(room: Room, ada: Visitor, teacher: rb.Session) -> None:
     """As they were ordered."""
-    ada = visit(room).join("Ada")
     prompts = [f"clip {number}" for number in range(6)]
     for prompt in prompts:
         ada.ordered(prompt)
@@ -92,18 +91,16 @@ def _taken_back(student: Visitor, jobs: list[str]) -> bool:
 
 
 def test_out_of_money_upstream_makes_clips_wait(
-    room: Room, visit: Visit, sandbox: Sandbox, soon: None
+    room: Room, ada: Visitor, sandbox: Sandbox, soon: None
 ) -> None:
     """Another program spent it: the student reads that, without amounts, and the clip is made later."""
-    ada = visit(room).join("Ada")
-    until(lambda: room.queue._asking is not None and room.queue._asking.done())
+    until(lambda: room.store.read("SELECT balance_at FROM room")[0][0])
     sandbox.settings(balance_usd=0.01)
     job = ada.ordered()
     until(lambda: "message" in ada.status(job))
-    told = ada.status(job)
 
-    assert told["status"] == "pending"
-    assert "$" not in told["message"]
+    assert ada.status(job)["status"] == "pending"
+    assert "$" not in ada.status(job)["message"]
     sandbox.settings(balance_usd=5.0)
     assert ada.ended(job)["status"] == "completed"
     assert "message" not in ada.status(job)
@@ -113,7 +110,7 @@ def test_a_balance_below_the_caps_holds(serve: Serve, visit: Visit, sandbox: San
     """What the service has is what the class has, whatever the caps say."""
     sandbox.settings(balance_usd=0.30)
     room = serve(cap_usd=2.0)
-    until(lambda: room.queue._asking is not None and room.queue._asking.done())
+    until(lambda: room.store.read("SELECT balance_at FROM room")[0][0])
     ada, grace = visit(room).join("Ada"), visit(room).join("Grace")
     ada.ordered(seconds=4)
 
@@ -122,10 +119,9 @@ def test_a_balance_below_the_caps_holds(serve: Serve, visit: Visit, sandbox: San
     assert "Current balance: $0.10" in refused.json()["detail"]
 
 
-def test_a_lost_answer_is_told_as_what_it_is(room: Room, visit: Visit, sandbox: Sandbox, soon: None) -> None:
+def test_a_lost_answer_is_told_as_what_it_is(room: Room, ada: Visitor, sandbox: Sandbox, soon: None) -> None:
     """Its price stays reserved, and it isn't sent again."""
     sandbox.fault("answer_lost", endpoint="generate")
-    ada = visit(room).join("Ada")
     told = ada.ended(ada.ordered(seconds=5))
 
     assert told["uncertain"] is True
@@ -136,12 +132,11 @@ def test_a_lost_answer_is_told_as_what_it_is(room: Room, visit: Visit, sandbox: 
 
 
 def test_the_room_finds_out_by_itself(
-    room: Room, visit: Visit, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+    room: Room, ada: Visitor, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A request that never reached the service: its price is free again, and it is told so."""
     monkeypatch.setattr("reelbook.classroom.room.queue.FIND_OUT_SECONDS", 0.2)
     monkeypatch.setattr("reelbook.classroom.room.queue.LOOK_SECONDS", 0.2)
-    ada = visit(room).join("Ada")
     ada.ended(ada.ordered("first"))
     sandbox.fault("500", endpoint="generate")
     job = ada.ordered(seconds=5)

@@ -29,8 +29,7 @@ def certificate(tmp_path: Path) -> Path:
 @pytest.fixture
 def room(teacher: rb.Session, certificate: Path) -> Iterator[Room]:
     """A room over https."""
-    key = certificate.with_name("key.pem")
-    with in_thread(teacher, "FOX-234", certificate=certificate, certificate_key=key) as room:
+    with in_thread(teacher, "FOX-234", certificate=(certificate, certificate.with_name("key.pem"))) as room:
         yield room
 
 

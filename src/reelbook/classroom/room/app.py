@@ -36,13 +36,14 @@ from ...web.openapi import OPENAPI, document
 from ...web.payloads import (
     Wanted,
     days,
+    fields_of,
     json_object,
     reached_at,
     refusal,
     wanted_from_form,
     wanted_from_text,
 )
-from ...web.refusals import Refused
+from ...web.refusals import NoMoney, Refused
 from ...wire import MICRO
 from ..roster import tidy
 from .codes import LONGEST_CODE, Tries, plain_code
@@ -72,8 +73,8 @@ Handler = Callable[["Room", Request, Student], Awaitable[dict[str, Any]]]
 class Room:
     """A class that is served: its file, its queue and who may see what.
 
-    `token` is the teacher's. `names` are further host names by which it is reached. With `tls`, cookies are
-    only sent encrypted. `url` is where students reach it, empty until it listens.
+    `token` is the teacher's. `names` are further host names by which it is reached. With a `certificate`, a
+    file and its key's, it is https. `url` is where students reach it, empty until it listens.
     """
 
     store: RoomStore
@@ -81,7 +82,7 @@ class Room:
     folder: Path
     token: Secret
     names: frozenset[str] = frozenset()
-    tls: bool = False
+    certificate: tuple[Path, Path] | None = None
     limits: Limits = field(default_factory=Limits)
     tries: Tries = field(default_factory=Tries)
     max_image_bytes: int = MAX_IMAGE_BYTES
@@ -89,6 +90,11 @@ class Room:
 
     def __post_init__(self) -> None:
         self.queue = RoomQueue(self.store, self.session, self.folder)
+
+    @property
+    def tls(self) -> bool:
+        """Whether it is https; then cookies are only sent encrypted."""
+        return self.certificate is not None
 
     @property
     def code(self) -> str:
@@ -130,8 +136,8 @@ def make_app(room: Room, pages: list[Route]) -> ASGIApp:
     return _front(app, room)
 
 
-async def join(
-    room: Room, request: Request, name: object, code: object, kind: KeyKind = "api", token: object = None
+def join(
+    room: Room, request: Request, name: object, code: object, kind: KeyKind, token: object
 ) -> tuple[Student, Secret]:
     """Lets a student in who has the class's code, or a code for another device. Raises Refused.
 
@@ -143,13 +149,12 @@ async def join(
     if not (token is None or (isinstance(token, str) and SHORTEST_TOKEN <= len(token) <= LONGEST_TOKEN)):
         raise Refused(400, f"token must be a text of {SHORTEST_TOKEN} to {LONGEST_TOKEN} characters")
     known = tidy(name)
-    settings = await asyncio.to_thread(room.store.settings)
     if len(code) <= LONGEST_CODE * 2:
-        if plain_code(code) == plain_code(settings.code):
+        if plain_code(code) == plain_code(room.code):
             if not known:
                 raise Refused(400, "A name is missing.")
-            return await asyncio.to_thread(room.store.join, known, kind, token)
-        if (found := await asyncio.to_thread(room.store.join_device, known, code, kind)) is not None:
+            return room.store.join(known, kind, token)
+        if (found := room.store.join_device(known, code, kind)) is not None:
             return found
     note_wrong(room, request)
     raise Refused(403, NO_SUCH_CODE)
@@ -157,61 +162,49 @@ async def join(
 
 def check_tries(room: Room, request: Request) -> None:
     """Raises Refused (429) where the address has tried too many wrong codes."""
-    if wait := room.tries.wait_seconds(_address(request), asyncio.get_running_loop().time()):
+    if wait := room.tries.wait_seconds(_address(request), time.monotonic()):
         raise Refused(429, f"Too many wrong codes. Try again in {math.ceil(wait)} s.")
 
 
 def note_wrong(room: Room, request: Request) -> None:
     """Notes that the address tried a wrong code or token."""
-    room.tries.wrong(_address(request), asyncio.get_running_loop().time())
+    room.tries.wrong(_address(request), time.monotonic())
 
 
 def _address(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-async def order(room: Room, student: Student, wanted: Wanted, repeat_key: str | None = None) -> RoomJob:
+def order(room: Room, student: Student, wanted: Wanted, repeat_key: str | None) -> RoomJob:
     """Takes a student's order: checks it, reserves its cost and puts it into the queue.
 
-    Raises Refused, and InvalidInput for what no service would take.
+    Raises Refused, and InvalidInput for what no service would take. Where money is short, the balance is
+    asked for: it may have been topped up.
     """
     image, name = None, None
     if wanted.image is not None:
-        image, name = await room.queue.keep_image(wanted.image)
-    asked = {
-        key: value for key, value in wanted.request.items() if wanted.mode == "text-to-video" or key in _IMAGE
-    }
-    job = await asyncio.to_thread(
-        room.store.order,
-        student.id,
-        JobRequest(wanted.mode, image=image, **asked),
-        image=name,
-        repeat_key=repeat_key,
-    )
+        image, name = room.queue.keep_image(wanted.image)
+    asked = {field.name: wanted.request[field.name] for field in fields_of(wanted.mode)}
+    request = JobRequest(wanted.mode, image=image, **asked)
+    try:
+        job = room.store.order(student.id, request, image=name, repeat_key=repeat_key)
+    except NoMoney:
+        room.queue.ask_balance()
+        raise
     room.queue.poke()
     return job
 
 
-_IMAGE: Final = ("prompt", "duration_seconds")
-
-
 async def _text_to_video(room: Room, request: Request, student: Student) -> dict[str, Any]:
-    key = _repeat_key(request)
-    return await _ordered(room, student, wanted_from_text(await json_object(request)), key)
+    return await _ordered(room, request, student, wanted_from_text(await json_object(request)))
 
 
 async def _image_to_video(room: Room, request: Request, student: Student) -> dict[str, Any]:
-    key = _repeat_key(request)
-    return await _ordered(room, student, await wanted_from_form(request, room.max_image_bytes), key)
+    return await _ordered(room, request, student, await wanted_from_form(request, room.max_image_bytes))
 
 
-async def _ordered(room: Room, student: Student, wanted: Wanted, repeat_key: str | None) -> dict[str, Any]:
-    try:
-        job = await order(room, student, wanted, repeat_key)
-    except Refused as refused:
-        if refused.status == 402:
-            room.queue.ask_balance()  # it may have been topped up
-        raise
+async def _ordered(room: Room, request: Request, student: Student, wanted: Wanted) -> dict[str, Any]:
+    job = await asyncio.to_thread(order, room, student, wanted, _repeat_key(request))
     return {
         "request_id": job.request_id,
         "status": wire.PENDING,
@@ -251,12 +244,8 @@ def job_object(
         if room.queue.trouble is not None and state == wire.PENDING:
             told["message"] = room.queue.trouble
     elif job.state == "completed":
-        told |= {
-            "status": wire.COMPLETED,
-            "duration_seconds": job.seconds,
-            "cost_usd": job.cost_micro / MICRO,
-        }
-        told["video_url"] = f"{base_url}{CLIPS}/{job.clip}.mp4"
+        told |= {"status": wire.COMPLETED, "video_url": f"{base_url}{CLIPS}/{job.clip}.mp4"}
+        told |= {"duration_seconds": job.seconds, "cost_usd": job.cost_micro / MICRO}
     else:
         told |= {"status": wire.FAILED, "error": job.error or job.state}
         told |= {"uncertain": True} if job.state == UNCERTAIN else {"cost_usd": job.cost_micro / MICRO}
@@ -271,13 +260,13 @@ async def _balance(room: Room, request: Request, student: Student) -> dict[str, 
 
 async def _usage(room: Room, request: Request, student: Student) -> dict[str, Any]:
     period = days(request)
-    used = await asyncio.to_thread(room.store.used, student.id, period)
+    requests, seconds, cost_micro = await asyncio.to_thread(room.store.used, student.id, period)
     balance = await _balance(room, request, student)
     return {
         "period_days": period,
-        "total_requests": used.requests,
-        "total_seconds": used.seconds,
-        "total_cost_usd": used.cost_micro / MICRO,
+        "total_requests": requests,
+        "total_seconds": seconds,
+        "total_cost_usd": cost_micro / MICRO,
         "current_balance_usd": balance["balance_usd"],
         "total_spent_usd": balance["total_spent_usd"],
     }
@@ -339,7 +328,8 @@ async def _clip(room: Room, request: Request) -> Response:
 async def join_as_program(room: Room, request: Request) -> Response:
     """POST /room/join with JSON. Raises Refused."""
     asked = await json_object(request)
-    student, key = await join(room, request, asked.get("name"), asked.get("code"), token=asked.get("token"))
+    name, code, token = asked.get("name"), asked.get("code"), asked.get("token")
+    student, key = await asyncio.to_thread(join, room, request, name, code, "api", token)
     settings = await asyncio.to_thread(room.store.settings)
     return JSONResponse(
         {

@@ -10,7 +10,7 @@ import asyncio
 import io
 import json
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -25,11 +25,11 @@ from ...formatting import count, dollars, local, terminal_line
 from ...ledger.votes import QUESTION
 from ...pages.html import Html, joined
 from ...pages.web import FRESH, read_form, same, usd
-from ...web.payloads import reached_at, refusal, wanted_from_text
-from ...web.refusals import Refused
+from ...web.payloads import TEXT, fields_of, reached_at, refusal, wanted_from_text
+from ...web.refusals import NoMoney, Refused
 from ...wire import MICRO
 from ..wheels import complete_targets, folder_of
-from . import index, report, voting
+from . import downloads, report, voting
 from .app import (
     CLIPS,
     NO_SUCH_CODE,
@@ -42,7 +42,7 @@ from .app import (
     order,
 )
 from .codes import plain_code
-from .report import SITE
+from .report import SITE, StudentSum
 from .store import HANDED, NEWEST, QUEUED, UNCERTAIN, RoomJob, RoomSettings, Student
 from .voting import ClassVote
 
@@ -63,97 +63,134 @@ _WORDS: Final = {
 
 PLAYED: Final = "This class uses the sandbox: its clips are drawn, not generated, and the money isn't real."
 
-Page = Callable[[Room, Request], Awaitable[Response]]
-StudentPage = Callable[[Room, Request, Student], Awaitable[Response]]
+Form = Mapping[str, str]
+Page = Callable[[Room, Request, Form], Response]
+StudentPage = Callable[[Room, Request, Form, Student], Response]
+Endpoint = Callable[[Room, Request], Awaitable[Response]]
 
 
 def routes(room: Room) -> list[Route]:
     """All pages, and the targets of their forms."""
 
-    def route(path: str, page: Page, method: str = "GET") -> Route:
-        return Route(path, partial(page, room), methods=[method])
+    def route(path: str, endpoint: Endpoint, method: str = "GET") -> Route:
+        return Route(path, partial(endpoint, room), methods=[method])
 
     return [
-        route("/", _first),
+        route("/", partial(_in_thread, _first)),
         route(wire.ROOM_JOIN, _join, "POST"),
-        route("/mine", _of_student(_mine)),
+        route("/mine", _of_student(_student_page)),
         route("/mine/order", _of_student(_order), "POST"),
         route("/mine/take-back", _of_student(_take_back), "POST"),
         route("/mine/device", _of_student(_device), "POST"),
-        route("/mine/leave", _of_student(_leave), "POST"),
         route("/mine/class.ipynb", _of_student(_notebook)),
         route("/vote", _of_student(voting.page)),
         route("/vote", _of_student(voting.voted), "POST"),
-        route("/room", _teacher),
-        route("/room/enter", _enter, "POST"),
-        route("/room/control", _control, "POST"),
-        route("/room/report", _report),
-        route("/room/report.csv", _table),
+        route("/room", _of_teacher(_teacher_page)),
+        route("/room/enter", partial(_in_thread, _enter), "POST"),
+        route("/room/control", _of_teacher(_control), "POST"),
+        route("/room/report", _of_teacher(_report)),
+        route("/room/report.csv", _of_teacher(_table)),
         Route("/room/static/{name}", SITE.static),
-        *index.routes(folder_of(room.session.home)),
+        *downloads.routes(folder_of(room.session.home)),
     ]
+
+
+def _of_student(page: StudentPage) -> Endpoint:
+    async def of_student(room: Room, request: Request) -> Response:
+        student = await asyncio.to_thread(_student_of, room, request)
+        if student is None:
+            return RedirectResponse("/", 303)
+        if not admitted(room, student).allowed:
+            return refusal(429, "Too many requests. Wait a minute.", {"Retry-After": "60"})
+        return await _in_thread(page, room, request, student)
+
+    return of_student
+
+
+def _of_teacher(page: Page) -> Endpoint:
+    async def of_teacher(room: Room, request: Request) -> Response:
+        if same(request.cookies.get(TEACHER, ""), room.token.reveal()):
+            return await _in_thread(page, room, request)
+        return _enter_page(status=200 if request.url.path == "/room" else 403)
+
+    return of_teacher
+
+
+async def _in_thread(page: Callable[..., Response], room: Room, request: Request, *more: Student) -> Response:
+    """A page's answer to a form that was sent, or to an empty one. Pages wait for the disk."""
+    sent = request.method == "POST" and "content-type" in request.headers  # a button alone may say no type
+    return await asyncio.to_thread(page, room, request, await read_form(request) if sent else {}, *more)
+
+
+def _student_of(room: Room, request: Request) -> Student | None:
+    key = request.cookies.get(PASS)
+    return None if key is None else room.store.student_of(key, "page")
+
+
+def _set_cookie(room: Room, answer: Response, name: str, value: str, same_site: Any) -> None:
+    answer.set_cookie(name, value, max_age=COOKIE_SECONDS, httponly=True, secure=room.tls, samesite=same_site)
 
 
 # Joining.
 
 
-async def _first(room: Room, request: Request) -> Response:
-    if await _student_of(room, request) is not None:
+def _first(room: Room, request: Request, form: Form) -> Response:
+    if _student_of(room, request) is not None:
         return RedirectResponse("/mine", 303)
-    code = request.query_params.get("code", "")
-    return await _join_page(room, request, code, "")
+    code, refused = request.query_params.get("code", ""), None
+    if plain_code(code):
+        try:
+            check_tries(room, request)
+            if plain_code(code) != plain_code(room.code):
+                note_wrong(room, request)
+                raise Refused(403, NO_SUCH_CODE)
+        except Refused as no_way_in:
+            refused = no_way_in
+    return _join_page(room, {"code": code}, refused)
 
 
 async def _join(room: Room, request: Request) -> Response:
-    if request.headers.get("content-type", "").partition(";")[0].strip() == "application/json":
-        try:
-            return await join_as_program(room, request)
-        except Refused as refused:
-            return refusal(refused.status, refused.detail)
-    form = await read_form(request)
-    name, code = form.get("name", ""), form.get("code", "")
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        return await _in_thread(_join_by_form, room, request)
+    try:
+        return await join_as_program(room, request)
+    except Refused as refused:
+        return refusal(refused.status, refused.detail)
+
+
+def _join_by_form(room: Room, request: Request, form: Form) -> Response:
     try:
         # Kept in the page: sent again after a lost answer, it lets in again.
-        _, key = await join(room, request, name, code, "page", form.get("token") or None)
+        token = form.get("token") or None
+        _, key = join(room, request, form.get("name", ""), form.get("code", ""), "page", token)
     except Refused as refused:
-        return await _join_page(room, request, code, name, refused)
+        return _join_page(room, form, refused)
     answer = RedirectResponse("/mine", 303)
     _set_cookie(room, answer, PASS, key.reveal(), "lax")  # a link from elsewhere leads back in
     return answer
 
 
-async def _join_page(
-    room: Room, request: Request, code: str, name: str, refused: Refused | None = None
-) -> Response:
+def _join_page(room: Room, form: Form, refused: Refused | None) -> Response:
     """The join page. Only those who have the code see the class's name, and the names on its list."""
-    settings = await asyncio.to_thread(room.store.settings)
-    known = plain_code(code) == plain_code(settings.code)
-    if plain_code(code) and refused is None:
-        try:
-            check_tries(room, request)
-            if not known:
-                note_wrong(room, request)
-                refused = Refused(403, NO_SUCH_CODE)
-        except Refused as too_many:
-            known, refused = False, too_many
-    elif refused is not None and refused.status == 429:
-        known = False
-    at_name = refused is not None and known
-    why = "" if refused is None else Html('<p class="why" id="why" role="alert">{}</p>').format(refused)
-    bad, invalid = " bad", Html(' aria-invalid="true" aria-describedby="why"')
-    at_code = refused is not None and not at_name
+    settings, code = room.store.settings(), form.get("code", "")
+    known = plain_code(code) == plain_code(settings.code) and (refused is None or refused.status != 429)
+    at_name, at_code = refused is not None and known, refused is not None and not known
+    why = Html('<p class="why" id="why" role="alert">{}</p>').format(refused)
+    invalid = Html(' aria-invalid="true" aria-describedby="why"')
     body = SITE.filled(
         "join.html",
         token=secrets.token_urlsafe(24),
         heading=settings.name if known else "Join a class",
-        terms=_terms(settings) if known else "",
+        terms=f"{_until(settings)} · {_cap(settings)} for clips each" if known else "",
         code=code,
-        code_bad=bad if at_code else "",
+        code_bad=" bad" if at_code else "",
         code_invalid=invalid if at_code else "",
         code_why=why if at_code else "",
-        name_bad=bad if at_name else "",
+        name_bad=" bad" if at_name else "",
         name_why=why if at_name else "",
-        name_field=await _name_field(room, settings, name, known, invalid if at_name else Html("")),
+        name_field=_name_field(
+            room, form.get("name", ""), settings.listed_only and known, invalid if at_name else Html("")
+        ),
         plain_http=""
         if room.tls
         else " What you send can be read by others in this network, so use no password here.",
@@ -161,12 +198,12 @@ async def _join_page(
     return SITE.page("Join a class", body, status=200 if refused is None else refused.status)
 
 
-async def _name_field(room: Room, settings: RoomSettings, name: str, known: bool, invalid: Html) -> Html:
-    if not settings.listed_only or not known:
+def _name_field(room: Room, name: str, from_list: bool, invalid: Html) -> Html:
+    if not from_list:
         return Html('<input name="name" value="{}" autocomplete="name" required maxlength="60"{}>').format(
             name, invalid
         )
-    free = [each.name for each in await asyncio.to_thread(room.store.students) if each.joined_at is None]
+    free = [each.name for each in room.store.students() if each.joined_at is None]
     names = joined(
         Html("<option{}>{}</option>").format(Html(" selected") if each == name else "", each) for each in free
     )
@@ -178,67 +215,67 @@ async def _name_field(room: Room, settings: RoomSettings, name: str, known: bool
 # A student's own page.
 
 
-async def _mine(room: Room, request: Request, student: Student) -> Response:
-    return await asyncio.to_thread(_student_page, room, request, student)
-
-
 def _student_page(
     room: Room,
     request: Request,
+    form: Form,
     student: Student,
     *,
-    asked: Mapping[str, Any] | None = None,
     why: str = "",
-    device: str = "",
     status: int = 200,
+    device: str = "",
 ) -> Response:
+    """The student's page. `form` is what was typed, and `why` it was refused."""
     settings = room.store.settings()
     jobs = room.store.jobs(student.id)
     left = room.store.left_micro(student.id) / MICRO
     between = room.store.seconds_between_clips()
     opened = settings.open(room.store.clock())
-    asked = asked or {}
-    shown = jobs if "all" in request.query_params else jobs[:SHOWN]
-    hidden = len(jobs) - len(shown)
-    seconds = min(int(asked.get("duration_seconds", 2)), settings.max_seconds)
-    notice = "" if opened else "This class has ended. Your clips stay here until your teacher stops the page."
-    notice = notice or room.queue.trouble or ("Your teacher has paused the class." if settings.paused else "")
-    notice = notice or (PLAYED if settings.service == "sandbox" else "")
-    said = Html('<p class="say">{}</p>').format(notice) if notice else Html("")
-    if opened and settings.voting:
-        said = (
-            Html('<p class="say line">{}<a class="plain" href="/vote">Vote</a></p>').format(
-                f"Your class votes: {settings.question}"
-            )
-            + said
-        )
+    every = "all" in request.query_params
+    shown = jobs if every else jobs[:SHOWN]
     body = SITE.filled(
         "student.html",
         name=student.name,
         left=f"{left:.2f}",
-        money=f"{dollars(left)} of {dollars(settings.cap_micro / MICRO)} left",
-        until=_until(settings, opened),
-        notice=said,
+        money=f"{dollars(left)} of {_cap(settings)} left",
+        until=_until(settings) if opened else "the class has ended",
+        notice=_notice(room, settings, opened),
         price=f"{wire.PRICE_USD_PER_SECOND:.2f}",
         repeat_key=secrets.token_urlsafe(12),
-        prompt=asked.get("prompt", ""),
+        prompt=form.get("prompt", ""),
         prompt_bad=" bad" if why else "",
         why=Html('<p class="why" role="alert">{}</p>').format(why) if why else "",
-        seconds=seconds,
+        seconds=form.get("duration_seconds") or min(2, settings.max_seconds),
         max_seconds=settings.max_seconds,
-        shapes=_shapes(str(asked.get("aspect_ratio", wire.DEFAULT_ASPECT_RATIO))),
+        shapes=_shapes(form.get("aspect_ratio") or wire.DEFAULT_ASPECT_RATIO),
         disabled="" if opened else Html(" disabled"),
         counts=_counts(jobs),
         clips=joined(_clip(room, job, between) for job in shown)
         or Html('<p class="quiet" id="none">Your clips appear here, the newest first.</p>'),
-        more=Html('<a class="plain" href="/mine?all=1">Show {} more</a>').format(hidden)
-        if hidden > 0
+        more=Html('<a class="plain" href="/mine?all=1">Show {} more</a>').format(len(jobs) - len(shown))
+        if len(jobs) > len(shown)
         else "",
-        refresh="/mine?all=1" if "all" in request.query_params else "/mine",
+        refresh="/mine?all=1" if every else "/mine",
         install=_install(room, reached_at(request)),
         device=_device_form(device) if opened else "",
     )
     return SITE.page(f"{student.name} · {settings.name}", body, status=status)
+
+
+def _notice(room: Room, settings: RoomSettings, opened: bool) -> Html:
+    """What a student has to know now, the most urgent only; and the way to a vote."""
+    notice = room.queue.trouble
+    if not opened:
+        notice = "This class has ended. Your clips stay here until your teacher stops the page."
+    elif notice is None and settings.paused:
+        notice = "Your teacher has paused the class."
+    elif notice is None and settings.service == "sandbox":
+        notice = PLAYED
+    said = Html('<p class="say">{}</p>').format(notice) if notice else Html("")
+    if not (opened and settings.voting):
+        return said
+    vote = Html('<p class="say line">Your class votes: {}<a class="plain" href="/vote">Vote</a></p>')
+    return vote.format(settings.question) + said
 
 
 def _shapes(chosen: str) -> Html:
@@ -253,7 +290,7 @@ def _shapes(chosen: str) -> Html:
 def _clip(room: Room, job: RoomJob, between_seconds: float | None) -> Html:
     """One of the student's clips: the film if there is one, the prompt, what became of it."""
     state = _WORDS.get(job.state)
-    quiet, more = "", Html("")
+    film, quiet, more = Html(""), "", Html("")
     if job.state == HANDED:
         word, percent = room.queue.progress(job)
         state, quiet = states.state(word), "" if percent is None else f"{percent} %"
@@ -267,17 +304,12 @@ def _clip(room: Room, job: RoomJob, between_seconds: float | None) -> Html:
     elif job.state == "completed":
         seed = job.request.get("seed", wire.RANDOM_SEED)
         quiet = f"{'' if seed == wire.RANDOM_SEED else f'seed {seed} · '}{dollars(job.cost_micro / MICRO)}"
-        more = Html('<a class="plain" href="{}/{}.mp4" download>Download</a>').format(CLIPS, job.clip or "")
+        url = f"{CLIPS}/{job.clip}.mp4"
+        film = Html('<video controls playsinline preload="metadata" src="{}"></video>').format(url)
+        more = Html('<a class="plain" href="{}" download>Download</a>').format(url)
     elif job.error:
         more = Html('<p class="quiet">{}</p>').format(job.error)
     assert state is not None
-    film = (
-        Html('<video controls playsinline preload="metadata" src="{}/{}.mp4"></video>').format(
-            CLIPS, job.clip
-        )
-        if job.clip
-        else Html("")
-    )
     return Html(
         '<article class="clip" id="{}">{}<div class="in"><p>{}</p>'
         '<div class="line"><span class="chip {}">{}</span><span class="quiet">{}</span></div>'
@@ -310,7 +342,7 @@ def _install(room: Room, url: str) -> Html:
         return Html(": install Reelbook, as your teacher says.")
     *others, newest = pythons
     known = f"{', '.join(others)} or {newest}" if others else newest
-    return Html(", with Python {}:<code>{}</code>").format(known, index.install_line(url))
+    return Html(", with Python {}:<code>{}</code>").format(known, downloads.install_line(url))
 
 
 def _device_form(code: str) -> Html:
@@ -325,77 +357,52 @@ def _device_form(code: str) -> Html:
     )
 
 
-async def _order(room: Room, request: Request, student: Student) -> Response:
-    form = await read_form(request)
-    asked: dict[str, Any] = {"prompt": form.get("prompt", ""), "aspect_ratio": form.get("aspect_ratio", "")}
-    asked["aspect_ratio"] = asked["aspect_ratio"] or wire.DEFAULT_ASPECT_RATIO
-    seconds = form.get("duration_seconds", "")
-    asked["duration_seconds"] = int(seconds) if seconds.isdecimal() and len(seconds) < 4 else 0
+def _order(room: Room, request: Request, form: Form, student: Student) -> Response:
     try:
-        await order(room, student, wanted_from_text(asked), form.get("repeat_key", "")[:100] or None)
+        asked = {
+            each.name: each.from_text(form[each.name]) for each in fields_of(TEXT) if form.get(each.name)
+        }
+        order(room, student, wanted_from_text(asked), form.get("repeat_key", "")[:100] or None)
+    except NoMoney as refused:
+        left = dollars(room.store.left_micro(student.id) / MICRO)
+        why = f"This clip costs more than the {left} that is left. Nothing was ordered."
+        return _student_page(room, request, form, student, why=why, status=refused.status)
     except (Refused, InvalidInput) as refused:
-        status, why = getattr(refused, "status", 400), str(refused)
-        if status == 402:
-            room.queue.ask_balance()
-            left = await asyncio.to_thread(room.store.left_micro, student.id)
-            why = f"This clip costs more than the {dollars(left / MICRO)} that is left. Nothing was ordered."
-        return await asyncio.to_thread(
-            _student_page, room, request, student, asked=asked, why=why, status=status
-        )
+        status = getattr(refused, "status", 400)
+        return _student_page(room, request, form, student, why=str(refused), status=status)
     return RedirectResponse("/mine", 303)
 
 
-async def _take_back(room: Room, request: Request, student: Student) -> Response:
-    request_id = (await read_form(request)).get("request_id", "")
+def _take_back(room: Room, request: Request, form: Form, student: Student) -> Response:
     try:
-        taken = await asyncio.to_thread(room.store.take_back, student.id, request_id)
+        if room.store.take_back(student.id, form.get("request_id", "")) is None:
+            raise HTTPException(404)
     except Refused as refused:
-        return await asyncio.to_thread(
-            _student_page, room, request, student, why=str(refused), status=refused.status
-        )
-    if taken is None:
-        raise HTTPException(404)
+        return _student_page(room, request, {}, student, why=str(refused), status=refused.status)
     return RedirectResponse("/mine", 303)
 
 
-async def _device(room: Room, request: Request, student: Student) -> Response:
-    code = await asyncio.to_thread(room.store.device_code, student.id)
-    return await asyncio.to_thread(_student_page, room, request, student, device=code)
+def _device(room: Room, request: Request, form: Form, student: Student) -> Response:
+    return _student_page(room, request, {}, student, device=room.store.device_code(student.id))
 
 
-async def _leave(room: Room, request: Request, student: Student) -> Response:
-    await asyncio.to_thread(room.store.leave, request.cookies[PASS])
-    answer = RedirectResponse("/", 303)
-    answer.delete_cookie(PASS)
-    return answer
-
-
-async def _notebook(room: Room, request: Request, student: Student) -> Response:
+def _notebook(room: Room, request: Request, form: Form, student: Student) -> Response:
     """A notebook with address, name and a code for one more device filled in: it holds no key."""
-    url, code = reached_at(request), await asyncio.to_thread(room.store.device_code, student.id)
-    cells = (
-        (
-            "markdown",
-            f"# {student.name}'s clips\n\nThe code is good once, within half an hour; this computer is known "
-            f"from then on. A fresh one: {url}/mine",
-        ),
-        (
-            "code",
-            "import reelbook as rb\n\n"
-            f"session = rb.join({url!r}, {code!r}, name={student.name!r})\nrb.Studio(session)",
-        ),
+    url, code = reached_at(request), room.store.device_code(student.id)
+    about_it = (
+        f"# {student.name}'s clips\n\nThe code is good once, within half an hour; this computer is known "
+        f"from then on. A fresh one: {url}/mine"
     )
+    joins = (
+        "import reelbook as rb\n\n"
+        f"session = rb.join({url!r}, {code!r}, name={student.name!r})\nrb.Studio(session)"
+    )
+    cells: list[dict[str, Any]] = [
+        {"cell_type": "markdown", "id": "about", "source": about_it},
+        {"cell_type": "code", "id": "join", "source": joins, "execution_count": None, "outputs": []},
+    ]
     notebook = {
-        "cells": [
-            {
-                "cell_type": kind,
-                "id": f"cell-{number}",
-                "metadata": {},
-                "source": text,
-                **({"execution_count": None, "outputs": []} if kind == "code" else {}),
-            }
-            for number, (kind, text) in enumerate(cells)
-        ],
+        "cells": [{"metadata": {}, **cell} for cell in cells],
         "metadata": {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}},
         "nbformat": 4,
         "nbformat_minor": 5,
@@ -410,16 +417,11 @@ async def _notebook(room: Room, request: Request, student: Student) -> Response:
 # The teacher's page.
 
 
+SWITCHES: Final = {"pause": "paused", "names": "names_hidden", "clips": "clips_hidden"}
 _ONLY_HERE: Final = frozenset(("127.0.0.1", "localhost", "::1"))
 
 
-async def _teacher(room: Room, request: Request) -> Response:
-    if not _is_teacher(room, request):
-        return _enter_page()
-    return await asyncio.to_thread(_teacher_page, room, request)
-
-
-def _teacher_page(room: Room, request: Request) -> Response:
+def _teacher_page(room: Room, request: Request, form: Form) -> Response:
     settings = room.store.settings()
     if not settings.open(room.store.clock()):
         return _ended_page(room, settings)
@@ -439,18 +441,12 @@ def _teacher_page(room: Room, request: Request) -> Response:
         wall=_wall(room, settings, students),
         who=_who(settings, students),
         nums=_numbers(room, settings, students),
-        controls=_controls(
-            settings,
-            students,
-            room.store.newest_clips(),
-            room.store.counts().get(UNCERTAIN, 0),
-        ),
+        controls=_controls(room, settings, students),
     )
     return SITE.page(settings.name, body)
 
 
-async def _enter(room: Room, request: Request) -> Response:
-    form = await read_form(request)
+def _enter(room: Room, request: Request, form: Form) -> Response:
     try:
         check_tries(room, request)
     except Refused as refused:
@@ -463,51 +459,34 @@ async def _enter(room: Room, request: Request) -> Response:
     return answer
 
 
-async def _control(room: Room, request: Request) -> Response:
-    if not _is_teacher(room, request):
-        return _enter_page(status=403)
-    form = await read_form(request)
+def _control(room: Room, request: Request, form: Form) -> Response:
     store, action = room.store, form.get("action", "")
-    switches = {"pause": "paused", "names": "names_hidden", "clips": "clips_hidden"}
-    if action in switches:
-        settings = await asyncio.to_thread(store.settings)
-        turned = {switches[action]: int(not getattr(settings, switches[action]))}
-        await asyncio.to_thread(lambda: store.change(**turned))
+    settings = store.settings()
+    if action in SWITCHES:
+        store.change(**{SWITCHES[action]: not getattr(settings, SWITCHES[action])})
     elif action == "vote":
-        chosen = {"question": form.get("question", "").strip()[:LONGEST_QUESTION] or QUESTION}
-        await asyncio.to_thread(lambda: store.change(**chosen, asked_at=store.clock(), voting=1))
+        question = form.get("question", "").strip()[:LONGEST_QUESTION] or QUESTION
+        store.change(question=question, asked_at=store.clock(), voting=True)
     elif action == "end_vote":
-        await asyncio.to_thread(lambda: store.change(voting=0))
+        store.change(voting=False)
     elif action == "newest":
-        await asyncio.to_thread(lambda: store.change(voting=0, question=None))
+        store.change(voting=False, question=None)
     elif action == "cap":
-        await asyncio.to_thread(_raise_caps, room, _micro(form, "each"), _micro(form, "all"))
+        # Never lowered below what was promised to students who have ordered.
+        for column, field in (("cap_micro", "each"), ("class_cap_micro", "all")):
+            kept, amount = getattr(settings, column), usd(form.get(field, ""))
+            if kept is not None and amount is not None and amount * MICRO > kept:
+                store.change(**{column: round(amount * MICRO)})
     elif action == "release" and (number := form.get("student", "")).isdecimal():
-        await asyncio.to_thread(store.release, int(number[:9]))
+        store.release(int(number[:9]))
     elif action == "hide":
-        await asyncio.to_thread(store.hide, form.get("request_id", ""))
+        store.hide(form.get("request_id", ""))
     elif action == "find_out":
-        room.queue.find_out(alone=True)
+        room.queue.find_out()
     elif action == "end":
-        await asyncio.to_thread(store.end)
+        store.end()
     room.queue.poke()
     return RedirectResponse("/room", 303)
-
-
-def _raise_caps(room: Room, each_micro: int | None, all_micro: int | None) -> None:
-    """Raises caps; one is never lowered below what was promised to students who have ordered."""
-    settings = room.store.settings()
-    chosen = {}
-    if each_micro is not None and each_micro > settings.cap_micro:
-        chosen["cap_micro"] = each_micro
-    if (
-        all_micro is not None
-        and settings.class_cap_micro is not None
-        and all_micro > settings.class_cap_micro
-    ):
-        chosen["class_cap_micro"] = all_micro
-    if chosen:
-        room.store.change(**chosen)
 
 
 def _wall(room: Room, settings: RoomSettings, students: list[Student]) -> Html:
@@ -517,7 +496,9 @@ def _wall(room: Room, settings: RoomSettings, students: list[Student]) -> Html:
     head = Html("")
     if (asked := ClassVote.of(room)) is not None:
         head = Html('<p id="vote">{} <span class="quiet">{} by {}</span></p>').format(
-            asked.question, count(len(asked.votes), "vote"), count(asked.voters, "student")
+            asked.question,
+            count(len(asked.votes), "vote"),
+            count(len({vote.voter for vote in asked.votes}), "student"),
         )
         if not asked.goes_on:
             clips = [(job, f"won {won} of {shown}") for job, won, shown in asked.standing()[:NEWEST] if shown]
@@ -564,180 +545,141 @@ def _numbers(room: Room, settings: RoomSettings, students: list[Student]) -> Htm
     about_time = "" if between is None or not waiting else f", {about(waiting * between)}"
     cap = settings.whole_cap_micro
     facts = room.session.facts
+    number = Html("<div><b>{}</b><span class=quiet>{}</span>{}</div>")
+    places = Html(" <small>of {}</small>").format(settings.places) if settings.places else Html("")
     parts = [
-        Html("<div><b>{}{}</b><span class=quiet>joined</span></div>").format(
-            here, Html(" <small>of {}</small>").format(settings.places) if settings.places else ""
-        ),
-        Html("<div><b>{}</b><span class=quiet>in queue{}</span></div>").format(waiting, about_time),
-        Html("<div><b>{}</b><span class=quiet>{}</span>{}</div>").format(
-            dollars(spent / MICRO),
-            "spent" if cap is None else f"of {dollars(cap / MICRO)} spent",
-            ""
-            if cap is None
-            else Html('<progress value="{}" max="{}" aria-label="Spent"></progress>').format(spent, cap),
-        ),
+        number.format(Html(here) + places, "joined", ""),
+        number.format(waiting, f"in queue{about_time}", ""),
     ]
+    if cap is None:
+        parts.append(number.format(dollars(spent / MICRO), "spent", ""))
+    else:
+        bar = Html('<progress value="{}" max="{}" aria-label="Spent"></progress>').format(spent, cap)
+        parts.append(number.format(dollars(spent / MICRO), f"of {dollars(cap / MICRO)} spent", bar))
     if facts.requests_limit and facts.requests_left is not None and facts.requests_limit <= 20:
         left = f"{facts.requests_left} of {count(facts.requests_limit, 'request')} left"
-        bars = joined(
-            Html("<i></i>")
-            if number >= facts.requests_limit - facts.requests_left
-            else Html('<i class="used"></i>')
-            for number in range(facts.requests_limit)
-        )
+        used = '<i class="used"></i>' * (facts.requests_limit - facts.requests_left)
         parts.append(
             Html(
                 '<div><div class="budget" role="img" aria-label="{0}">{1}</div>'
                 "<span class=quiet>{0}</span></div>"
-            ).format(left, bars)
+            ).format(left, Html(used + "<i></i>" * facts.requests_left))
         )
     if uncertain := counts.get(UNCERTAIN, 0):
-        parts.append(
-            Html("<div><b>{}</b><span class=quiet>never answered, and still reserved</span></div>").format(
-                uncertain
-            )
-        )
+        parts.append(number.format(uncertain, "never answered, and still reserved", ""))
     return joined(parts)
 
 
-def _controls(settings: RoomSettings, students: list[Student], clips: list[RoomJob], uncertain: int) -> Html:
-    def press(action: str, words: str) -> Html:
-        return Html(
-            '<form method="post" action="/room/control"><button class="plain" name="action" value="{}">{}'
-            "</button></form>"
-        ).format(action, words)
+def _controls(room: Room, settings: RoomSettings, students: list[Student]) -> Html:
+    def control(action: str, button: str, summary: str = "", inside: str = "") -> Html:
+        form = Html(
+            '<form method="post" action="/room/control">{}'
+            '<button class="plain" name="action" value="{}">{}</button></form>'
+        ).format(inside, action, button)
+        if not summary:
+            return form
+        folded = Html('<details class="{}"><summary class="plain">{}</summary>{}</details>')
+        return folded.format("end" if action == "end" else "", summary, form)
 
-    def opened(words: str, inside: Html, kind: str = "") -> Html:
-        return Html(
-            '<details class="{}"><summary class="plain">{}</summary>'
-            '<form method="post" action="/room/control">{}</form></details>'
-        ).format(kind, words, inside)
+    def choice(name: str, label: str, options: Iterable[tuple[object, str]]) -> Html:
+        shown = joined(Html('<option value="{}">{}</option>').format(*each) for each in options)
+        return Html('<select name="{}" aria-label="{}">{}</select>').format(name, label, shown)
 
-    option = Html('<option value="{}">{}</option>')
-    names = joined(option.format(each.id, each.name) for each in students if each.joined_at is not None)
-    on_wall = joined(option.format(each.request_id, terminal_line(each.prompt, 40)) for each in clips)
     amount = Html('<label>{}, USD <input name="{}" inputmode="decimal" value="{}"></label>')
     caps = amount.format("Each", "each", f"{settings.cap_micro / MICRO:.2f}")
     if settings.class_cap_micro is not None:
         caps += amount.format("All", "all", f"{settings.class_cap_micro / MICRO:.2f}")
-    submit = Html('<button class="plain" name="action" value="{}">{}</button>')
-    return joined(
-        [
-            press("pause", "Go on" if settings.paused else "Pause all"),
-            opened("Raise cap…", caps + submit.format("cap", "Raise")),
-            opened(
-                "Release a name…",
-                Html('<select name="student" aria-label="Name">{}</select>').format(names)
-                + submit.format("release", "Release"),
-            ),
-            press("names", "Show names" if settings.names_hidden else "Hide names"),
-            press("clips", "Show clips" if settings.clips_hidden else "Hide clips"),
-            opened(
-                "Take a clip off…",
-                Html('<select name="request_id" aria-label="Clip">{}</select>').format(on_wall)
-                + submit.format("hide", "Take off"),
-            ),
-            press("end_vote", "End vote")
-            if settings.voting
-            else opened(
-                "Vote…",
-                Html('<label>Question <input name="question" maxlength="{}" value="{}"></label>').format(
-                    LONGEST_QUESTION, settings.question or QUESTION
-                )
-                + submit.format("vote", "Ask the class"),
-            ),
-            press("newest", "Newest clips") if settings.question and not settings.voting else Html(""),
-            opened(
-                "Never answered…",
-                Html(
-                    "<span>If nobody else has used the account since, balance and usage tell whether they "
-                    "were bought. Then what was bought counts as spent, and the rest is given back.</span>"
-                )
-                + submit.format("find_out", "Only this class used it"),
-            )
-            if uncertain
-            else Html(""),
-            Html('<span class="quiet">Only people with the token see these buttons.</span>'),
-            opened(
-                "End class…",
-                Html("<span>Nobody can order any more. What wasn't sent is taken back.</span>")
-                + submit.format("end", "End it"),
-                "end",
-            ),
-        ]
+    here = [each for each in students if each.joined_at is not None]
+    names = choice("student", "Name", ((each.id, each.name) for each in here))
+    clips = room.store.newest_clips()
+    on_wall = choice(
+        "request_id", "Clip", ((each.request_id, terminal_line(each.prompt, 40)) for each in clips)
     )
+    question = Html('<label>Question <input name="question" maxlength="{}" value="{}"></label>').format(
+        LONGEST_QUESTION, settings.question or QUESTION
+    )
+    never_answered = Html(
+        "<span>If nobody else has used the account since, balance and usage tell whether they were bought. "
+        "Then what was bought counts as spent, and the rest is given back.</span>"
+    )
+    the_end = Html("<span>Nobody can order any more. What wasn't sent is taken back.</span>")
+    parts = [
+        control("pause", "Go on" if settings.paused else "Pause all"),
+        control("cap", "Raise", "Raise cap…", caps),
+        control("release", "Release", "Release a name…", names),
+        control("names", "Show names" if settings.names_hidden else "Hide names"),
+        control("clips", "Show clips" if settings.clips_hidden else "Hide clips"),
+        control("hide", "Take off", "Take a clip off…", on_wall),
+    ]
+    if settings.voting:
+        parts.append(control("end_vote", "End vote"))
+    else:
+        parts.append(control("vote", "Ask the class", "Vote…", question))
+        if settings.question:
+            parts.append(control("newest", "Newest clips"))
+    if room.store.counts().get(UNCERTAIN):
+        parts.append(control("find_out", "Only this class used it", "Never answered…", never_answered))
+    parts.append(Html('<span class="quiet">Only people with the token see these buttons.</span>'))
+    parts.append(control("end", "End it", "End class…", the_end))
+    return joined(parts)
 
 
 def _ended_page(room: Room, settings: RoomSettings) -> Response:
-    students = room.store.students()
-    jobs = room.store.all_jobs()
-    lines = report.sums(students, jobs)
+    lines, total = report.sums(room.store)
     counts = room.store.counts()
     spent, reserved = room.store.money()
     cap = settings.whole_cap_micro
-    places = settings.places
-    facts = [
-        ("Joined", f"{len(lines)}{'' if places is None else f' of {places}'}"),
-        ("Clips made", str(counts.get("completed", 0))),
-        ("Failed or refused", str(counts.get("failed", 0) + counts.get("refused", 0))),
-        ("Taken back before they were sent", str(counts.get("taken back", 0))),
-        ("Still on their way", str(counts.get(HANDED, 0))),
-        ("Never answered, so perhaps billed", str(counts.get(UNCERTAIN, 0))),
-        ("Passes that still work", "none"),
-    ]
-    shown = [each for each in facts if each[1] != "0" or each[0] == "Clips made"]
-    sums = joined(Html("<dt>{}</dt><dd>{}</dd>").format(*each) for each in shown)
+    facts = {
+        "Failed or refused": counts.get("failed", 0) + counts.get("refused", 0),
+        "Taken back before they were sent": counts.get("taken back", 0),
+        "Still on their way": counts.get(HANDED, 0),
+        "Never answered, so perhaps billed": counts.get(UNCERTAIN, 0),
+    }
+    fact = Html("<dt>{}</dt><dd>{}</dd>")
+    places = "" if settings.places is None else f" of {settings.places}"
+    sums = fact.format("Joined", f"{len(lines)}{places}") + fact.format("Clips made", total.clips)
+    sums += joined(fact.format(what, number) for what, number in facts.items() if number)
+    sums += fact.format("Passes that still work", "none")
     sums += Html('<dt class="all">Spent{}</dt><dd class="all">{}{}</dd>').format(
         "" if cap is None else f" of {dollars(cap / MICRO)}",
         dollars(spent / MICRO),
         f", {dollars(reserved / MICRO)} reserved" if reserved else "",
     )
-    done = sum(line.clips for line in lines)
-    seconds = sum(line.seconds for line in lines)
     body = SITE.filled(
         "ended.html",
         name=settings.name,
         when=report.period(settings),
         sums=sums,
-        rows=joined(_row(report.sum_words(line)) for line in lines),
-        foot=_row(
-            (
-                f"All {len(lines)}",
-                str(done),
-                f"{seconds:g}",
-                dollars(spent / MICRO),
-                str(sum(x.refused for x in lines)),
-                "",
-            )
-        ),
+        rows=joined(map(_row, lines)),
+        foot=_row(total),
     )
     return SITE.page(f"{settings.name} has ended", body)
 
 
-def _row(words: tuple[str, ...]) -> Html:
-    kinds = ("", "", "wide", "", "wide", "")
-    return Html("<tr>{}</tr>").format(
-        joined(
-            Html('<td class="{}">{}</td>').format(kind, word) for kind, word in zip(kinds, words, strict=True)
-        )
+def _row(line: StudentSum) -> Html:
+    last = "–" if line.last_at is None else local(line.last_at).strftime("%H:%M")
+    return Html(
+        '<tr><td>{}</td><td>{}</td><td class="wide">{}</td><td>{}</td>'
+        '<td class="wide">{}</td><td>{}</td></tr>'
+    ).format(
+        line.name,
+        line.clips,
+        f"{line.seconds:g}",
+        dollars(line.spent_micro / MICRO),
+        line.refused,
+        last,
     )
 
 
-async def _report(room: Room, request: Request) -> Response:
-    if not _is_teacher(room, request):
-        return _enter_page(status=403)
-    return HTMLResponse(
-        await asyncio.to_thread(report.page, room.store, lambda job: f"{CLIPS}/{job.clip}.mp4"),
-        headers=FRESH,
-    )
+def _report(room: Room, request: Request, form: Form) -> Response:
+    page = report.page(room.store, lambda job: f"{CLIPS}/{job.clip}.mp4")
+    return HTMLResponse(page, headers=FRESH)
 
 
-async def _table(room: Room, request: Request) -> Response:
-    if not _is_teacher(room, request):
-        return _enter_page(status=403)
-    name = f"class-{plain_code(room.store.settings().code).lower()}.csv"
+def _table(room: Room, request: Request, form: Form) -> Response:
+    name = f"class-{plain_code(room.code).lower()}.csv"
     return Response(
-        (await asyncio.to_thread(report.table, room.store)).encode("utf-8-sig"),
+        report.table(room.store).encode("utf-8-sig"),
         media_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}"', **FRESH},
     )
@@ -749,52 +691,18 @@ async def _table(room: Room, request: Request) -> Response:
 _enter_page = partial(SITE.enter_page, "The teacher's page")
 
 
-def _of_student(page: StudentPage) -> Page:
-    async def of_student(room: Room, request: Request) -> Response:
-        student = await _student_of(room, request)
-        if student is None:
-            return RedirectResponse("/", 303)
-        if not admitted(room, student).allowed:
-            return refusal(429, "Too many requests. Wait a minute.", {"Retry-After": "60"})
-        return await page(room, request, student)
-
-    return of_student
+def _cap(settings: RoomSettings) -> str:
+    return dollars(settings.cap_micro / MICRO)
 
 
-async def _student_of(room: Room, request: Request) -> Student | None:
-    key = request.cookies.get(PASS)
-    return None if key is None else await asyncio.to_thread(room.store.student_of, key, "page")
-
-
-def _is_teacher(room: Room, request: Request) -> bool:
-    return same(request.cookies.get(TEACHER, ""), room.token.reveal())
-
-
-def _set_cookie(room: Room, answer: Response, name: str, value: str, same_site: Any) -> None:
-    answer.set_cookie(name, value, max_age=COOKIE_SECONDS, httponly=True, secure=room.tls, samesite=same_site)
-
-
-def _micro(form: Mapping[str, str], name: str) -> int | None:
-    amount = usd(form.get(name, ""))
-    return None if amount is None else round(amount * MICRO) or None
-
-
-def _terms(settings: RoomSettings) -> str:
-    return " · ".join(
-        filter(None, [_until(settings, True), f"{dollars(settings.cap_micro / MICRO)} for clips each"])
-    )
-
-
-def _until(settings: RoomSettings, opened: bool) -> str:
-    if not opened:
-        return "the class has ended"
+def _until(settings: RoomSettings) -> str:
     if settings.expires_at is None:
         return "until your teacher ends the class"
     return f"until {local(settings.expires_at).strftime('%H:%M')}"
 
 
 def _state(room: Room, settings: RoomSettings) -> str:
-    terms = f"{_until(settings, True)} · {dollars(settings.cap_micro / MICRO)} each"
+    terms = f"{_until(settings)} · {_cap(settings)} each"
     if settings.service == "sandbox":
         terms = f"sandbox · {terms}"
     if settings.paused:

@@ -58,11 +58,9 @@ _WAITS: Final[tuple[tuple[type[ReelbookError], str], ...]] = (
     (RateLimited, "The class's requests of this minute are used up. Clips wait for the next one."),
     (ServiceUnreachable, "The service can't be reached now. Clips wait, and nothing is lost."),
     (LedgerUnavailable, "This computer can't write to its disk. Clips wait, and nothing is lost."),
+    (SendInterrupted, "The service doesn't take clips now. Clips wait, and nothing is lost."),
 )
-
-
-_BLAMELESS: Final = (*(kind for kind, _ in _WAITS), SendInterrupted)
-_NO_WORD: Final = "The service doesn't take clips now. Clips wait, and nothing is lost."
+_BLAMELESS: Final = tuple(kind for kind, _ in _WAITS)
 _NOT_ANSWERED: Final = (
     "It was sent to the service, and the answer was lost: it may be making this clip. Its price stays "
     "reserved until your teacher finds out. It was not sent again."
@@ -83,7 +81,9 @@ class RoomQueue:
         self._waits_until = 0.0
         self._wait_seconds = 0.0
         self._watch_again: dict[int, float] = {}
-        self._balance_at = float("-inf")
+        self._balance_wanted = True
+        self._balance_at = 0.0
+        self._alone = False
         self._running: asyncio.Task[None] | None = None
         self._asking: asyncio.Task[None] | None = None
         self._finding_out: asyncio.Task[None] | None = None
@@ -97,7 +97,6 @@ class RoomQueue:
         self._unsubscribe = self.session.subscribe(lambda _: self.poke())
         await asyncio.to_thread(self._take_up)
         self._running = asyncio.create_task(self._run())
-        self.ask_balance()
 
     async def close(self) -> None:
         """Stops sending. What was handed over goes on in the session."""
@@ -122,43 +121,26 @@ class RoomQueue:
         # A clip that is being fetched is the student's only once it is here.
         return wire.PROCESSING, min(99, round(100 * (view.progress or 0.0)))
 
-    async def keep_image(self, content: bytes) -> tuple[PreparedImage, str]:
+    def keep_image(self, content: bytes) -> tuple[PreparedImage, str]:
         """Prepares an image and keeps it; returns it with its file's name. Raises InvalidImage."""
-
-        def keep() -> tuple[PreparedImage, str]:
-            image = prepare(content)
-            name = f"{image.digest}.{image.format.lower()}"
-            self._images.mkdir(mode=0o700, exist_ok=True)
-            if not (self._images / name).exists():
-                write_whole(self._images / name, image.data)
-            return image, name
-
-        return await asyncio.to_thread(keep)
+        image = prepare(content)
+        name = f"{image.digest}.{image.format.lower()}"
+        self._images.mkdir(mode=0o700, exist_ok=True)
+        if not (self._images / name).exists():
+            write_whole(self._images / name, image.data)
+        return image, name
 
     def ask_balance(self) -> None:
-        """Asks for the balance, unless somebody has within half a minute. Doesn't wait."""
-        now = asyncio.get_running_loop().time()
-        if now - self._balance_at >= BALANCE_SECONDS:
-            self._balance_at = now
-            self._asking = asyncio.create_task(self._hear_balance())
-
-    def find_out(self, *, alone: bool = False) -> None:
-        """Finds out what became of clips whose answer was lost. Doesn't wait. See `Session.reconcile`."""
-        if self._finding_out is None or self._finding_out.done():
-            self._find_out_at = asyncio.get_running_loop().time() + self._find_out_seconds
-            self._find_out_seconds = min(LONGEST_FIND_OUT_SECONDS, 2 * self._find_out_seconds)
-            self._finding_out = asyncio.create_task(self._find_out(alone))
-
-    async def _find_out(self, alone: bool) -> None:
-        with contextlib.suppress(ReelbookError):  # it is tried again
-            await asyncio.to_thread(self.session.reconcile, alone=alone)
+        """Has the balance asked for soon, at most twice a minute. From any thread."""
+        self._balance_wanted = True
         self.poke()
 
-    async def _hear_balance(self) -> None:
-        with contextlib.suppress(ReelbookError):  # it is asked again when money is short
-            asked_at = self.store.clock()
-            balance = await asyncio.to_thread(self.session.balance)
-            await asyncio.to_thread(self.store.heard_balance, balance.balance_usd, asked_at)
+    def find_out(self) -> None:
+        """Has it found out soon what became of clips whose answer was lost, where only this class uses the
+        account. From any thread. See `Session.reconcile`.
+        """
+        self._alone, self._find_out_at = True, 0.0
+        self.poke()
 
     # The background work.
 
@@ -171,8 +153,15 @@ class RoomQueue:
             except Exception:
                 _log.exception("The queue stumbled; it goes on")
             now = asyncio.get_running_loop().time()
-            if self._doubtful and now >= self._find_out_at:
-                self.find_out()
+            if self._balance_wanted and now >= self._balance_at:
+                self._balance_wanted, self._balance_at = False, now + BALANCE_SECONDS
+                self._asking = asyncio.create_task(asyncio.to_thread(self._hear_balance))
+            done = self._finding_out is None or self._finding_out.done()
+            if (self._doubtful or self._alone) and now >= self._find_out_at and done:
+                self._find_out_at = now + self._find_out_seconds
+                self._find_out_seconds = min(LONGEST_FIND_OUT_SECONDS, 2 * self._find_out_seconds)
+                self._finding_out = asyncio.create_task(asyncio.to_thread(self._find_out, self._alone))
+                self._alone = False
             pause = LOOK_SECONDS if self._waits_until <= now else min(LOOK_SECONDS, self._waits_until - now)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause):
@@ -197,6 +186,16 @@ class RoomQueue:
 
     # On a thread: these wait for the disk and for the session.
 
+    def _find_out(self, alone: bool) -> None:
+        with contextlib.suppress(ReelbookError):  # it is tried again
+            self.session.reconcile(alone=alone)
+        self.poke()
+
+    def _hear_balance(self) -> None:
+        with contextlib.suppress(ReelbookError):  # it is asked again when money is short
+            asked_at = self.store.clock()
+            self.store.heard_balance(self.session.balance().balance_usd, asked_at)
+
     def _settle_ended(self, now: float) -> None:
         self.store.expire()
         for number, job in list(self._jobs.items()):
@@ -209,9 +208,7 @@ class RoomQueue:
         for job in left:
             found = known.get(job.request_id)
             if found is not None and states.state(found.state).charge != "none":
-                self._jobs[job.number] = found
-                if _open(found) and not found.running:
-                    found.watch()
+                self._jobs[job.number] = found  # watched again when it is looked at
             elif job.state == HANDED:
                 self._submit(job, 0.0)
 
@@ -232,16 +229,14 @@ class RoomQueue:
 
     def _submit(self, job: RoomJob, now: float) -> None:
         try:
-            request = replace(JobRequest.of_record(job.request, self._image(job)))  # validated again
+            image = None if job.image is None else prepare((self._images / job.image).read_bytes())
+            request = replace(JobRequest.of_record(job.request, image))  # validated again
             with self.session.experiment(self._experiment), without_spend_warnings():
                 self._jobs[job.number] = self.session.submit(request, once=job.request_id)
         except (InvalidInput, OSError) as error:
             self.store.settle(job.number, "refused", error=str(error))
         except (SpendLimitReached, LedgerUnavailable) as error:
             self._wait(job.number, error, now)
-
-    def _image(self, job: RoomJob) -> PreparedImage | None:
-        return None if job.image is None else prepare((self._images / job.image).read_bytes())
 
     def _look_at(self, number: int, job: Job, now: float) -> None:
         """Settles the job if it has ended; watches it again where only the watch has ended."""
@@ -291,7 +286,7 @@ class RoomQueue:
     def _wait(self, number: int, error: ReelbookError, now: float) -> None:
         """Nothing was bought, and nothing is wrong with the clip: all wait, longer each time."""
         self.store.hand_back(number)
-        self.trouble = next((said for kind, said in _WAITS if isinstance(error, kind)), _NO_WORD)
+        self.trouble = next(said for kind, said in _WAITS if isinstance(error, kind))
         self._wait_seconds = min(LONGEST_WAIT_SECONDS, self._wait_seconds * 2 or FIRST_WAIT_SECONDS)
         self._waits_until = now + self._wait_seconds
 

@@ -11,11 +11,11 @@ from typing import Final
 
 from ...atomic_files import atomic_write
 from ...errors import InvalidInput
-from ...formatting import count, csv_table, dollars, local
+from ...formatting import count, csv_table, local
 from ...pages.html import Html, joined
 from ...pages.web import Site
 from ...wire import MICRO
-from .store import RoomJob, RoomSettings, RoomStore, Student
+from .store import RoomJob, RoomSettings, RoomStore
 
 SITE: Final = Site("room", Path(__file__).parent, "/room/static")  # this page and all others of the room
 MOST_INSIDE_BYTES: Final = 200_000_000  # browsers open no larger page
@@ -34,7 +34,7 @@ COLUMNS: Final = (
 
 @dataclass(frozen=True)
 class StudentSum:
-    """The sum of one student's clips. `last_at` is when the last clip was done, in epoch seconds."""
+    """The sum of one student's clips, or of all. `last_at` is when the last one was done (epoch seconds)."""
 
     name: str
     clips: int
@@ -54,19 +54,24 @@ class Written:
     beside: bool
 
 
-def sums(students: Sequence[Student], jobs: Sequence[RoomJob]) -> list[StudentSum]:
-    """A line for each student who joined or ordered, by name."""
-    lines = []
-    for student in students:
-        own = [job for job in jobs if job.student == student.id]
-        if student.joined_at is None and not own:
-            continue
-        done = [job for job in own if job.state == "completed"]
-        refused = sum(job.state in ("failed", "refused") for job in own)
-        last = max((job.ended_at or 0.0 for job in done), default=None)
-        seconds = sum(job.seconds or 0.0 for job in done)
-        lines.append(StudentSum(student.name, len(done), seconds, student.spent_micro, refused, last))
-    return lines
+def sums(store: RoomStore) -> tuple[list[StudentSum], StudentSum]:
+    """A line for each student who joined or ordered, by name, and one for all together."""
+    jobs = store.all_jobs()
+    own = [(student, [job for job in jobs if job.student == student.id]) for student in store.students()]
+    lines = [_sum(student.name, theirs) for student, theirs in own if theirs or student.joined_at is not None]
+    return lines, _sum(f"All {len(lines)}", jobs)
+
+
+def _sum(name: str, jobs: Sequence[RoomJob]) -> StudentSum:
+    done = [job for job in jobs if job.state == "completed"]
+    return StudentSum(
+        name,
+        clips=len(done),
+        seconds=sum(job.seconds or 0.0 for job in done),
+        spent_micro=sum(job.cost_micro for job in jobs),
+        refused=sum(job.state in ("failed", "refused") for job in jobs),
+        last_at=max((job.ended_at or 0.0 for job in done), default=None),
+    )
 
 
 def table(store: RoomStore) -> str:
@@ -111,7 +116,12 @@ def page(store: RoomStore, address: Callable[[RoomJob], str], *, whole: bool = F
         counts=count(len(shown), "clip"),
         clips=clips,
     )
-    return _whole(settings.name, body) if whole else SITE.whole(settings.name, body)
+    if not whole:
+        return SITE.whole(settings.name, body)
+    return Html(
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>{}</title>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><style>{}</style>{}</html>'
+    ).format(settings.name, Html(SITE.style()), body)
 
 
 def period(settings: RoomSettings) -> str:
@@ -129,8 +139,8 @@ def write(store: RoomStore, folder: Path) -> Written:
     for file in (csv_file, html_file):
         if file.exists():
             raise InvalidInput(f"{file} is there already. Nothing was written.")
-    kept = {job.number: Path(job.clip_path) for job in store.all_jobs() if job.clip_path is not None}
-    files = {number: path for number, path in kept.items() if path.is_file()}
+    kept = [(job.number, Path(job.clip_path)) for job in store.all_jobs() if job.clip_path is not None]
+    files = {number: path for number, path in kept if path.is_file()}
     beside = sum(path.stat().st_size for path in files.values()) > MOST_INSIDE_BYTES
 
     def address(job: RoomJob) -> str:
@@ -148,17 +158,3 @@ def write(store: RoomStore, folder: Path) -> Written:
     with atomic_write(html_file) as part:
         part.write_text(page(store, address, whole=True), "utf-8")
     return Written(csv_file, html_file, len(files), beside)
-
-
-def sum_words(line: StudentSum) -> tuple[str, ...]:
-    """A student's line in the final table."""
-    last = "–" if line.last_at is None else local(line.last_at).strftime("%H:%M")
-    spent = dollars(line.spent_micro / MICRO)
-    return (line.name, str(line.clips), f"{line.seconds:g}", spent, str(line.refused), last)
-
-
-def _whole(title: str, body: Html) -> str:
-    style = Html("<style>") + Html(SITE.style()) + Html("</style>")
-    head = Html('<!doctype html><html lang="en"><meta charset="utf-8"><title>{}</title>').format(title)
-    viewport = Html('<meta name="viewport" content="width=device-width, initial-scale=1">')
-    return head + viewport + style + body + Html("</html>")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import secrets
 from collections.abc import Callable, Iterator, Sequence
@@ -66,14 +67,12 @@ class Choices:
 
 def room_folder(home: Path, code: str | None) -> Path:
     """The folder of the class with that code, or of the one that was open last. Raises InvalidInput."""
-    if code is not None:
-        folder = home / "rooms" / plain_code(code)
-        if plain_code(code) and (folder / "room.db").exists():
+    for folder in rooms(home):
+        if code is None or folder.name == plain_code(code):
             return folder
-        raise InvalidInput("No class of this home has that code.")
-    if found := rooms(home):
-        return found[0]
-    raise InvalidInput("No class was opened in this home yet.")
+    raise InvalidInput(
+        "No class was opened in this home yet." if code is None else "No class of this home has that code."
+    )
 
 
 def kept_class(home: Path, code: str | None = None) -> RoomSettings | None:
@@ -94,12 +93,12 @@ def opened_room(
     choices: Choices | None = None,
     *,
     names: Sequence[str] = (),
-    tls: bool = False,
+    certificate: tuple[Path, Path] | None = None,
 ) -> Iterator[Room]:
     """The room with that code in the session's home: a new one, or the one that goes on.
 
-    For one process only. Without a code it is a new one. Raises InvalidInput, also for a class of another
-    service, and ClassroomError where another process serves it.
+    For one process only. Without a code it is a new one. `names` and `certificate` are as in `Room`. Raises
+    InvalidInput, also for a class of another service, and ClassroomError where another process serves it.
     """
     code = code or new_code()
     plain = plain_code(code)
@@ -107,28 +106,23 @@ def opened_room(
         raise InvalidInput(f"A code has 4 to {LONGEST_CODE} letters and digits. Nothing was started.")
     folder = session.home / "rooms" / plain
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    lock = FileLock(folder / "running.lock", timeout=0, thread_local=False)
     try:
-        lock.acquire()
+        lock = FileLock(folder / "running.lock", timeout=0, thread_local=False).acquire()
     except Timeout:
         raise ClassroomError(
             "This class is served already, by another process. It was left as it is."
         ) from None
-    try:
-        with contextlib.closing(RoomStore(folder / "room.db")) as store:
-            if store.begun and (made_for := store.settings().service) != session.service:
-                raise InvalidInput(
-                    f"The class {code.upper()} was opened with --service {made_for}, and goes on with that "
-                    "only. Nothing was started. Another class needs a code of its own (--code)."
-                )
-            chosen = choices or Choices()
-            store.begin(code.upper(), session.service, **chosen.columns())
-            if chosen.students is not None:
-                store.enrol(chosen.students)
-            own = frozenset(name.lower() for name in names)
-            yield Room(store, session, folder, _token(folder), own, tls)
-    finally:
-        lock.release()
+    with lock, contextlib.closing(RoomStore(folder / "room.db")) as store:
+        if store.begun and (made_for := store.settings().service) != session.service:
+            raise InvalidInput(
+                f"The class {code.upper()} was opened with --service {made_for}, and goes on with that "
+                "only. Nothing was started. Another class needs a code of its own (--code)."
+            )
+        chosen = choices or Choices()
+        store.begin(code.upper(), session.service, **chosen.columns())
+        store.enrol(chosen.students or ())
+        own = frozenset(name.lower() for name in names)
+        yield Room(store, session, folder, _token(folder), own, certificate)
 
 
 def listening_socket(room: Room, host: str, port: int | None) -> socket.socket:
@@ -136,16 +130,16 @@ def listening_socket(room: Room, host: str, port: int | None) -> socket.socket:
 
     Students know the address, so a room that goes on keeps it if it can. Raises ClassroomError.
     """
-    kept = room.folder / "port"
-    for number in [port] if port is not None else [_kept_port(kept), USUAL_PORT, 0]:
-        if number is None:
-            continue
+    file, ports = room.folder / "port", [USUAL_PORT, 0]
+    with contextlib.suppress(OSError, ValueError):
+        ports.insert(0, int(file.read_bytes()))
+    for number in ports if port is None else [port]:
         try:
             listening = bound_socket(host, number)
         except OSError as error:
             problem = error.strerror or str(error)
             continue
-        write_whole(kept, str(listening.getsockname()[1]).encode())
+        write_whole(file, str(listening.getsockname()[1]).encode())
         return listening
     raise ClassroomError(
         f"The room can't listen on {host}{'' if port is None else f':{port}'}: {problem}. "
@@ -153,41 +147,33 @@ def listening_socket(room: Room, host: str, port: int | None) -> socket.socket:
     )
 
 
-def address_of(listening: socket.socket, *, tls: bool = False, name: str | None = None) -> str:
+def address_of(room: Room, listening: socket.socket, name: str | None = None) -> str:
     """The address by which students reach the room, as far as this machine knows its own."""
     host, port = listening.getsockname()[:2]
     if host in (EVERYWHERE, "::"):
         host = own_address() or LOOPBACK
     host = name or (f"[{host}]" if ":" in host else host)
-    return f"{'https' if tls else 'http'}://{host}:{port}"
+    return f"{'https' if room.tls else 'http'}://{host}:{port}"
 
 
-def make_server(
-    room: Room,
-    *,
-    on_started: Callable[[], None] = lambda: None,
-    certificate: Path | None = None,
-    certificate_key: Path | None = None,
-) -> uvicorn.Server:
+def make_server(room: Room, on_started: Callable[[], None]) -> uvicorn.Server:
     """A uvicorn server of the room. `on_started` is called when it answers."""
     from .pages import routes
+
+    certificate, key = room.certificate or (None, None)
 
     def started() -> None:
         write_whole(room.folder / ADDRESS, room.url.encode())
         on_started()
 
-    return listening_server(
-        make_app(room, routes(room)),
-        on_started=started,
-        ssl_certfile=certificate,
-        ssl_keyfile=certificate_key,
-    )
+    app = make_app(room, routes(room))
+    return listening_server(app, on_started=started, ssl_certfile=certificate, ssl_keyfile=key)
 
 
-def serve(room: Room, listening: socket.socket, **options: Any) -> None:
-    """Serves the room on the main thread until SIGINT or SIGTERM. `options` go to `make_server`."""
+def serve(room: Room, listening: socket.socket, on_started: Callable[[], None]) -> None:
+    """Serves the room on the main thread until SIGINT or SIGTERM. `on_started` is called when it answers."""
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    run(make_server(room, **options), listening)
+    run(make_server(room, on_started), listening)
 
 
 @contextlib.contextmanager
@@ -196,34 +182,19 @@ def in_thread(
     code: str | None = None,
     choices: Choices | None = None,
     *,
-    host: str = LOOPBACK,
-    port: int = 0,
-    certificate: Path | None = None,
-    certificate_key: Path | None = None,
+    certificate: tuple[Path, Path] | None = None,
 ) -> Iterator[Room]:
-    """Serves a room in a thread of this process, for a notebook and for tests, until the block ends."""
-    tls = certificate is not None
-    with opened_room(session, code, choices, tls=tls) as room:
-        listening = listening_socket(room, host, port)
-        room.url = address_of(listening, tls=tls)
+    """Serves a room in a thread of this process, for a notebook and for tests, until the block ends.
 
-        def make(on_started: Callable[[], None]) -> uvicorn.Server:
-            return make_server(
-                room, on_started=on_started, certificate=certificate, certificate_key=certificate_key
-            )
-
-        with in_server_thread(make, listening, "reelbook-room") as answers:
+    Only this computer reaches it, on a free port.
+    """
+    with opened_room(session, code, choices, certificate=certificate) as room:
+        listening = listening_socket(room, LOOPBACK, 0)
+        room.url = address_of(room, listening)
+        with in_server_thread(functools.partial(make_server, room), listening, "reelbook-room") as answers:
             if not answers:
                 raise ClassroomError("The room could not be started in a thread.")
             yield room
-
-
-def _kept_port(path: Path) -> int | None:
-    try:
-        port = int(path.read_bytes())
-    except (OSError, ValueError):
-        return None
-    return port if 0 < port < 65536 else None
 
 
 def _token(folder: Path) -> Secret:

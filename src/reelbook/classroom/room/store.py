@@ -112,6 +112,15 @@ MIGRATIONS: Final = (
     ALTER TABLE room ADD COLUMN voting INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE jobs ADD COLUMN service_id TEXT;
     """,
+    # What a student spent and has reserved is counted from the jobs, and kept in no second place.
+    """
+    ALTER TABLE students DROP COLUMN spent_micro;
+    ALTER TABLE students DROP COLUMN reserved_micro;
+    CREATE VIEW accounts AS SELECT *,
+        (SELECT coalesce(sum(cost_micro), 0) FROM jobs WHERE student = students.id) AS spent_micro,
+        (SELECT coalesce(sum(reserved_micro), 0) FROM jobs WHERE student = students.id) AS reserved_micro
+        FROM students;
+    """,
 )
 
 
@@ -207,15 +216,6 @@ class RoomJob:
         return str(self.request["prompt"])
 
 
-@dataclass(frozen=True)
-class Used:
-    """A student's usage in some days. Lengths in seconds."""
-
-    requests: int
-    seconds: float
-    cost_micro: int
-
-
 class RoomStore(SqliteFile):
     """One class's file. `clock` gives epoch seconds."""
 
@@ -269,13 +269,12 @@ class RoomStore(SqliteFile):
             db.execute("UPDATE room SET ended_at = coalesce(ended_at, ?)", (self.clock(),))
         self.expire()
 
-    def expire(self) -> bool:
-        """Takes back what wasn't sent once the class's time is over; returns whether there was something."""
+    def expire(self) -> None:
+        """Takes back what wasn't sent, once the class's time is over."""
         with self.transaction() as db:
             now = self.clock()
-            if _settings(db).open(now):
-                return False
-            return _take_back_queued(db, now, "The class ended before it was sent. Nothing was paid.") > 0
+            if not _settings(db).open(now):
+                _take_back(db, now, "The class ended before it was sent. Nothing was paid.")
 
     # Joining.
 
@@ -290,29 +289,29 @@ class RoomStore(SqliteFile):
             now, room = self.clock(), _settings(db)
             if not room.open(now):
                 raise Refused(403, "This class has ended.")
-            found = _student_named(db, name)
-            if found is not None and own is not None and _holds(db, found.id, own, "join"):
-                return found, _new_key(db, found.id, kind, now)
-            if found is None:
-                if room.listed_only:
-                    raise Refused(400, f"{name} isn't in the list. Ask your teacher.")
-                db.execute("INSERT INTO students (name, name_key) VALUES (?, ?)", (name, _name_key(name)))
-                found = _student_named(db, name)
-                assert found is not None
-            if found.joined_at is not None:
-                at = time.strftime("%H:%M", time.localtime(found.joined_at))
+            if own is not None and (again := _holder(db, own, "join")) is not None:
+                return again, _new_key(db, again.id, kind, now)
+            found = db.execute("SELECT * FROM students WHERE name_key = ?", (_name_key(name),)).fetchone()
+            if found is None and room.listed_only:
+                raise Refused(400, f"{name} isn't in the list. Ask your teacher.")
+            if found is not None and found["joined_at"] is not None:
+                taken, at = found["name"], time.strftime("%H:%M", time.localtime(found["joined_at"]))
                 raise Refused(
                     409,
-                    f"{found.name} joined at {at}. If that was you on another device, your teacher can let "
-                    f"you in again. Otherwise add a letter, as in “{found.name} L”.",
+                    f"{taken} joined at {at}. If that was you on another device, your teacher can let you in "
+                    f"again. Otherwise add a letter, as in “{taken} L”.",
                 )
-            joined = db.execute("SELECT count(*) FROM students WHERE joined_at IS NOT NULL").fetchone()[0]
+            joined = db.execute("SELECT count(joined_at) FROM students").fetchone()[0]
             if room.places is not None and joined >= room.places:
                 raise Refused(409, f"All {room.places} places are taken. Ask your teacher.")
-            db.execute("UPDATE students SET joined_at = ? WHERE id = ?", (now, found.id))
+            student = db.execute(
+                "INSERT INTO students (name, name_key, joined_at) VALUES (?, ?, ?) "
+                "ON CONFLICT (name_key) DO UPDATE SET joined_at = excluded.joined_at RETURNING id",
+                (name, _name_key(name), now),
+            ).fetchone()["id"]
             if own is not None:
-                _keep_key(db, own, found.id, "join", now)
-            return _student(db, found.id), _new_key(db, found.id, kind, now)
+                _keep_key(db, own, student, "join", now)
+            return _student(db, student), _new_key(db, student, kind, now)
 
     def device_code(self, student: int) -> str:
         """A code with which the student joins on another device, valid for half an hour and once."""
@@ -338,36 +337,20 @@ class RoomStore(SqliteFile):
                 return None
             return _student(db, row["student"]), _new_key(db, row["student"], kind, now)
 
-    def release(self, student: int) -> bool:
+    def release(self, student: int) -> None:
         """Frees a name: its keys end, and whoever joins by it goes on with its clips and its money."""
         with self.transaction() as db:
             db.execute("DELETE FROM keys WHERE student = ?", (student,))
-            freed = db.execute(
-                "UPDATE students SET joined_at = NULL WHERE id = ? AND joined_at IS NOT NULL", (student,)
-            )
-            return freed.rowcount == 1
-
-    def leave(self, key: str) -> None:
-        """Ends one key, as when a person signs out of a page."""
-        with self.transaction() as db:
-            db.execute("DELETE FROM keys WHERE digest = ? AND kind = 'page'", (_digest(key),))
+            db.execute("UPDATE students SET joined_at = NULL WHERE id = ?", (student,))
 
     def student_of(self, key: str, kind: KeyKind = "api") -> Student | None:
         """Whose key it is; None if nobody's."""
-        rows = self.read(
-            "SELECT s.* FROM keys k JOIN students s ON s.id = k.student WHERE digest = ? AND kind = ?",
-            (_digest(key), kind),
-        )
-        return read(Student, rows[0]) if rows else None
+        with self.reading() as db:
+            return _holder(db, key, kind)
 
     def students(self) -> list[Student]:
         """Everybody on the list and everybody who joined, by name."""
-        return [read(Student, row) for row in self.read("SELECT * FROM students ORDER BY name_key")]
-
-    def student(self, number: int) -> Student:
-        """That student, as of now."""
-        with self.reading() as db:
-            return _student(db, number)
+        return [read(Student, row) for row in self.read("SELECT * FROM accounts ORDER BY name_key")]
 
     # Orders and money.
 
@@ -405,7 +388,6 @@ class RoomStore(SqliteFile):
                 "reserved_micro, accepted_at) VALUES (?, ?, 'queued', ?, ?, ?, ?, ?, ?) RETURNING *",
                 (f"clip_{secrets.token_hex(12)}", student, record, image, repeat_key, estimate, needed, now),
             ).fetchone()
-            _reserve(db, student, needed)
             return _job(row, db)
 
     def left_micro(self, student: int, *, own_reserved: bool = True) -> int:
@@ -432,11 +414,12 @@ class RoomStore(SqliteFile):
     def hand_back(self, number: int) -> None:
         """The service didn't take it, and it waits again: first of its student's."""
         with self.transaction() as db:
-            row = db.execute("SELECT * FROM jobs WHERE number = ?", (number,)).fetchone()
-            if row["state"] != HANDED:
-                return
-            db.execute("UPDATE jobs SET state = 'queued' WHERE number = ?", (number,))
-            db.execute("UPDATE students SET served = 0 WHERE id = ?", (row["student"],))
+            row = db.execute(
+                "UPDATE jobs SET state = 'queued' WHERE number = ? AND state = 'handed' RETURNING student",
+                (number,),
+            ).fetchone()
+            if row is not None:
+                db.execute("UPDATE students SET served = 0 WHERE id = ?", (row["student"],))
 
     def settle(
         self,
@@ -454,18 +437,13 @@ class RoomStore(SqliteFile):
         A second outcome for the same clip changes nothing, unless it was uncertain.
         """
         with self.transaction() as db:
-            row = db.execute("SELECT * FROM jobs WHERE number = ?", (number,)).fetchone()
-            if row["state"] not in (HANDED, UNCERTAIN):
-                return
-            kept = row["reserved_micro"] if state == UNCERTAIN else 0
-            cost = micro(cost_usd)
             db.execute(
-                "UPDATE jobs SET state = ?, reserved_micro = ?, cost_micro = ?, ended_at = ?, error = ?, "
-                "clip = ?, clip_path = ?, seconds = ?, service_id = ? WHERE number = ?",
+                "UPDATE jobs SET state = ?1, reserved_micro = iif(?1 = 'uncertain', reserved_micro, 0), "
+                "cost_micro = ?, ended_at = ?, error = ?, clip = ?, clip_path = ?, seconds = ?, "
+                "service_id = ? WHERE number = ? AND state IN ('handed', 'uncertain')",
                 (
                     state,
-                    kept,
-                    cost,
+                    micro(cost_usd),
                     self.clock(),
                     error,
                     None if clip_path is None else secrets.token_urlsafe(18),
@@ -475,26 +453,21 @@ class RoomStore(SqliteFile):
                     number,
                 ),
             )
-            db.execute(
-                "UPDATE students SET reserved_micro = reserved_micro - ?, spent_micro = spent_micro + ? "
-                "WHERE id = ?",
-                (row["reserved_micro"] - kept, cost, row["student"]),
-            )
 
     def take_back(self, student: int, request_id: str) -> RoomJob | None:
         """Takes back a job that wasn't sent, and frees its money. None where the student has no such job.
 
-        Raises Refused (409) for one that is on its way or over.
+        Raises Refused (409) for one that is on its way or over; not for one that was taken back, as the
+        answer to that may have been lost.
         """
         with self.transaction() as db:
             row = _own_job(db, student, request_id)
-            if row is not None and row["state"] == QUEUED:
-                said = "Taken back before it was sent. Nothing was paid."
-                _take_back_queued(db, self.clock(), said, row["number"])
-                row = _own_job(db, student, request_id)
-            elif row is not None and row["state"] != TAKEN_BACK:  # the answer to that may have been lost
+            if row is None:
+                return None
+            if row["state"] not in (QUEUED, TAKEN_BACK):
                 raise Refused(409, "It was sent already, so it can't be taken back.")
-            return None if row is None else _job(row)
+            _take_back(db, self.clock(), "Taken back before it was sent. Nothing was paid.", row["number"])
+            return _job(db.execute("SELECT * FROM jobs WHERE number = ?", (row["number"],)).fetchone())
 
     def heard_balance(self, balance_usd: float, asked_at: float) -> None:
         """Records the balance by the service, asked for at `asked_at`."""
@@ -562,16 +535,17 @@ class RoomStore(SqliteFile):
         with self.reading() as db:
             return _sums(db)
 
-    def used(self, student: int, days: int) -> Used:
-        """What the student used in the last `days` days: orders by their time, costs by the clips' ends."""
-        since = self.clock() - days * 86_400
+    def used(self, student: int, days: int) -> tuple[int, float, int]:
+        """What the student used in the last `days` days: orders, by their time; seconds and micro-USD of
+        clips, by their ends.
+        """
         (row,) = self.read(
-            "SELECT (SELECT count(*) FROM jobs WHERE student = ?1 AND accepted_at > ?2) AS requests, "
-            "total(seconds) AS seconds, coalesce(sum(cost_micro), 0) AS cost_micro "
+            "SELECT (SELECT count(*) FROM jobs WHERE student = ?1 AND accepted_at > ?2), "
+            "total(seconds), coalesce(sum(cost_micro), 0) "
             "FROM jobs WHERE student = ?1 AND ended_at > ?2 AND state = 'completed'",
-            (student, since),
+            (student, self.clock() - days * 86_400),
         )
-        return read(Used, row)
+        return row[0], row[1], row[2]
 
 
 def _set(db: sqlite3.Connection, chosen: Mapping[str, Any]) -> None:
@@ -587,12 +561,7 @@ def _settings(db: sqlite3.Connection) -> RoomSettings:
 
 
 def _student(db: sqlite3.Connection, number: int) -> Student:
-    return read(Student, db.execute("SELECT * FROM students WHERE id = ?", (number,)).fetchone())
-
-
-def _student_named(db: sqlite3.Connection, name: str) -> Student | None:
-    row = db.execute("SELECT * FROM students WHERE name_key = ?", (_name_key(name),)).fetchone()
-    return None if row is None else read(Student, row)
+    return read(Student, db.execute("SELECT * FROM accounts WHERE id = ?", (number,)).fetchone())
 
 
 def _lines(db: sqlite3.Connection) -> list[Line]:
@@ -623,7 +592,7 @@ def _own_job(db: sqlite3.Connection, student: int, request_id: str) -> sqlite3.R
 
 
 def _sums(db: sqlite3.Connection) -> tuple[int, int]:
-    row = db.execute("SELECT total(spent_micro), total(reserved_micro) FROM students").fetchone()
+    row = db.execute("SELECT total(cost_micro), total(reserved_micro) FROM jobs").fetchone()
     return int(row[0]), int(row[1])
 
 
@@ -644,24 +613,13 @@ def _left_micro(db: sqlite3.Connection, student: int) -> int:
     return int(min(left))
 
 
-def _reserve(db: sqlite3.Connection, student: int, more_micro: int) -> None:
-    db.execute("UPDATE students SET reserved_micro = reserved_micro + ? WHERE id = ?", (more_micro, student))
-
-
-def _take_back_queued(db: sqlite3.Connection, now: float, said: str, number: int | None = None) -> int:
-    """Takes back all that waits, or one of it, and returns how many."""
-    rows = db.execute(
-        "SELECT number, student, reserved_micro FROM jobs "
-        "WHERE state = 'queued' AND (? IS NULL OR number = ?)",
-        (number, number),
-    ).fetchall()
-    for row in rows:
-        db.execute(
-            "UPDATE jobs SET state = ?, reserved_micro = 0, ended_at = ?, error = ? WHERE number = ?",
-            (TAKEN_BACK, now, said, row["number"]),
-        )
-        _reserve(db, row["student"], -row["reserved_micro"])
-    return len(rows)
+def _take_back(db: sqlite3.Connection, now: float, said: str, number: int | None = None) -> None:
+    """Takes back all that waits, or one of it."""
+    db.execute(
+        "UPDATE jobs SET state = 'taken back', reserved_micro = 0, ended_at = ?, error = ? "
+        "WHERE state = 'queued' AND number = coalesce(?, number)",
+        (now, said, number),
+    )
 
 
 def _new_key(db: sqlite3.Connection, student: int, kind: KeyKind, now: float) -> Secret:
@@ -674,10 +632,13 @@ def _keep_key(db: sqlite3.Connection, key: str, student: int, kind: KeyKind, now
     db.execute("INSERT INTO keys VALUES (?, ?, ?, ?)", (_digest(key), student, kind, now))
 
 
-def _holds(db: sqlite3.Connection, student: int, key: str, kind: KeyKind) -> bool:
-    """Whether it is a key of that student's."""
-    wanted = "SELECT 1 FROM keys WHERE digest = ? AND student = ? AND kind = ?"
-    return db.execute(wanted, (_digest(key), student, kind)).fetchone() is not None
+def _holder(db: sqlite3.Connection, key: str, kind: KeyKind) -> Student | None:
+    """Whose key it is."""
+    row = db.execute(
+        "SELECT a.* FROM keys k JOIN accounts a ON a.id = k.student WHERE digest = ? AND kind = ?",
+        (_digest(key), kind),
+    ).fetchone()
+    return None if row is None else read(Student, row)
 
 
 def _device(name: str, letters: str) -> str:

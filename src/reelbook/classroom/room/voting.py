@@ -5,7 +5,6 @@ The answers are in the ledger of the room's session, where `rb.Study` counts the
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import random
 import time
@@ -20,7 +19,6 @@ from starlette.responses import RedirectResponse, Response
 from ...formatting import count
 from ...ledger import KeptVote
 from ...pages.html import Html, joined
-from ...pages.web import read_form
 from .app import CLIPS, Room
 from .report import SITE
 from .store import RoomJob, Student
@@ -50,19 +48,13 @@ class ClassVote:
         goes_on = settings.voting and settings.open(room.store.clock())
         return cls(settings.question, goes_on, clips, votes)
 
-    @property
-    def voters(self) -> int:
-        """How many have voted."""
-        return len({vote.voter for vote in self.votes})
-
-    def of_student(self, student: Student) -> int:
-        """How often the student has voted."""
-        return sum(vote.voter == student.name for vote in self.votes)
+    def of_student(self, student: Student) -> list[KeptVote]:
+        """The student's votes."""
+        return [vote for vote in self.votes if vote.voter == student.name]
 
     def pairs(self, student: Student) -> list[Pair]:
         """What the student may still vote on: none of their own clips, and no pair twice."""
-        own = [each for each in self.votes if each.voter == student.name]
-        seen = {frozenset((each.shown_left, each.shown_right)) for each in own}
+        seen = {frozenset((vote.shown_left, vote.shown_right)) for vote in self.of_student(student)}
         others = [name for name, job in self.clips.items() if job.student != student.id]
         return [
             (self.clips[one], self.clips[other])
@@ -72,11 +64,10 @@ class ClassVote:
 
     def pair(self, student: Student) -> Pair | None:
         """The next two, of clips with few votes; which is on the left is drawn by lot."""
-        shown, draw = self._shown(), random.Random()  # noqa: S311 - it keeps nothing secret
-        pairs = self.pairs(student)
-        draw.shuffle(pairs)
+        shown, pairs = self._shown(), self.pairs(student)
+        random.shuffle(pairs)
         pair = min(pairs, key=lambda pair: sum(shown[job.service_id] for job in pair), default=None)
-        return pair and (pair if draw.random() < 0.5 else pair[::-1])
+        return pair and random.choice((pair, pair[::-1]))  # noqa: S311 - it keeps nothing secret
 
     def standing(self) -> list[tuple[RoomJob, int, int]]:
         """The clips with how many votes they won, of how many: the largest share first."""
@@ -107,20 +98,14 @@ def vote(room: Room, student: Student, left: str, right: str, answer: str) -> No
             room.session._ledger.votes.add(kept)
 
 
-async def page(room: Room, request: Request, student: Student) -> Response:
-    """The next pair; the student's own page where no vote goes on."""
-    return await asyncio.to_thread(_page, room, student)
-
-
-async def voted(room: Room, request: Request, student: Student) -> Response:
+def voted(room: Room, request: Request, form: Mapping[str, str], student: Student) -> Response:
     """Takes an answer, and leads to the next pair."""
-    form = await read_form(request)
-    left, right, answer = (form.get(name, "") for name in ("left", "right", "answer"))
-    await asyncio.to_thread(vote, room, student, left, right, answer)
+    vote(room, student, form.get("left", ""), form.get("right", ""), form.get("answer", ""))
     return RedirectResponse("/vote", 303)
 
 
-def _page(room: Room, student: Student) -> Response:
+def page(room: Room, request: Request, form: Mapping[str, str], student: Student) -> Response:
+    """The next pair; the student's own page where no vote goes on."""
     asked = ClassVote.of(room)
     if asked is None or not asked.goes_on:
         return RedirectResponse("/mine", 303)
@@ -138,6 +123,6 @@ def _page(room: Room, student: Student) -> Response:
         shown = Html('<form class="pair" method="post" action="/vote">{}{}</form>').format(
             films, button.format("neither", "Can't say")
         )
-    given = count(asked.of_student(student), "vote")
+    given = count(len(asked.of_student(student)), "vote")
     body = SITE.filled("vote.html", name=student.name, given=given, question=asked.question, pair=shown)
     return SITE.page(asked.question, body)

@@ -1,10 +1,10 @@
-"""The room's package index and lessons: what pip asks for, and names that are no paths."""
+"""The room's wheels and lessons: what pip asks for, and names that are no paths."""
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -16,6 +16,8 @@ from support.wheels import make_wheel
 
 from reelbook.classroom.room.app import Room
 from reelbook.classroom.wheels import TARGETS, folder_of
+
+NEEDED = "needed-1.0-py3-none-any.whl"
 
 
 @pytest.fixture
@@ -35,9 +37,9 @@ def test_pip_installs_from_the_room_alone(wheels: Path, room: Room, tmp_path: Pa
     host = room.url.partition("://")[2]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--no-cache-dir")
-    words = f"--target={tmp_path / 'to'} --index-url={room.url}/simple/ --trusted-host={host} tiny.tool"
+    words = f"--target={tmp_path / 'to'} --no-index --find-links={room.url}/wheels/ --trusted-host={host}"
     ended = subprocess.run(
-        [*pip, *words.split()],
+        [*pip, *words.split(), "tiny.tool"],
         env={**environment, "PIP_CONFIG_FILE": os.devnull},
         capture_output=True,
         text=True,
@@ -48,31 +50,25 @@ def test_pip_installs_from_the_room_alone(wheels: Path, room: Room, tmp_path: Pa
     assert (tmp_path / "to" / "needed.py").exists()
 
 
-def test_a_projects_page_has_hashes_and_pythons(wheels: Path, room: Room, visit: Visit) -> None:
+@pytest.mark.usefixtures("wheels")
+def test_the_page_of_wheels_tells_their_pythons(room: Room, visit: Visit) -> None:
     """Half a wheel isn't offered, and what lies beside the wheels neither."""
-    ada, wheel = visit(room), wheels / "needed-1.0-py3-none-any.whl"
-    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    page = visit(room).http.get("/wheels/").text
 
-    listed = ada.http.get("/simple/").text
-    assert 'href="tiny-tool/"' in listed
-    assert TARGETS not in listed
-    page = ada.http.get("/simple/needed/").text
-    assert f'href="needed-1.0-py3-none-any.whl#sha256={digest}"' in page
-    assert 'data-requires-python="&gt;=3.9,&lt;4"' in page
-    assert "href" not in ada.http.get("/simple/half/").text
+    assert re.findall('href="([^"]+)"', page) == ["Tiny_Tool-1.0-py3-none-any.whl", NEEDED]
+    assert f'href="{NEEDED}" data-requires-python="&gt;=3.9,&lt;4"' in page
+    assert visit(room).http.get(f"/wheels/{NEEDED}").content.startswith(b"PK")
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["unknown/", "needed/x.whl", f"needed/{TARGETS}", f"..%2fwheels/{TARGETS}", "needed/..%2f..%2fledger.db"],
-)
-def test_names_are_no_paths(wheels: Path, room: Room, visit: Visit, path: str) -> None:
+@pytest.mark.parametrize("path", ["x.whl", TARGETS, f"..%2fwheels%2f{NEEDED}", "..%2fledger.db"])
+@pytest.mark.usefixtures("wheels")
+def test_names_are_no_paths(room: Room, visit: Visit, path: str) -> None:
     """What isn't among the wheels isn't there."""
-    assert visit(room).http.get(f"/simple/{path}").status_code == 404
+    assert visit(room).http.get(f"/wheels/{path}").status_code == 404
 
 
 def test_a_student_is_told_how_to_install(home: Path, room: Room, visit: Visit) -> None:
-    """By the room's index once it has wheels, as the teacher says before."""
+    """From the room once it has wheels, as the teacher says before."""
     ada = visit(room)
     ada.http.post("/room/join", data={"name": "Ada", "code": "FOX-234"})
 
@@ -81,7 +77,7 @@ def test_a_student_is_told_how_to_install(home: Path, room: Room, visit: Visit) 
     (folder_of(home) / TARGETS).write_text('[["3.11", "win_amd64"], ["3.12", "win_amd64"]]')
     page = ada.http.get("/mine").text
     host = room.url.partition("://")[2]
-    assert f"--index-url {room.url}/simple/ --trusted-host {host} &quot;reelbook[lab]&quot;" in page
+    assert f"--find-links {room.url}/wheels/ --trusted-host {host} &quot;reelbook[lab]&quot;" in page
     assert ", with Python 3.11 or 3.12:" in page
 
 

@@ -1,0 +1,79 @@
+"""What a student's own computer needs, served by the room: Reelbook's wheels and the lessons.
+
+One page links all of the home's wheels, each with its `Requires-Python` (PEP 503); pip takes it as
+`--find-links`. No name from outside becomes a path.
+"""
+
+from __future__ import annotations
+
+import email
+import functools
+import io
+import zipfile
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.routing import Route
+
+from ...lessons import shipped_lessons
+from ...pages.html import Html, joined
+from ..wheels import EXTRA, PACKAGE
+
+WHEELS: Final = "/wheels/"
+LESSONS: Final = "/lessons.zip"
+_PAGE: Final = Html('<!doctype html><html lang="en"><title>Wheels</title>{}</html>')
+
+
+def routes(folder: Path) -> list[Route]:
+    """The wheels of this folder, and the lessons."""
+
+    def wheels(request: Request) -> Response:
+        return HTMLResponse(_PAGE.format(joined(map(_link, sorted(folder.glob("*.whl"))))))
+
+    def wheel(request: Request) -> Response:
+        for path in folder.glob("*.whl"):
+            if path.name == request.path_params["wheel"]:
+                return FileResponse(path, media_type="application/octet-stream")
+        raise HTTPException(404)
+
+    def lessons(request: Request) -> Response:
+        attached = {"Content-Disposition": 'attachment; filename="reelbook-lessons.zip"'}
+        return Response(_zipped_lessons(), media_type="application/zip", headers=attached)
+
+    return [Route(WHEELS, wheels), Route(f"{WHEELS}{{wheel}}", wheel), Route(LESSONS, lessons)]
+
+
+def install_line(base_url: str) -> str:
+    """The command with which a student installs Reelbook from the room."""
+    scheme, _, host = base_url.partition("://")
+    trusted = f" --trusted-host {host}" if scheme == "http" else ""
+    return f'pip install --no-index --find-links {base_url}{WHEELS}{trusted} "{PACKAGE}[{EXTRA}]"'
+
+
+def _link(path: Path) -> Html:
+    try:
+        python = _requires_python(path, path.stat().st_mtime_ns)
+    except (OSError, KeyError, zipfile.BadZipFile):
+        return Html("")  # an incomplete one, left by a gathering that was killed
+    needs = Html(' data-requires-python="{}"').format(python) if python else ""
+    return Html('<a href="{}"{}>{}</a><br>').format(quote(path.name), needs, path.name)
+
+
+@functools.lru_cache(maxsize=4096)
+def _requires_python(path: Path, changed_at: int) -> str:
+    with zipfile.ZipFile(path) as wheel:
+        metadata = "-".join(path.name.split("-")[:2]) + ".dist-info/METADATA"
+        return str(email.message_from_bytes(wheel.read(metadata))["Requires-Python"] or "")
+
+
+@functools.cache
+def _zipped_lessons() -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for lesson in shipped_lessons():
+            archive.write(lesson, f"reelbook-lessons/{lesson.name}")
+    return content.getvalue()
