@@ -199,7 +199,7 @@ def test_what_was_never_answered_is_said_to_the_next_one_who_connects(
             with pytest.raises(SubmissionUncertain):
                 session.text_to_video(prompt, duration_seconds=5).result(30)
     assert capsys.readouterr() == ("", "")
-    said = "2 submissions were never answered (up to $0.50): {} finds out which were bought.\n"
+    said = "2 submissions never got an answer (up to $0.50): {} finds out what was bought.\n"
     with rb.connect("sandbox") as later:
         assert rb.connect("sandbox") is later
         assert capsys.readouterr() == ("", said.format("reelbook jobs resume --find-out"))

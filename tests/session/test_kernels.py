@@ -102,7 +102,7 @@ def test_a_new_kernel_hears_what_a_killed_one_left_of_its_sweep(running: Sandbox
     try:
         said = second.run("import reelbook as rb; session = rb.connect('sandbox')")
         # One more may have been on its way: that one isn't certain.
-        left = re.findall(r"The kernel ended before (\d) clips? of 4 in the sweep “a \{fox\|owl\}” w", said)
+        left = re.findall(r"The kernel ended with (\d) of 4 clips of the sweep “a \{fox\|owl\}” unsent", said)
         [run] = set(re.findall(r"rb\.Sweep\.open\(session, '\d+'\)", said))
         assert [second.run(f"print({run}.plan().bought)")] == left
         assert "Taken back" not in second.run("print([job.error for job in session.jobs()])")

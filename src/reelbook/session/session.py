@@ -137,20 +137,19 @@ class Session(Tooling, SuggestsNames):
         *,
         service: Service,
         home: Path,
-        sandbox: Sandbox | None = None,
-        max_spend_usd: float | None = None,
-        ledger: LedgerFile | None = None,
-        offers: Collection[str] = (),
+        sandbox: Sandbox | None,
+        max_spend_usd: float | None,
+        ledger: LedgerFile,
+        offers: Collection[str],
     ) -> None:
-        file = ledger or LedgerFile.open(home)  # before a thread is started
         self.service = service
         self.home = home
         self._listeners: Listeners[[Job | None]] = Listeners()
         self._thread = EventThread()
         # The home's own sandbox changes its address, and is the same service all the same.
         name = "sandbox" if sandbox else base_url
-        self._ledger = file.ledger(name, key, max_spend_usd=max_spend_usd)
-        file.store.on_trouble(self._ledger_changed)
+        self._ledger = ledger.ledger(name, key, max_spend_usd=max_spend_usd)
+        ledger.store.on_trouble(self._ledger_changed)
         self._connection = Connection(
             key,
             base_url,

@@ -301,8 +301,5 @@ def configured(
 def _outcome(error: errors.ReelbookError) -> Outcome:
     if isinstance(error, errors.ToolCallUncertain):
         return "uncertain"
-    return (
-        "unsent"
-        if isinstance(error, errors.ServiceUnreachable | errors.ConfigurationError | errors.InvalidInput)
-        else "failed"
-    )
+    unsent = errors.ServiceUnreachable | errors.ConfigurationError | errors.InvalidInput
+    return "unsent" if isinstance(error, unsent) else "failed"
