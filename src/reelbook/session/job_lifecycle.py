@@ -235,10 +235,7 @@ class JobLifecycle(SubmissionRecord):
             self.learn(watched=False, next_ask_at=None, known_at=None)
 
     def cancel(self, reason: str = TAKEN_BACK, *, later: bool = False) -> bool:
-        """Takes it back if it wasn't sent.
-
-        Otherwise returns False; with `later`, takes it back once that can't cost money.
-        """
+        """Takes it back if it wasn't sent; else returns False, and with `later` does so once that is free."""
         if self.known.state != states.SENDING or self._task is None:
             return False
         if not self.quiet.is_set():
@@ -435,10 +432,7 @@ class JobLifecycle(SubmissionRecord):
         self.changed()
 
     async def _send(self) -> Accepted:
-        """Sends it and returns the answer.
-
-        An unforeseen error becomes one of ours: a paid request always gets a verdict.
-        """
+        """Sends it. An unforeseen error becomes one of ours: a paid request always gets a verdict."""
         try:
             await self.services.connection.reach()
             while True:
