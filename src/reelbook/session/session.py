@@ -406,9 +406,8 @@ class Session(Tooling, SuggestsNames):
     def close(self) -> None:
         """Ends the session's thread and connections. Jobs go on at the service; the sandbox stays.
 
-        A submission in flight gets 5 s for its answer, so that its id is known to the next session. Jobs that
-        haven't been sent stay unsent: `resume(unsent=True)` of the next session sends them. The end of `with
-        reelbook.connect() as session:` waits until everything submitted in it was sent and answered.
+        A submission in flight gets 5 s for its answer. Jobs that haven't been sent stay unsent, until the
+        next session's `resume(unsent=True)`; the end of a `with` waits until everything is answered.
         """
         self._thread.close()
 
@@ -520,8 +519,7 @@ class Session(Tooling, SuggestsNames):
 
             session.prompts("fox")
 
-        Every word of `text` must begin a word of the prompt, or of a note on its clip. Only the ledger is
-        asked. Raises SessionClosed.
+        Every word of `text` must begin a word of the prompt, or of a note on its clip.
         """
         return tuple(self._ledger.prompts(text, limit))
 
@@ -606,10 +604,7 @@ class Session(Tooling, SuggestsNames):
         return self._call(lambda _: self._balance.usage(days))
 
     def usage_history(self, days: int = 30, *, most_requests: int | None = None) -> UsageHistory:
-        """What was used day by day in the last `days` days, found with at most `most_requests`.
-
-        Doesn't wait.
-        """
+        """What was used day by day in the last `days` days, by at most `most_requests`; doesn't wait."""
         checked_days(days)
         return UsageHistory(self._connection, self._ledger, self._balance, self._thread, days, most_requests)
 

@@ -53,10 +53,7 @@ class ToolRun:
         return self._future.done()
 
     def result(self, timeout: float | None = None) -> ToolResult:
-        """Waits for the result and returns it, for code that can't await.
-
-        Raises WaitTimeout, and as `ToolServer.call`.
-        """
+        """Waits for the result, for code that can't await. Raises WaitTimeout, and as `ToolServer.call`."""
         self._thread.refuse_own_thread()
         if not self._future.wait(timeout):
             raise errors.WaitTimeout(f"{self.tool} gave no result within {timeout:g} s. It goes on.")
