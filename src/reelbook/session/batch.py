@@ -32,7 +32,7 @@ _STOPPED_BY: dict[type[errors.ReelbookError], tuple[str, str]] = {
 MOST_UNCERTAIN = 3  # a service that leaves these unanswered may bill the rest unanswered too
 
 
-class Batch(Sequence[Job]):
+class Batch(display.Shown, Sequence[Job]):
     """Jobs that were submitted together, in the order of their requests.
 
         async for job in session.submit_many(prompts):
@@ -145,12 +145,6 @@ class Batch(Sequence[Job]):
         states = Counter(job.state for job in self._distinct)
         parts = [f"{number} {word}" for word, number in states.most_common()]
         return f"<Batch of {len(self)}: {', '.join([*parts, f'about {dollars(self.estimated_cost_usd)}'])}>"
-
-    def _ipython_display_(self) -> None:
-        display.show(self)
-
-    def _display_(self) -> Any:  # in marimo
-        return display.panel(self)
 
     async def _begin(self) -> None:
         # On the session's thread, where jobs end: so their ends arrive one after the other.

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from .. import formatting, settings, wire
 from ..atomic_files import atomic_write
@@ -38,7 +38,7 @@ else:
 
 
 @dataclass(frozen=True, eq=False)
-class Clip(SuggestsNames):
+class Clip(display.Shown, SuggestsNames):
     """One clip: an MP4 at `path`.
 
         clip.path                # where the file is
@@ -204,18 +204,6 @@ class Clip(SuggestsNames):
                 "fetches it again, where the service still has it; that costs nothing."
             )
         return self.path
-
-    def _ipython_display_(self) -> None:
-        try:
-            self.show()
-        except NotAVideo as gone:
-            print(gone)  # noqa: T201 - what is said instead of a player, without a traceback
-
-    def _display_(self) -> Any:  # in marimo
-        try:
-            return display.panel(self)
-        except NotAVideo as gone:
-            return str(gone)
 
     def __repr__(self) -> str:
         if not self.path.exists():

@@ -85,7 +85,7 @@ class JobView:
         return states.charge_of(self.state, cost_known=self.cost_usd is not None, abandoned=self.given_up)
 
 
-class Job(SuggestsNames):
+class Job(display.Shown, SuggestsNames):
     """One submitted clip. `await job` or `job.result()` returns the Clip; in a notebook it shows a live card.
 
         clip = await job                # in a cell
@@ -285,12 +285,6 @@ class Job(SuggestsNames):
                 call_beside(callback, self)
 
         self._life.outcome.add_done_callback(tell)
-
-    def _ipython_display_(self) -> None:
-        display.show(self)
-
-    def _display_(self) -> Any:  # in marimo
-        return display.panel(self)
 
     def __repr__(self) -> str:
         words = "nothing is known of it yet" if self.status is None else "a job taken up by its id"

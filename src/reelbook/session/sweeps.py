@@ -100,7 +100,7 @@ class SweepControl:
         return job
 
     def refresh(self, job: Job) -> bool:
-        """Takes over what another kernel has learnt of a job. Returns whether that one still looks after it."""
+        """Takes over what another kernel learnt of a job. Returns whether that one still looks after it."""
         over = job.running or job.clip is not None or states.state(job.state).missing
         entry = None if over or job.entry_id is None else self._ledger.get(job.entry_id)
         if entry is None or self._ledger.is_own(entry):
