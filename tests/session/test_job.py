@@ -41,50 +41,43 @@ def test_a_job_can_be_awaited_in_any_loop(session: rb.Session) -> None:
     assert first.path != second.path
 
 
-def test_a_timeout_ends_the_waiting_and_not_the_watch(session: rb.Session, sandbox: Sandbox) -> None:
+def test_a_timeout_ends_the_waiting_and_not_the_watch(sandbox: Sandbox, slow: rb.Job) -> None:
     """After `wait_for` and `result(timeout)` gave up, the same job still comes home."""
-    sandbox.settings(pace=3600)
-    job = session.text_to_video("a slow fox", duration_seconds=1)
-    until(lambda: job.request_id)
 
     async def impatient() -> None:
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(job, 0.05)
+            await asyncio.wait_for(slow, 0.05)
 
     asyncio.run(impatient())
     with pytest.raises(errors.WaitTimeout, match="goes on"):
-        job.result(0.05)
-    assert job.view().watched
+        slow.result(0.05)
+    assert slow.view().watched
     sandbox.advance(3601)
-    assert job.result(30).duration_seconds == 1.0
+    assert slow.result(30).duration_seconds == 1.0
 
 
-def test_a_watch_that_ends_can_be_taken_up_at_once(session: rb.Session, sandbox: Sandbox) -> None:
+def test_a_watch_that_ends_can_be_taken_up_at_once(
+    session: rb.Session, sandbox: Sandbox, slow: rb.Job
+) -> None:
     """Also before the loop has had a turn: the new watch begins when the former one is gone."""
-    sandbox.settings(pace=3600)
-    job = session.text_to_video("slow", duration_seconds=1)
-    until(lambda: job.request_id)
 
     def stop_and_watch() -> None:
-        job._life.stop_watching()
-        job._life.watch()
+        slow.stop_watching()
+        slow.watch()
 
     session._thread.run(stop_and_watch)
-    assert job.view().watched
+    assert slow.view().watched
     sandbox.advance(3600)
-    assert job.result(30).path.exists()
+    assert slow.result(30).path.exists()
 
 
-def test_a_job_stopped_watching_goes_on_and_can_be_taken_up(session: rb.Session, sandbox: Sandbox) -> None:
+def test_a_job_stopped_watching_goes_on_and_can_be_taken_up(sandbox: Sandbox, slow: rb.Job) -> None:
     """Stop watching asks no more; who waits for the clip takes the watch up again."""
-    sandbox.settings(pace=3600)
-    job = session.text_to_video("a fox", duration_seconds=1)
-    until(lambda: job.request_id)
-    job.stop_watching()
-    until(lambda: not job.view().watched)
+    slow.stop_watching()
+    assert not slow.view().watched
     sandbox.advance(3601)
-    assert job.state in ("pending", "processing")
-    assert job.result(30).path.exists()
+    assert slow.state in ("pending", "processing")
+    assert slow.result(30).path.exists()
 
 
 def test_a_watch_can_be_stopped_before_the_job_has_its_id(session: rb.Session, sandbox: Sandbox) -> None:
@@ -152,13 +145,6 @@ def test_an_error_of_a_callback_ends_no_watch_and_loses_no_key(
     assert session.keys.create("workshop").api_key.reveal()
     assert {job, None} <= set(heard)
     assert "mine" in caplog.text
-
-
-def test_the_balance_is_known_after_a_job(session: rb.Session) -> None:
-    """Facts follow the money without being asked, where somebody looks at them."""
-    session.subscribe(lambda _: None)
-    session.text_to_video("a fox", duration_seconds=2).result(30)
-    until(lambda: session.facts.balance_usd == 24.9)
 
 
 def test_a_script_that_shows_nothing_spends_no_request_on_the_balance(
@@ -256,14 +242,11 @@ def test_a_callback_hears_once_that_a_job_is_done(
     until(lambda: caplog.text.count("OSError: the callback's own") == 2)
 
 
-def test_a_job_left_behind_by_its_session_is_not_done(session: rb.Session, sandbox: Sandbox) -> None:
+def test_a_job_left_behind_by_its_session_is_not_done(session: rb.Session, slow: rb.Job) -> None:
     """Closing the session calls nobody: the job goes on."""
-    sandbox.settings(pace=3600)
-    job = session.text_to_video("a slow fox", duration_seconds=1)
-    until(lambda: job.request_id)
     heard: list[rb.Job] = []
-    job.on_done(heard.append)
+    slow.on_done(heard.append)
     session.close()
-    assert isinstance(job.error, errors.SessionClosed)
+    assert isinstance(slow.error, errors.SessionClosed)
     until(lambda: "reelbook-callback" not in {thread.name for thread in threading.enumerate()})
     assert heard == []

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
-
 import reelbook as rb
-from reelbook.executions import Execution
 from reelbook.sandbox.handle import Sandbox
 from reelbook.widgets.job_actions import send_again
 
@@ -29,20 +27,16 @@ def test_a_random_seed_is_drawn_and_makes_the_clip_again(session: rb.Session, ho
 
 
 def test_a_cell_that_is_run_again_gets_its_clip_back_with_its_seed(
-    session: rb.Session, monkeypatch: pytest.MonkeyPatch
+    session: rb.Session, run_cell: Callable[[], None]
 ) -> None:
     """Whatever was drawn, it asks for the same; the seed by name is another wish. So says a label, too."""
-
-    def run(number: int, seed: int = -1) -> rb.Job:
-        execution = Execution("cell", f"run {number}")
-        monkeypatch.setattr("reelbook.ledger.ledger.current_execution", lambda: execution)
-        return session.text_to_video("a fox", duration_seconds=1, seed=seed)
-
-    first = run(1)
+    run_cell()
+    first = session.text_to_video("a fox", duration_seconds=1)
     assert first.request is not None
     assert first.request.seed is not None
-    assert run(2) is first
-    assert run(3, seed=first.request.seed) is not first
+    run_cell()
+    assert session.text_to_video("a fox", duration_seconds=1) is first
+    assert session.text_to_video("a fox", duration_seconds=1, seed=first.request.seed) is not first
     labelled = session.submit_many(["a hen", "a hen"], once="hens", duration_seconds=1)
     assert len(set(labelled)) == 1
     assert session.text_to_video("a hen", duration_seconds=1, once="hens") is labelled[0]
