@@ -80,17 +80,16 @@ def connect(
     "auto" takes the live service where a key and an address are configured, and the local sandbox where
     neither is. "sandbox" never takes a live service: it takes the configured address if a sandbox answers
     there, such as a class's, and otherwise starts one of your own. "live" never starts one. `ask=True`
-    prompts for a missing key or address. `home` is the folder for clips, ledger and sandbox
-    (`REELBOOK_HOME`).
+    prompts for a missing key or address. In a notebook, jobs that an earlier kernel left unfinished are
+    watched again, and a line says so.
 
     With `max_spend` in USD (`REELBOOK_MAX_SPEND`), nothing is submitted that would bring the cost of this
     key's clips, reserved and uncertain amounts included, above it; a clip's final cost follows its actual
-    length and may differ a little from its estimate. From four fifths of it on, and when the balance runs
-    low, `errors.SpendingWarning` says what a submission leaves, once for each threshold. In a notebook, jobs
-    that an earlier kernel left unfinished are watched again, and a line says so.
+    length and may differ a little. From four fifths of it on, and when the balance runs low,
+    `errors.SpendingWarning` says what a submission leaves, once for each threshold.
 
-    The ledger in `home` is written before anything is paid. `ledger=None` does without one: the ids of clips
-    are lost when the kernel ends, and each card says so.
+    `home` (`REELBOOK_HOME`) is the folder for clips, sandbox and the ledger, which is written before anything
+    is paid. `ledger=None` does without one: the ids of clips are lost when the kernel ends.
 
     Raises ConfigurationError, saying what is missing, or that nothing answers where a sandbox may be meant;
     LedgerUnavailable where `home` can't be written, and SandboxError if the sandbox can't be started.
