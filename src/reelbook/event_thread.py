@@ -134,11 +134,11 @@ class Future(Generic[T]):
             _log.exception("A callback of what was waited for failed. Nothing else is affected.")
 
 
-def uninterrupted(call: Callable[[], T], name: str) -> T:
+def uninterrupted(call: Callable[[], T]) -> T:
     """The result of `call`, done on a thread of its own: an interrupt ends the waiting, never the call."""
     future: Future[T] = Future()
     work = functools.partial(contextvars.copy_context().run, call)
-    threading.Thread(target=future.carry_out, args=(work,), name=name, daemon=True).start()
+    threading.Thread(target=future.carry_out, args=(work,), daemon=True).start()
     return future.result()
 
 

@@ -227,7 +227,7 @@ def _opened(name: _Name, reach: Callable[[], _Reached]) -> Session:
             return session
 
     # Stop ends the waiting. The session is made all the same, and the next connect() finds it.
-    session = _open(name) or uninterrupted(find_or_make, "reelbook-connect")
+    session = _open(name) or uninterrupted(find_or_make)
     notice = None
     if (resumed := _untold.pop(name, None)) is not None:
         notice = session._ledger.store.notice

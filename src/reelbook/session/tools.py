@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 from concurrent.futures import CancelledError
 from pathlib import Path
@@ -84,7 +83,7 @@ class ToolRun:
             ) from None
 
 
-class Tooling(ABC):
+class Tooling:
     """What a `Session` and the `Tools` of `connect_tools()` do with their tool server."""
 
     _thread: EventThread
@@ -199,14 +198,15 @@ class Tooling(ABC):
             took = time.monotonic() - began
             calls.ended(number, outcome, took_seconds=took, request_ids=request_ids, error=error)
 
-    @abstractmethod
+    # What a `Session` or `Tools` says of itself.
+
     def _tool_place(self) -> ToolAddress | None:
-        """The server's address and the user id; None where only the session's thread can find out."""
+        """The server's address and the user id; None where `_moved_place` is to find out."""
+        raise NotImplementedError
 
     async def _moved_place(self) -> ToolAddress:
-        return configured()
+        raise NotImplementedError
 
-    @abstractmethod
     def _tool_called(self) -> None:
         """A call has ended, and may have cost money."""
 
@@ -252,9 +252,6 @@ class Tools(Tooling):
 
     async def _close_ledger(self) -> None:
         self._ledger.close()
-
-    def _tool_called(self) -> None:
-        """Without a session there is no balance to ask for."""
 
     def _tool_place(self) -> ToolAddress | None:
         return self._place
