@@ -78,27 +78,6 @@ def test_in_a_class_the_sandbox_is_the_one_on_the_card(
     assert server.find(student) is None
 
 
-def test_a_class_sandbox_without_the_key_is_an_error(
-    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It names the card's line, and how to start a sandbox of one's own."""
-    monkeypatch.setenv("REELBOOK_BASE_URL", sandbox.url)
-    with pytest.raises(ConfigurationError, match=r"key is missing\. Set REELBOOK_API_KEY"):
-        rb.connect("sandbox", home=tmp_path)
-    assert server.find(tmp_path) is None
-
-
-def test_where_nothing_answers_nobody_works_in_another_sandbox_unawares(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A configured address may be the class's sandbox: the error names the setting and the way out."""
-    with raw_server(lambda exchange: None) as gone:
-        monkeypatch.setenv("REELBOOK_BASE_URL", gone.url)
-    with pytest.raises(ConfigurationError, match=r"REELBOOK_BASE_URL names .*own, set REELBOOK_BASE_URL"):
-        rb.connect("sandbox")
-    assert server.find(home) is None
-
-
 def test_without_a_network_a_configured_live_service_is_no_hindrance(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,15 +88,32 @@ def test_without_a_network_a_configured_live_service_is_no_hindrance(
 
 
 @pytest.mark.parametrize(
-    ("set_one", "missing"), [("REELBOOK_API_KEY", "BASE_URL"), ("REELBOOK_BASE_URL", "API_KEY")]
+    ("service", "key", "address", "said"),
+    [
+        ("auto", KEY, None, "address is missing.*Set REELBOOK_BASE_URL"),
+        ("auto", None, "https://host.example", "key is missing.*Set REELBOOK_API_KEY"),
+        ("sandbox", None, "the class's", r"key is missing\. Set REELBOOK_API_KEY as your card has it"),
+        ("sandbox", None, "http://127.0.0.1:9", "REELBOOK_BASE_URL names .*own, set REELBOOK_BASE_URL"),
+    ],
+    ids=["no address", "no key", "a class without the key", "a class that doesn't answer"],
 )
 def test_half_a_configuration_is_an_error_that_says_what_is_missing(
-    monkeypatch: pytest.MonkeyPatch, home: Path, set_one: str, missing: str
+    sandbox: Sandbox,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    service: Any,
+    key: str | None,
+    address: str | None,
+    said: str,
 ) -> None:
-    """A key without an address never falls back to the sandbox silently."""
-    monkeypatch.setenv(set_one, "https://host.example")
-    with pytest.raises(ConfigurationError, match=missing):
-        rb.connect()
+    """It names the setting and the way out: nobody works in another sandbox unawares, and none starts."""
+    address = sandbox.url if address == "the class's" else address
+    for name, value in (("REELBOOK_API_KEY", key), ("REELBOOK_BASE_URL", address)):
+        if value is not None:
+            monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigurationError, match=said):
+        rb.connect(service, home=tmp_path / "student")
+    assert server.find(tmp_path / "student") is None
 
 
 @pytest.mark.parametrize("arguments", [{"service": "sandbox", "api_key": KEY}, {"service": "paid"}])
