@@ -342,7 +342,6 @@ class Place:
 
     @property
     def label(self) -> str | None:
-        """The label in `once`; None for a cell's place."""
         return self.cell.removeprefix(_ONCE) if self.cell.startswith(_ONCE) else None
 
     def known_by(self, earlier: Place) -> KnownBy:

@@ -531,7 +531,6 @@ def _watched(job: Job) -> Job:
 
 
 def _error(entry: Entry, clip: Clip | None) -> errors.ReelbookError | None:
-    """Why there is no clip, as it was recorded."""
     said = entry.error or ""
     if entry.abandoned_at is not None:
         return errors.NotFound(said, answer=errors.Answer(404))

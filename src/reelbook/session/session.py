@@ -645,7 +645,6 @@ class Session(Tooling, SuggestsNames):
         return self._thread.submit(self._balance.refresh())
 
     def _reconciling(self, *, alone: bool = False) -> Future[Reconciliation]:
-        """As `reconcile`, without waiting."""
         return self._thread.submit(self._reconciled(alone=alone))
 
     async def _reconciled(self, *, alone: bool) -> Reconciliation:
@@ -735,7 +734,6 @@ class Experiment:
 
 
 def epoch(moment: datetime | float | None) -> float | None:
-    """A time as epoch seconds."""
     return moment.timestamp() if isinstance(moment, datetime) else moment
 
 

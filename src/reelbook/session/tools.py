@@ -99,7 +99,6 @@ class Tooling:
         return list(self._thread.call(self._asked(ToolServer.tools)))
 
     def _tool_server(self) -> ToolServerInfo:
-        """Who the tool server says it is."""
         return self._thread.call(self._asked(ToolServer.info))
 
     def call_tool(
