@@ -13,7 +13,7 @@ from .. import errors
 from ..event_thread import EventThread, Future, until_done
 from ..formatting import dollars
 from ..requests import JobRequest
-from ..states import REFUSED, SENDING, UNCERTAIN, names, state
+from ..states import REFUSED, SENDING, UNCERTAIN, state
 from . import display
 from .clip import Clip
 from .job import Job
@@ -122,15 +122,14 @@ class Batch(display.Shown, Sequence[Job]):
             return None
         why, remedy = _stopped_by(self._stop_error)
         states = Counter(job.state for job in self._distinct)
-        unpaid = sum(states[word] for word in names(charge="none"))
-        open_ended, uncertain = states[SENDING], states[UNCERTAIN]
-        through = len(self._distinct) - unpaid - open_ended - uncertain
+        unpaid, sending, uncertain = len(self.unpaid), states[SENDING], states[UNCERTAIN]
+        through = len(self._distinct) - unpaid - sending - uncertain
         said = (
             f"{why.capitalize()}: {through} of {len(self._distinct)} clips went through; {unpaid} did not, "
             "and nothing was paid for those."
         )
-        if open_ended:
-            said += f" Still being answered: {open_ended}."
+        if sending:
+            said += f" Still being answered: {sending}."
         if uncertain:
             said += f" Sent and never answered, so perhaps billed: {uncertain}."
         return f"{said} {remedy} and submit the rest: session.submit_many(batch.unpaid)."
