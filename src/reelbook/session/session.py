@@ -258,8 +258,8 @@ class Session(Tooling, SuggestsNames):
         A cell that runs again and asks for the same gets the job of its earlier run back and pays nothing;
         `again=True` buys a new clip. A cell is recognised by its notebook and its id, or else by its text,
         and tasks and threads that it starts belong to it; work for a pool that is still busy with an earlier
-        cell's counts as that cell's. Within one run, and in scripts, nothing is merged, unless an equal
-        submission had the same label in `once`.
+        cell's counts as that cell's, unless `once` labels it. Within one run, and in scripts, nothing is
+        merged, unless an equal submission had the same label in `once`.
 
         `retry_uncertain=True` sends the request again after a 5xx, a lost answer, a reset or a timeout, as
         the interface (Errors) advises. It is off because the service has no idempotency key: **each
