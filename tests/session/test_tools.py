@@ -16,15 +16,7 @@ from support.waiting import until
 import reelbook as rb
 from reelbook.agent_tools.parsing import found_jobs
 from reelbook.agent_tools.types import ToolResult
-from reelbook.errors import (
-    AuthenticationError,
-    ConfigurationError,
-    InvalidInput,
-    SessionClosed,
-    SpendLimitReached,
-    ToolCallUncertain,
-    WaitTimeout,
-)
+from reelbook.errors import ConfigurationError, InvalidInput, ToolCallUncertain
 from reelbook.ledger import Spend
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session.tools import ToolRun
@@ -78,7 +70,7 @@ def test_a_clip_bought_through_a_tool_is_this_sessions_spending(home: Path, sand
         assert session.receipt("another").rows == ()
         days = session.usage_history(7).wait(30)
         assert [(own.usd, own.here) for own in days.own()] == [(0.05, True)]
-        with pytest.raises(SpendLimitReached):
+        with pytest.raises(rb.errors.SpendLimitReached):
             session.text_to_video("a hen", duration_seconds=4)
     with rb.connect("sandbox") as later:
         later.job(request_id).result(30)
@@ -99,10 +91,10 @@ def test_tools_need_no_key_and_no_session(home: Path, sandbox: Sandbox) -> None:
     with rb.connect_tools(sandbox.mcp_url, sandbox.user_id) as tools:
         assert tools._tool_server().name == "reelbook-sandbox"
         assert tools.call_tool("get_balance").result(30).structured["balance_usd"] == 25.0
-    with pytest.raises(SessionClosed):
+    with pytest.raises(rb.errors.SessionClosed):
         tools.tools()
     with rb.connect_tools(sandbox.mcp_url, USER) as tools:
-        with pytest.raises(AuthenticationError) as refused:
+        with pytest.raises(rb.errors.AuthenticationError) as refused:
             tools.tools()
         assert USER not in str(refused.value)
 
@@ -148,7 +140,7 @@ def test_a_call_that_is_cancelled_or_outlives_the_waiting(home: Path) -> None:
     """A timeout ends the waiting only; cancelling ends the call, and the ledger says so."""
     with scripted(no_call_answered) as server, rb.connect_tools(server.url, USER) as tools:
         run = tools.call_tool("buy", {"prompt": "a fox"})
-        with pytest.raises(WaitTimeout):
+        with pytest.raises(rb.errors.WaitTimeout):
             run.result(0.3)
         assert not run.done
         assert tools.tool_calls()[0].outcome is None
@@ -159,31 +151,23 @@ def test_a_call_that_is_cancelled_or_outlives_the_waiting(home: Path) -> None:
         assert tools.tool_calls()[0].outcome == "cancelled"
 
 
-def test_a_call_without_an_answer_is_kept_as_uncertain(home: Path) -> None:
-    """With its error, and without the user id."""
+def test_failed_calls_are_kept_without_the_user_id(home: Path) -> None:
+    """A server may quote what it was sent; a call without an answer is uncertain."""
 
-    def lose(exchange: Exchange, _: object) -> None:
-        exchange.reset()
-
-    with scripted(lose) as server, rb.connect_tools(server.url, USER) as tools:
-        with pytest.raises(ToolCallUncertain):
-            awaited(tools.call_tool("buy", prompt=USER))
-        (call,) = tools.tool_calls()
-        assert (call.outcome, dict(call.arguments)) == ("uncertain", {"prompt": "***"})
-        assert "lost" in (call.error or "")
-
-
-def test_a_tools_own_failure_is_kept_without_the_user_id(home: Path) -> None:
-    """A server may quote what it was sent; the ledger doesn't."""
-
-    def failed(exchange: Exchange, message: Any) -> None:
+    def fail(exchange: Exchange, message: Any) -> None:
+        if message["params"]["name"] == "lose":
+            return exchange.reset()
         content = [{"type": "text", "text": f"{USER} may not do this"}]
-        result(exchange, message, {"content": content, "isError": True})
+        return result(exchange, message, {"content": content, "isError": True})
 
-    with scripted(failed) as server, rb.connect_tools(server.url, USER) as tools:
+    with scripted(fail) as server, rb.connect_tools(server.url, USER) as tools:
+        with pytest.raises(ToolCallUncertain):
+            awaited(tools.call_tool("lose", prompt=USER))
         assert awaited(tools.call_tool("buy")).is_error
-        (call,) = tools.tool_calls()
-    assert (call.outcome, call.error) == ("tool error", "*** may not do this")
+        failed, lost = tools.tool_calls()
+    assert (lost.outcome, dict(lost.arguments)) == ("uncertain", {"prompt": "***"})
+    assert "lost" in (lost.error or "")
+    assert (failed.outcome, failed.error) == ("tool error", "*** may not do this")
 
 
 WITHOUT = """
