@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import dis
 import gc
 import inspect
 import signal
@@ -12,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Coroutine
 from concurrent.futures import CancelledError
 from types import FrameType
 from typing import Any
@@ -22,22 +21,7 @@ import pytest
 from reelbook.errors import SessionClosed
 from reelbook.event_thread import EventThread, Future
 
-
-def _steps(call: Callable[..., object]) -> list[int]:
-    """The lines of a function, as a trace tells them."""
-    return sorted(
-        {line for _, line in dis.findlinestarts(call.__code__) if line} - {call.__code__.co_firstlineno}
-    )
-
-
-@contextlib.contextmanager
-def _traced(trace: Any) -> Iterator[None]:
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        yield
-    finally:
-        sys.settrace(before)
+CLOSE = EventThread.close.__code__
 
 
 def test_a_task_that_was_never_begun_is_ended_too() -> None:
@@ -119,20 +103,22 @@ def test_what_is_asked_for_while_it_closes_is_refused_and_not_waited_for_without
     assert engine.loop.is_closed()
 
 
-@pytest.mark.parametrize("line", _steps(EventThread.close))
+@pytest.mark.parametrize("line", sorted({at for *_, at in CLOSE.co_lines() if at} - {CLOSE.co_firstlineno}))
 def test_what_counts_as_closed_ends(line: int) -> None:
     """Stop at any line of `close()`: the thread ends, or it is as open as before, also a moment later."""
     engine, goes_on = EventThread(), threading.Event()
     engine.loop.call_soon_threadsafe(goes_on.wait, 10)
 
-    def stop(frame: FrameType, event: str, _: object) -> object:
-        if frame.f_code is not EventThread.close.__code__:
+    def stop(frame: FrameType, event: str, _: object) -> Any:
+        if frame.f_code is not CLOSE:
             return None
         if event == "line" and frame.f_lineno == line:
             raise KeyboardInterrupt
         return stop
 
-    with _traced(stop), contextlib.suppress(KeyboardInterrupt):
+    with contextlib.ExitStack() as undo, contextlib.suppress(KeyboardInterrupt):
+        undo.callback(sys.settrace, sys.gettrace())
+        sys.settrace(stop)
         engine.close()
     closed = engine.closed
     goes_on.set()

@@ -40,22 +40,11 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     server.stop(folder)
 
 
-def kernel_in(home: Path, **environment: str) -> Kernel:
-    kernel = Kernel(
-        python=sys.executable,
-        environment={
-            "REELBOOK_HOME": str(home),
-            "PYTHONPATH": str(Path(reelbook.__file__).parents[1]),
-            **environment,
-        },
-    )
-    assert kernel.run(SETUP) == ""
-    return kernel
-
-
 @pytest.fixture(scope="module")
 def kernel(home: Path) -> Iterator[Kernel]:
-    kernel = kernel_in(home)
+    source = str(Path(reelbook.__file__).parents[1])
+    kernel = Kernel(python=sys.executable, environment={"REELBOOK_HOME": str(home), "PYTHONPATH": source})
+    assert kernel.run(SETUP) == ""
     yield kernel
     kernel.close()
 
@@ -153,38 +142,17 @@ def test_a_front_ends_own_questions_are_no_cells(kernel: Kernel) -> None:
 def test_threads_and_pools_are_left_as_they_are(kernel: Kernel) -> None:
     """A session patches neither `Thread.start` nor `ThreadPoolExecutor.submit`."""
     assert kernel.run("print(own == (threading.Thread.start, ThreadPoolExecutor.submit))") == "True"
-    modules = "threading.Thread.start.__module__, ThreadPoolExecutor.submit.__module__"
-    assert kernel.run(f"print({modules})") == "threading concurrent.futures.thread"
-
-
-def test_a_task_that_outlives_its_cell_counts_on_where_it_was(kernel: Kernel) -> None:
-    """A second cell submits amid the task's four equal variations: all are bought, and found again."""
-    cell = """
-goes_on, bought = asyncio.Event(), []
-async def variations():
-    for number in range(4):
-        if number == 2: await goes_on.wait()
-        bought.append(buy('variation'))
-task = asyncio.create_task(variations())
-await asyncio.sleep(0)
-while len(bought) < 2: await asyncio.sleep(0.01)
-"""
-    runs = []
-    for _ in range(2):
-        kernel.run(cell)
-        other = kernel.run("show([buy('variation')]); goes_on.set(); await task")
-        runs.append((kernel.run("show(bought)"), other))
-    assert len(set(" ".join(runs[0]).split())) == 5
-    assert runs[1] == runs[0]
 
 
 def test_two_cells_in_turn_count_each_for_itself(kernel: Kernel) -> None:
-    """A task of one cell and the next cell submit by turns, again and again."""
+    """A task of one cell goes on where it was while the next cell submits by turns with it."""
     cell = """
 turns, bought = asyncio.Queue(), []
 async def by_turns():
+    bought.append(buy('by turns'))
     while await turns.get(): bought.append(buy('by turns'))
 task = asyncio.create_task(by_turns())
+await asyncio.sleep(0)
 """
     other = """
 mine = []
@@ -198,7 +166,7 @@ show(mine); show(bought)
 """
     kernel.run(cell)
     first = kernel.run(other)
-    assert len(set(first.split())) == 6
+    assert len(set(first.split())) == 7
     kernel.run(cell)
     assert kernel.run(other) == first
 
@@ -222,9 +190,6 @@ print(button.model_id)
         kernel.ended(kernel.send("comm_msg", {"comm_id": comm, "data": {}}))
         presses.append(kernel.run("print(bought.get(timeout=30))"))
     assert len({*presses, kernel.run("print(mine)")}) == 3
-
-
-# Cells that have a name.
 
 
 def lab(cell: str) -> dict[str, Any]:

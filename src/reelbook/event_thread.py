@@ -46,7 +46,6 @@ class Future(Generic[T]):
         self._end: Callable[[], object] | None = None
 
     def done(self) -> bool:
-        """Whether it has an outcome."""
         return self._outcome is not None
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -113,11 +112,9 @@ class Future(Generic[T]):
             self.set_result(result)
 
     def set_result(self, result: T) -> None:
-        """Settles it, on the thread that did the work."""
         self._settle((result, None))
 
     def set_exception(self, error: BaseException) -> None:
-        """Settles it with an error, on the thread that did the work."""
         self._settle((None, error))
 
     def _settle(self, outcome: tuple[T | None, BaseException | None]) -> None:
@@ -134,11 +131,11 @@ class Future(Generic[T]):
             _log.exception("A callback of what was waited for failed. Nothing else is affected.")
 
 
-def uninterrupted(call: Callable[[], T], name: str) -> T:
+def uninterrupted(call: Callable[[], T]) -> T:
     """The result of `call`, done on a thread of its own: an interrupt ends the waiting, never the call."""
     future: Future[T] = Future()
     work = functools.partial(contextvars.copy_context().run, call)
-    threading.Thread(target=future.carry_out, args=(work,), name=name, daemon=True).start()
+    threading.Thread(target=future.carry_out, args=(work,), daemon=True).start()
     return future.result()
 
 
@@ -182,7 +179,6 @@ class EventThread:
 
     @property
     def is_current(self) -> bool:
-        """Whether this code runs on it."""
         return threading.current_thread() is self._thread
 
     def now(self) -> float:

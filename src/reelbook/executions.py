@@ -16,7 +16,7 @@ import threading
 import traceback
 import uuid
 import weakref
-from collections import Counter, OrderedDict
+from collections import Counter
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -342,14 +342,10 @@ class Place:
 
     @property
     def label(self) -> str | None:
-        """The label in `once`; None for a cell's place."""
         return self.cell.removeprefix(_ONCE) if self.cell.startswith(_ONCE) else None
 
     def known_by(self, earlier: Place) -> KnownBy:
-        """How `earlier` is recognised as this place: by the label in `once`, its cell's id, or its text.
-
-        "pool" where the cell is a guess.
-        """
+        """How `earlier` is recognised as this place; "pool" where the cell is a guess."""
         if self.label is not None:
             return "label"
         if self.shared:
@@ -357,11 +353,6 @@ class Place:
         if self.cell_id is None or earlier.cell_id is None:
             return "text"
         return "id" if self.cell_id.id == earlier.cell_id.id else "text"
-
-
-# A task may go on submitting long after its cell: it counts on unless so many others have submitted
-# meanwhile.
-_EXECUTIONS: Final = 10_000
 
 
 class PlaceCounter:
@@ -373,7 +364,7 @@ class PlaceCounter:
     """
 
     def __init__(self) -> None:
-        self._counts: OrderedDict[tuple[str, str], Counter[str]] = OrderedDict()
+        self._counts: Counter[tuple[str, str, str]] = Counter()
         self._lock = threading.Lock()
 
     def place(self, sameness: str, execution: Execution | None, *, once: str | None = None) -> Place | None:
@@ -382,11 +373,7 @@ class PlaceCounter:
             return Place.once(once)
         if execution is None:
             return None
+        name = (execution.cell, execution.run, sameness)
         with self._lock:
-            name = (execution.cell, execution.run)
-            count = self._counts.setdefault(name, Counter())
-            self._counts.move_to_end(name)
-            if len(self._counts) > _EXECUTIONS:
-                self._counts.popitem(last=False)
-            count[sameness] += 1
-            return Place(execution.cell, count[sameness], execution.cell_id, execution.shared)
+            self._counts[name] += 1
+            return Place(execution.cell, self._counts[name], execution.cell_id, execution.shared)

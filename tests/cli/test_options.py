@@ -12,21 +12,19 @@ from reelbook import magics
 from reelbook.account import receipt
 from reelbook.cli.options import Service, command_line
 from reelbook.requests import RequestField, options
-from reelbook.session import export
 from reelbook.text.sweep_form import axis_row
 from reelbook.widgets.prompt_form import PromptForm
 
 
 @pytest.mark.parametrize("about", options().values(), ids=options())
 def test_what_a_request_has_is_there_wherever_it_can_be_asked_for(run: Run, about: RequestField) -> None:
-    """In the commands, the magic, the forms, the receipt and an export, from the one table."""
+    """In the commands, the magic, the forms and the receipt, from the one table."""
     for words in (("generate",), ("sweep", "plan")):
         assert f"\n  --{about.option} " in run(*words, "--help").stdout
     assert f"--{about.option}" in magics._parser().format_help()
     assert PromptForm.class_traits()[about.name].metadata["sync"]
     assert axis_row(about.name, None)[1] == about.label
     assert (about.column or about.name) in receipt.COLUMNS
-    assert about.name in export.FIELDS
 
 
 def test_a_command_to_copy_has_the_service_and_the_home_that_were_named() -> None:

@@ -80,7 +80,7 @@ def test_a_cell_run_again_gives_its_jobs_back(session: rb.Session, monkeypatch: 
     second = [session.text_to_video("a fox", **FOX) for _ in range(3)]
     assert second[:2] == first
     assert [job.from_earlier_run for job in second] == [True, True, False]
-    assert "from an earlier run of this cell" in repr(second[0])
+    assert "from an earlier run" in repr(second[0])
     assert session.text_to_video("a fox", **FOX, again=True) not in second
     run_cell(monkeypatch, "another", 1)
     assert not session.text_to_video("a fox", **FOX).from_earlier_run

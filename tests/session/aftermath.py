@@ -109,26 +109,18 @@ class Aftermath:
 
     def faults(self) -> list[str]:
         """Each promise that doesn't hold, in words; none if nothing was lost."""
-        known = {each.request_id for each in self.after}
-        billed_known = sum(each.cost_micro for each in self.made if each.request_id in known)
-        billed_unknown = sum(each.cost_micro for each in self.unknown)
+        unknown = sum(each.cost_micro for each in self.unknown)
+        known = sum(each.cost_micro for each in self.made) - unknown
+        spent, uncertain = round(self.spend.spent_usd * MICRO), round(self.spend.uncertain_usd * MICRO)
         sent = [each for each in self.after if each.request_id is not None or each.state == UNCERTAIN]
         promises = {
             f"ids lost: {sorted(self.lost)}": not self.lost,
             f"accepted, unknown and not among the uncertain: {self.unexplained}": not self.unexplained,
-            f"unknown {len(self.unknown)} > uncertain {len(self.uncertain)}": len(self.unknown)
-            <= len(self.uncertain),
             f"jobs for one submission: {self.most_for_one}": self.most_for_one <= 1,
             f"POSTs {self.posts}, submissions that may have been sent {len(sent)}": self.posts <= len(sent),
             f"clips not whole: {self.broken}": not self.broken,
-            f"spent {self.spend.spent_usd}, billed for known jobs {billed_known / MICRO}": round(
-                self.spend.spent_usd * MICRO
-            )
-            == billed_known,
-            f"uncertain {self.spend.uncertain_usd}, billed for unknown jobs {billed_unknown / MICRO}": round(
-                self.spend.uncertain_usd * MICRO
-            )
-            >= billed_unknown,
+            f"spent {spent}, billed for known jobs {known} micro-USD": spent == known,
+            f"uncertain {uncertain}, billed for unknown jobs {unknown} micro-USD": uncertain >= unknown,
             f"still reserved: {self.spend.reserved_usd}": self.spend.reserved_usd == 0,
         }
         return [said for said, holds in promises.items() if not holds]

@@ -6,6 +6,7 @@ The sandbox is a process of its own, outside the kernel and its home: each round
 from __future__ import annotations
 
 import contextlib
+import filecmp
 import shutil
 import sqlite3
 import tempfile
@@ -80,23 +81,8 @@ def deadly(*args, **options):
 
 
 def dies(step: str, nth: int, *, before: bool, kind: str = "Ledger") -> str:
-    """The sabotage that kills the kernel just before the `nth` step of the ledger is on the disk, or after.
-
-    Kill with `once_gone` then. `kind` is the class that has the step.
-    """
+    """The sabotage that kills the kernel just before the `nth` step of a `kind` is on the disk, or after."""
     return DEADLY.format(kind=kind, step=step, nth=nth, before=before)
-
-
-def kernel_of(sandbox: Sandbox, home: Path) -> Kernel:
-    """A kernel that finds key, address and home in its environment, as a person's does."""
-    return Kernel(
-        environment={
-            "REELBOOK_API_KEY": sandbox.api_key.reveal(),
-            "REELBOOK_BASE_URL": sandbox.url,
-            "REELBOOK_HOME": str(home),
-            "IPYTHONDIR": str(home / "ipython"),
-        }
-    )
 
 
 @dataclass(frozen=True)
@@ -131,14 +117,11 @@ class Outside:
     def made(self, prompts: Sequence[str]) -> list[tuple[Made, Path | None]]:
         """The service's jobs for those prompts and their files, once they have all ended."""
         until(lambda: all(row["state"] in ("completed", "failed") for row in self._rows(prompts)))
-        videos = Places(self.sandbox.home).videos
-        return [
-            (
-                Made(row["prompt"], row["request_id"], row["cost_micro"] or 0),
-                None if row["video"] is None else videos / row["video"],
-            )
-            for row in self._rows(prompts)
-        ]
+        made = []
+        for row in self._rows(prompts):
+            file = None if row["video"] is None else Places(self.sandbox.home).videos / row["video"]
+            made.append((Made(row["prompt"], row["request_id"], row["cost_micro"] or 0), file))
+        return made
 
     def _rows(self, prompts: Sequence[str]) -> list[sqlite3.Row]:
         # The database itself: whoever lost an id can't ask the service about it.
@@ -242,9 +225,9 @@ class Round:
             files = {each.request_id: path for each, path in made}
             written = []
             for job in reversed(session.jobs(limit=1000)):
-                whole = job.clip is not None and _same(job.clip.path, files.get(job.request_id or ""))
-                prompt = job.request.prompt if job.request is not None else ""
-                written.append(Written(prompt, job.state, job.request_id, whole))
+                file = files.get(job.request_id or "")
+                whole = job.clip is not None and file is not None and filecmp.cmp(job.clip.path, file, False)
+                written.append(Written(job.prompt or "", job.state, job.request_id, whole))
             spend = session.spending().of_key
         return Aftermath(
             at_seconds=at_seconds,
@@ -284,7 +267,13 @@ def round_of(outside: Outside, number: int = 0, *, sabotage: str = "") -> Iterat
     """A round with a kernel and a home of its own. `sabotage` is code that breaks Reelbook in the kernel."""
     home = outside.home()
     prompts = [f"round {home.name} {number}, clip {place} of a red fox" for place in range(JOBS)]
-    kernel = kernel_of(outside.sandbox, home)
+    settings = {
+        "REELBOOK_API_KEY": outside.sandbox.api_key.reveal(),
+        "REELBOOK_BASE_URL": outside.sandbox.url,
+        "REELBOOK_HOME": str(home),
+        "IPYTHONDIR": str(home / "ipython"),
+    }
+    kernel = Kernel(environment=settings)
     try:
         ready = Round(outside, kernel, home, prompts)
         assert kernel.run(sabotage + BEGIN.format(notes=str(ready.notes)) + READY).endswith("ready")
@@ -292,7 +281,3 @@ def round_of(outside: Outside, number: int = 0, *, sabotage: str = "") -> Iterat
     finally:
         kernel.close()
         shutil.rmtree(home, ignore_errors=True)
-
-
-def _same(path: Path, other: Path | None) -> bool:
-    return other is not None and path.is_file() and path.read_bytes() == other.read_bytes()

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.raw_server import RawServer, raw_server
 
 import reelbook as rb
-from reelbook.errors import (
-    AuthenticationError,
-    ConfigurationError,
-    LedgerTrouble,
-    LedgerUnavailable,
-    SubmissionUncertain,
-)
+from reelbook import errors
+from reelbook.errors import ConfigurationError
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 
@@ -38,21 +34,17 @@ def test_with_nothing_configured_auto_is_the_sandbox(sandbox: Sandbox) -> None:
         assert session.sandbox.mcp_url == f"{sandbox.url}/mcp"
 
 
-def test_with_key_and_address_auto_is_live(live: RawServer, home: Path) -> None:
-    """Both configured: the live service, and connecting sends it nothing that carries the key."""
-    with rb.connect() as session:
-        assert (session.service, session.sandbox) == ("live", None)
-    assert not any(KEY in exchange.head for exchange in live.seen)
-    assert [exchange.first_line for exchange in live.seen] == ["GET /_sandbox/about HTTP/1.1"]
-
-
-def test_the_sandbox_by_name_asks_a_configured_service_who_it_is_and_no_more(
-    live: RawServer, sandbox: Sandbox
+@pytest.mark.parametrize("service", ["auto", "sandbox"])
+def test_a_configured_service_is_asked_who_it_is_and_no_more(
+    live: RawServer, sandbox: Sandbox, service: Any
 ) -> None:
-    """A lesson asks for the sandbox by name: the configured service hears one question, without the key."""
-    with rb.connect("sandbox") as session:
-        assert session.base_url == sandbox.url
-        session.text_to_video("a fox", duration_seconds=1).result(30)
+    """With key and address "auto" is live, a lesson's sandbox isn't; connecting sends no key to either."""
+    with rb.connect(service) as session:
+        if service == "sandbox":
+            assert session.base_url == sandbox.url
+            session.text_to_video("a fox", duration_seconds=1).result(30)
+        else:
+            assert (session.service, session.sandbox) == ("live", None)
     assert [exchange.first_line for exchange in live.seen] == ["GET /_sandbox/about HTTP/1.1"]
     assert not any(KEY in exchange.head for exchange in live.seen)
 
@@ -61,7 +53,7 @@ def test_a_key_that_the_service_refuses_shows_from_the_first_answer_on(sandbox: 
     """Connecting asks nothing; who asks first hears it, and all read `facts`. Space isn't the key's."""
     with rb.connect("live", api_key="sk-mistyped", base_url=sandbox.url) as session:
         assert session.facts.key_trouble is None
-        with pytest.raises(AuthenticationError, match="doesn't accept this API key"):
+        with pytest.raises(errors.AuthenticationError, match="doesn't accept this API key"):
             session.balance()
         assert "It may be mistyped" in str(session.facts.key_trouble)
     with rb.connect("live", api_key=f" {sandbox.api_key.reveal()}\n", base_url=sandbox.url) as session:
@@ -86,27 +78,6 @@ def test_in_a_class_the_sandbox_is_the_one_on_the_card(
     assert server.find(student) is None
 
 
-def test_a_class_sandbox_without_the_key_is_an_error(
-    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It names the card's line, and how to start a sandbox of one's own."""
-    monkeypatch.setenv("REELBOOK_BASE_URL", sandbox.url)
-    with pytest.raises(ConfigurationError, match=r"key is missing\. Set REELBOOK_API_KEY"):
-        rb.connect("sandbox", home=tmp_path)
-    assert server.find(tmp_path) is None
-
-
-def test_where_nothing_answers_nobody_works_in_another_sandbox_unawares(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A configured address may be the class's sandbox: the error names the setting and the way out."""
-    with raw_server(lambda exchange: None) as gone:
-        monkeypatch.setenv("REELBOOK_BASE_URL", gone.url)
-    with pytest.raises(ConfigurationError, match=r"REELBOOK_BASE_URL names .*own, set REELBOOK_BASE_URL"):
-        rb.connect("sandbox")
-    assert server.find(home) is None
-
-
 def test_without_a_network_a_configured_live_service_is_no_hindrance(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,15 +88,32 @@ def test_without_a_network_a_configured_live_service_is_no_hindrance(
 
 
 @pytest.mark.parametrize(
-    ("set_one", "missing"), [("REELBOOK_API_KEY", "BASE_URL"), ("REELBOOK_BASE_URL", "API_KEY")]
+    ("service", "key", "address", "said"),
+    [
+        ("auto", KEY, None, "address is missing.*Set REELBOOK_BASE_URL"),
+        ("auto", None, "https://host.example", "key is missing.*Set REELBOOK_API_KEY"),
+        ("sandbox", None, "the class's", r"key is missing\. Set REELBOOK_API_KEY as your card has it"),
+        ("sandbox", None, "http://127.0.0.1:9", "REELBOOK_BASE_URL names .*own, set REELBOOK_BASE_URL"),
+    ],
+    ids=["no address", "no key", "a class without the key", "a class that doesn't answer"],
 )
 def test_half_a_configuration_is_an_error_that_says_what_is_missing(
-    monkeypatch: pytest.MonkeyPatch, home: Path, set_one: str, missing: str
+    sandbox: Sandbox,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    service: Any,
+    key: str | None,
+    address: str | None,
+    said: str,
 ) -> None:
-    """A key without an address never falls back to the sandbox silently."""
-    monkeypatch.setenv(set_one, "https://host.example")
-    with pytest.raises(ConfigurationError, match=missing):
-        rb.connect()
+    """It names the setting and the way out: nobody works in another sandbox unawares, and none starts."""
+    address = sandbox.url if address == "the class's" else address
+    for name, value in (("REELBOOK_API_KEY", key), ("REELBOOK_BASE_URL", address)):
+        if value is not None:
+            monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigurationError, match=said):
+        rb.connect(service, home=tmp_path / "student")
+    assert server.find(tmp_path / "student") is None
 
 
 @pytest.mark.parametrize("arguments", [{"service": "sandbox", "api_key": KEY}, {"service": "paid"}])
@@ -137,22 +125,15 @@ def test_arguments_that_contradict_each_other_are_refused(home: Path, arguments:
 
 
 def test_the_same_arguments_give_the_same_session(sandbox: Sandbox) -> None:
-    """Every cell that connects shares one thread and one budget, until it is closed."""
+    """Every cell that connects shares one thread and one budget, until it is closed and says so."""
     first = rb.connect("sandbox")
     assert rb.connect("sandbox") is first
     first.close()
-    again = rb.connect("sandbox")
-    assert again is not first
-    again.close()
-
-
-def test_a_closed_session_says_so(sandbox: Sandbox) -> None:
-    """Work handed to a closed session is refused, not lost."""
-    session = rb.connect("sandbox")
-    session.close()
-    session.close()
-    with pytest.raises(rb.errors.SessionClosed, match="connect"):
-        session.text_to_video("a fox")
+    first.close()
+    with pytest.raises(errors.SessionClosed, match="connect"):
+        first.text_to_video("a fox")
+    with rb.connect("sandbox") as again:
+        assert again is not first
 
 
 def test_a_home_that_cannot_be_written_is_an_error_before_anything_is_paid(
@@ -160,7 +141,7 @@ def test_a_home_that_cannot_be_written_is_an_error_before_anything_is_paid(
 ) -> None:
     """It names the ways out; nothing was asked with the key."""
     (tmp_path / "ledger.db").mkdir()
-    with pytest.raises(LedgerUnavailable, match=r"home=… or REELBOOK_HOME; connect\(…, ledger=None\)"):
+    with pytest.raises(errors.LedgerUnavailable, match=r"home=… or REELBOOK_HOME; connect\(…, ledger=None\)"):
         rb.connect(home=tmp_path)
     assert not any(KEY in exchange.head for exchange in live.seen)
 
@@ -168,7 +149,7 @@ def test_a_home_that_cannot_be_written_is_an_error_before_anything_is_paid(
 def test_play_money_may_be_spent_without_a_ledger(sandbox: Sandbox, tmp_path: Path) -> None:
     """On a sandbox the session goes on in memory, and a warning says so."""
     (tmp_path / "ledger.db").mkdir()
-    with pytest.warns(LedgerTrouble, match=r"can't be used: .*This session keeps no ledger"):
+    with pytest.warns(errors.LedgerTrouble, match=r"can't be used: .*This session keeps no ledger"):
         session = rb.connect(api_key=sandbox.api_key, base_url=sandbox.url, home=tmp_path)
     with session:
         job = session.text_to_video("a fox", duration_seconds=1)
@@ -179,7 +160,7 @@ def test_play_money_may_be_spent_without_a_ledger(sandbox: Sandbox, tmp_path: Pa
 def test_who_wants_no_ledger_gets_none_on_the_disk(live: RawServer, tmp_path: Path) -> None:
     """`ledger=None` is said when connecting, and is another session than the one with a ledger."""
     home = tmp_path / "home"
-    with pytest.warns(LedgerTrouble, match="keeps no ledger"):
+    with pytest.warns(errors.LedgerTrouble, match="keeps no ledger"):
         session = rb.connect(home=home, ledger=None)
     with session, rb.connect(home=home) as other:
         assert other is not session
@@ -196,10 +177,10 @@ def test_what_was_never_answered_is_said_to_the_next_one_who_connects(
     with rb.connect("sandbox") as session:
         sandbox.fault("answer_lost", endpoint="generate", times=2)
         for prompt in ("a fox", "a hen"):
-            with pytest.raises(SubmissionUncertain):
+            with pytest.raises(errors.SubmissionUncertain):
                 session.text_to_video(prompt, duration_seconds=5).result(30)
     assert capsys.readouterr() == ("", "")
-    said = "2 submissions were never answered (up to $0.50): {} finds out which were bought.\n"
+    said = "2 submissions never got an answer (up to $0.50): {} finds out what was bought.\n"
     with rb.connect("sandbox") as later:
         assert rb.connect("sandbox") is later
         assert capsys.readouterr() == ("", said.format("reelbook jobs resume --find-out"))

@@ -21,16 +21,10 @@ from reelbook.sandbox.handle import Sandbox
 SECONDS = 120
 
 
-@pytest.fixture
-def session(sandbox: Sandbox, home: Path) -> Iterator[rb.Session]:
-    with connected(sandbox, home) as session:
-        yield session
-
-
 @contextlib.contextmanager
-def connected(sandbox: Sandbox, home: Path, max_spend: float | None = None) -> Iterator[rb.Session]:
-    """A session of its own, as another kernel has one."""
-    session = rb.connect(api_key=sandbox.api_key, base_url=sandbox.url, home=home, max_spend=max_spend)
+def connected(sandbox: Sandbox, home: Path) -> Iterator[rb.Session]:
+    """A session with a limit of ten cents, as a kernel has one that ends without waiting for its jobs."""
+    session = rb.connect(api_key=sandbox.api_key, base_url=sandbox.url, home=home, max_spend=0.10)
     yield session
     session.close()
 
@@ -61,7 +55,7 @@ def test_nothing_is_bought_that_cannot_be_written_down(
                 session.text_to_video("a fox", duration_seconds=1)
         until(lambda: told and told[-1])
         with pytest.warns(UserWarning, match="can't be written"):
-            assert rb.connect(api_key=sandbox.api_key, base_url=sandbox.url, home=session.home) is session
+            assert rb.connect("sandbox") is session
     assert sent(sandbox) == 0
     session.text_to_video("a fox", duration_seconds=1).result(SECONDS)
     until(lambda: told[-1] is None)
@@ -165,7 +159,7 @@ def test_the_next_kernel_buys_nothing_again(
     """A label of `once` and a limit hold over two sessions, the first of which ends with a failing disk."""
     monkeypatch.setattr(store, "_CLOSING_SECONDS", 0)
     sandbox.fault("stall", endpoint="generate", seconds=1)
-    with connected(sandbox, home, max_spend=0.10) as session:
+    with connected(sandbox, home) as session:
         job = session.text_to_video("a fox", duration_seconds=1, once="fox")
         until(lambda: sent(sandbox))
         broken = read_only(session._ledger)
@@ -175,7 +169,7 @@ def test_the_next_kernel_buys_nothing_again(
             session.text_to_video("an owl", duration_seconds=1, once="owl")
     assert f"Ids that it doesn't have: {job.request_id}." in capfd.readouterr().err
     assert on_disk(session) == [("sending", None, None)]
-    with connected(sandbox, home, max_spend=0.10) as session:
+    with connected(sandbox, home) as session:
         again = session.text_to_video("a fox", duration_seconds=1, once="fox")
         assert again.state == "uncertain"
         with pytest.warns(SpendingWarning):

@@ -13,31 +13,19 @@ import pytest
 from reelbook.session import Batch, Clip, Job, display
 
 
-class Thing:
-    """Something with a widget of its own."""
-
-    def __repr__(self) -> str:
-        return "Thing(7)"
-
-
-def test_outside_a_notebook_a_thing_is_its_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    """As it is in IPython on a terminal."""
-    assert not display.in_notebook()
-    display.show(Thing())
-    assert capsys.readouterr().out == "Thing(7)\n"
-
-
-def test_in_a_notebook_it_is_the_widget_that_is_made_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whichever was registered for its type."""
+def test_a_thing_is_its_one_line_and_in_a_notebook_its_widget(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever widget was registered for its type."""
     shown: list[Any] = []
     monkeypatch.setattr(display, "_makers", {})
-    monkeypatch.setattr(IPython, "get_ipython", lambda: SimpleNamespace(kernel=object()))
     monkeypatch.setattr("IPython.display.display", shown.append)
-    display.register(Thing, lambda thing: ("widget of", thing))
-    thing = Thing()
-    assert display.in_notebook()
-    display.show(thing)
-    assert shown == [("widget of", thing)]
+    display.register(int, lambda thing: ("widget of", thing))
+    display.show(7)
+    assert (capsys.readouterr().out, shown) == ("7\n", [])
+    monkeypatch.setattr(IPython, "get_ipython", lambda: SimpleNamespace(kernel=object()))
+    display.show(7)
+    assert shown == [("widget of", 7)]
 
 
 def test_a_job_a_clip_and_a_batch_show_themselves_as_a_widget(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,8 @@ import pytest
 
 import reelbook as rb
 from reelbook.errors import InvalidInput, ReelbookError
-from reelbook.session.export import FIELDS, export
+from reelbook.requests import options
+from reelbook.session.export import export
 
 
 def finished(session: rb.Session, *prompts: str) -> list[rb.Job]:
@@ -32,7 +33,8 @@ def test_files_settings_and_marks_are_in_it(session: rb.Session, tmp_path: Path)
         assert archive.read("a-fox-7.mp4") == fox.result().path.read_bytes()
         records = json.loads(archive.read("settings.json"))
         rows = list(csv.DictReader(archive.read("settings.csv").decode().splitlines()))
-    assert tuple(records[0]) == tuple(rows[0]) == FIELDS
+    assert list(records[0]) == list(rows[0])
+    assert {"request_id", "cost_usd", "submitted_at", "experiment", *options()} < {*rows[0]}
     assert (records[0]["tags"], records[0]["note"], records[0]["sandbox"]) == (["a", "b"], "mind", True)
     assert (rows[0]["tags"], rows[2]["prompt"], rows[2]["file"]) == ("a, b", '\'=HYPERLINK("x")', "")
 

@@ -46,12 +46,8 @@ class Service:
         state: str | None = "processing"
         if now() - self._began >= self.until:
             state = self.said[0] if len(self.said) == 1 else self.said.pop(0)
-        body = {
-            "request_id": "req_1",
-            "status": state,
-            "cost_usd": 0.05,
-            "video_url": f"http://{exchange.header('host')}/clip.mp4",
-        }
+        link = f"http://{exchange.header('host')}/clip.mp4"
+        body = {"request_id": "req_1", "status": state, "cost_usd": 0.05, "video_url": link}
         return exchange.answer(404) if state is None else exchange.answer(200, json.dumps(body).encode())
 
 

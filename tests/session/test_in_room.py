@@ -18,9 +18,17 @@ from reelbook.classroom.room.serving import in_thread
 from reelbook.classroom.room.store import Student
 from reelbook.errors import JobFailed, SubmissionCancelled, SubmissionUncertain
 from reelbook.explore import SweepRun
-from reelbook.sandbox.handle import Sandbox
 from reelbook.text.card import ShownJob, job_face, job_lines
 from reelbook.web.connections import connection_of
+
+
+@pytest.fixture
+def queued(room: Room, ada: rb.Session) -> rb.Batch:
+    """Two jobs that wait in the queue of a room that is paused."""
+    room.store.change(paused=1)
+    batch = ada.submit_many(["first", "second"], duration_seconds=1)
+    until(lambda: all(job.view().ahead is not None for job in batch))
+    return batch
 
 
 @pytest.fixture
@@ -101,44 +109,33 @@ def test_an_attempt_that_the_room_never_got_is_told_so(
     assert job.state == states.NOT_ACCEPTED
 
 
-def test_the_place_in_the_queue_is_told(room: Room, ada: rb.Session) -> None:
+def test_the_place_in_the_queue_is_told(queued: rb.Batch, ada: rb.Session) -> None:
     """On the card, with a button that takes it back."""
-    room.store.change(paused=1)
-    jobs = list(ada.submit_many(["first", "second", "third"], duration_seconds=1))
-    until(lambda: all(job.view().ahead is not None for job in jobs))
-    places = {job.view().ahead: job for job in jobs}
-    shown = ShownJob.of(places[2], ada.service)
+    places = {job.view().ahead: job for job in queued}
+    shown = ShownJob.of(places[1], ada.service)
 
-    assert set(places) == {0, 1, 2}
+    assert set(places) == {0, 1}
     assert ["cancel", "Take back"] in job_face(shown)["actions"]
-    assert "2 clips ahead of yours" in str(job_lines(shown.view, None))
+    assert "1 clip ahead of yours" in str(job_lines(shown.view, None))
 
 
-def test_what_waits_is_taken_back(room: Room, ada: rb.Session) -> None:
+def test_what_waits_is_taken_back(room: Room, ada: rb.Session, queued: rb.Batch) -> None:
     """Nothing is paid, the next ones move up, and a later kernel doesn't take it up."""
-    room.store.change(paused=1)
-    jobs = list(ada.submit_many(["first", "second"], duration_seconds=1))
-    until(lambda: all(job.view().ahead is not None for job in jobs))
-
-    assert jobs[0].cancel()
+    assert queued[0].cancel()
     with pytest.raises(SubmissionCancelled):
-        jobs[0].result()
-    assert (jobs[0].state, ada.spending().committed_usd) == (states.CANCELLED, 0.05)
+        queued[0].result()
+    assert (queued[0].state, ada.spending().committed_usd) == (states.CANCELLED, 0.05)
     assert room.store.money() == (0, 50_000)
     room.store.change(paused=0)
     room.queue.poke()
-    jobs[1].result()
+    queued[1].result()
     assert ada.resume() == ()
 
 
-def test_a_batch_that_waits_is_taken_back(room: Room, ada: rb.Session) -> None:
+def test_a_batch_that_waits_is_taken_back(room: Room, ada: rb.Session, queued: rb.Batch) -> None:
     """All that the room has in its queue, as each of its jobs would be."""
-    room.store.change(paused=1)
-    batch = ada.submit_many(["first", "second"], duration_seconds=1)
-    until(lambda: all(job.view().ahead is not None for job in batch))
-
-    assert (batch.cancel(), batch.cancel()) == (2, 0)
-    assert (len(batch.unpaid), ada.spending().committed_usd) == (2, 0.0)
+    assert (queued.cancel(), queued.cancel()) == (2, 0)
+    assert (len(queued.unpaid), ada.spending().committed_usd) == (2, 0.0)
     assert room.store.money() == (0, 0)
 
 
@@ -159,33 +156,25 @@ def test_a_sweep_that_waits_is_taken_back(
     assert len(run.results()) == 2
 
 
-def test_what_was_sent_is_not_taken_back(room: Room, ada: rb.Session, sandbox: Sandbox) -> None:
+def test_what_was_sent_is_not_taken_back(room: Room, queued: rb.Batch) -> None:
     """The room refuses it, and the clip is made."""
-    room.store.change(paused=1)
-    job = ada.text_to_video("a red fox", duration_seconds=1)
-    until(lambda: job.view().ahead is not None)
-    ada._thread.call(_stopped(job))
+    job = queued[0]
+    job.stop_watching()
     room.store.change(paused=0)
     room.queue.poke()
-    until(lambda: room.store.counts() == {"completed": 1})
+    until(lambda: room.store.counts() == {"completed": 2})
 
     assert not job.cancel()
     assert job.result().duration_seconds == pytest.approx(1.0, abs=0.1)
 
 
-async def _stopped(job: rb.Job) -> None:
-    job._life.stop_watching()
-
-
-def test_the_end_of_the_class_costs_nothing(room: Room, ada: rb.Session) -> None:
+def test_the_end_of_the_class_costs_nothing(room: Room, ada: rb.Session, queued: rb.Batch) -> None:
     """What it took back is told as unpaid, not as perhaps billed."""
-    room.store.change(paused=1)
-    job = ada.text_to_video("a red fox", duration_seconds=1)
-    until(lambda: job.request_id is not None)
     with room.store.transaction() as db:
         db.execute("UPDATE jobs SET state = 'taken back', reserved_micro = 0, error = 'The class is over.'")
 
-    with pytest.raises(JobFailed, match="class is over"):
-        job.result()
-    assert job.view().cost_usd == 0.0
+    for job in queued:
+        with pytest.raises(JobFailed, match="class is over"):
+            job.result()
+        assert job.view().cost_usd == 0.0
     assert ada.spending().committed_usd == 0.0

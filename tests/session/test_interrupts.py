@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.locked import locked
@@ -22,7 +23,7 @@ from reelbook.ledger import LedgerFile
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Session, connector
 
-FOX = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7}
+FOX: Any = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7}
 
 
 def stop() -> None:
@@ -53,9 +54,9 @@ def test_stop_between_intent_and_sending_strands_nothing(
 
     monkeypatch.setattr(SpendWarner, "look", stop_before)
     with pytest.raises(KeyboardInterrupt):
-        session.text_to_video("a fox", **FOX, once="fox")  # type: ignore[arg-type]  # the same in all tests
+        session.text_to_video("a fox", **FOX, once="fox")
     monkeypatch.undo()
-    again = session.text_to_video("a fox", **FOX, once="fox")  # type: ignore[arg-type]
+    again = session.text_to_video("a fox", **FOX, once="fox")
     assert again.from_earlier_run
     assert again.result(30).path.exists()
     assert sandbox.state()["requests"]["text-to-video"] == 1
@@ -68,9 +69,9 @@ def test_stop_in_a_wait_for_the_lock_ends_it_at_once_and_buys_nothing(
     """What isn't written down by then isn't submitted; the next submission is."""
     with locked(session.home):
         began = time.monotonic()
-        stopped(lambda: session.text_to_video("a fox", **FOX), after=0.1)  # type: ignore[arg-type]
+        stopped(lambda: session.text_to_video("a fox", **FOX), after=0.1)
         took = time.monotonic() - began
-    assert session.text_to_video("an owl", **FOX).result(30).path.exists()  # type: ignore[arg-type]
+    assert session.text_to_video("an owl", **FOX).result(30).path.exists()
     assert [job.prompt for job in session.jobs()] == ["an owl"]
     assert sandbox.state()["requests"]["text-to-video"] == 1
     assert took < 5  # not slept to its end
@@ -79,12 +80,12 @@ def test_stop_in_a_wait_for_the_lock_ends_it_at_once_and_buys_nothing(
 def test_stop_while_answers_are_awaited_loses_no_id(session: rb.Session, sandbox: Sandbox) -> None:
     """Stop is pressed in a wait for the lock, then five paid answers come: all five ids are on the disk."""
     sandbox.fault("stall", endpoint="generate", seconds=0.5, times=5)
-    jobs = [session.text_to_video(f"fox {number}", **FOX) for number in range(5)]  # type: ignore[arg-type]
+    jobs = [session.text_to_video(f"fox {number}", **FOX) for number in range(5)]
     until(lambda: sandbox.state()["requests"].get("text-to-video") == 5)
     with locked(session.home) as holder:
         free = threading.Timer(0.18, holder.rollback)
         free.start()
-        stopped(lambda: session.text_to_video("stopped", **FOX), after=0.1)  # type: ignore[arg-type]
+        stopped(lambda: session.text_to_video("stopped", **FOX), after=0.1)
         free.join()
     ids = {job.result(30).request_id for job in jobs}
     with LedgerFile.open(session.home) as other:
@@ -110,7 +111,7 @@ def test_stop_while_a_session_is_made_leaves_it_to_the_next_connect(
     stopped(lambda: rb.connect("sandbox"), after=0.1)
     goes_on.set()
     session = rb.connect("sandbox")
-    assert session.text_to_video("a fox", **FOX).result(30).path.exists()  # type: ignore[arg-type]
+    assert session.text_to_video("a fox", **FOX).result(30).path.exists()
     assert len(made) == 1
     session.close()
 

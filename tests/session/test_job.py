@@ -41,50 +41,43 @@ def test_a_job_can_be_awaited_in_any_loop(session: rb.Session) -> None:
     assert first.path != second.path
 
 
-def test_a_timeout_ends_the_waiting_and_not_the_watch(session: rb.Session, sandbox: Sandbox) -> None:
+def test_a_timeout_ends_the_waiting_and_not_the_watch(sandbox: Sandbox, slow: rb.Job) -> None:
     """After `wait_for` and `result(timeout)` gave up, the same job still comes home."""
-    sandbox.settings(pace=3600)
-    job = session.text_to_video("a slow fox", duration_seconds=1)
-    until(lambda: job.request_id)
 
     async def impatient() -> None:
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(job, 0.05)
+            await asyncio.wait_for(slow, 0.05)
 
     asyncio.run(impatient())
     with pytest.raises(errors.WaitTimeout, match="goes on"):
-        job.result(0.05)
-    assert job.view().watched
+        slow.result(0.05)
+    assert slow.view().watched
     sandbox.advance(3601)
-    assert job.result(30).duration_seconds == 1.0
+    assert slow.result(30).duration_seconds == 1.0
 
 
-def test_a_watch_that_ends_can_be_taken_up_at_once(session: rb.Session, sandbox: Sandbox) -> None:
+def test_a_watch_that_ends_can_be_taken_up_at_once(
+    session: rb.Session, sandbox: Sandbox, slow: rb.Job
+) -> None:
     """Also before the loop has had a turn: the new watch begins when the former one is gone."""
-    sandbox.settings(pace=3600)
-    job = session.text_to_video("slow", duration_seconds=1)
-    until(lambda: job.request_id)
 
     def stop_and_watch() -> None:
-        job._life.stop_watching()
-        job._life.watch()
+        slow.stop_watching()
+        slow.watch()
 
     session._thread.run(stop_and_watch)
-    assert job.view().watched
+    assert slow.view().watched
     sandbox.advance(3600)
-    assert job.result(30).path.exists()
+    assert slow.result(30).path.exists()
 
 
-def test_a_job_stopped_watching_goes_on_and_can_be_taken_up(session: rb.Session, sandbox: Sandbox) -> None:
+def test_a_job_stopped_watching_goes_on_and_can_be_taken_up(sandbox: Sandbox, slow: rb.Job) -> None:
     """Stop watching asks no more; who waits for the clip takes the watch up again."""
-    sandbox.settings(pace=3600)
-    job = session.text_to_video("a fox", duration_seconds=1)
-    until(lambda: job.request_id)
-    job.stop_watching()
-    until(lambda: not job.view().watched)
+    slow.stop_watching()
+    assert not slow.view().watched
     sandbox.advance(3601)
-    assert job.state in ("pending", "processing")
-    assert job.result(30).path.exists()
+    assert slow.state in ("pending", "processing")
+    assert slow.result(30).path.exists()
 
 
 def test_a_watch_can_be_stopped_before_the_job_has_its_id(session: rb.Session, sandbox: Sandbox) -> None:
@@ -122,23 +115,10 @@ def test_a_failed_job_raises_with_the_services_reason(session: rb.Session, sandb
     assert (view.state, view.balance_before_usd, view.balance_after_usd) == ("failed", 25.0, 25.0)
 
 
-def test_subscribers_hear_of_every_change_until_they_leave(session: rb.Session) -> None:
-    """States come in their order, and after the end of a subscription nothing comes."""
-    states: list[str] = []
-    job = session.text_to_video("a fox", duration_seconds=1)
-    leave = job.subscribe(lambda changed: states.append(changed.state))
-    job.result(30)
-    assert states[-1] == "completed"
-    heard = len(states)
-    leave()
-    session._refresh_balance().result(60)
-    assert len(states) == heard
-
-
 def test_an_error_of_a_callback_ends_no_watch_and_loses_no_key(
     session: rb.Session, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is logged; the clip comes home, and a key that was just made reaches whoever asked for it."""
+    """It is logged; the clip comes home, a key that was just made isn't lost, and who left hears no more."""
     heard: list[object] = []
 
     def fails(changed: object) -> None:
@@ -146,19 +126,16 @@ def test_an_error_of_a_callback_ends_no_watch_and_loses_no_key(
         raise ValueError("mine")
 
     job = session.text_to_video("a fox", duration_seconds=1)
-    session.subscribe(fails)
-    job.subscribe(fails)
+    leave = [session.subscribe(fails), job.subscribe(fails)]
     assert job.result(30).path.exists()
     assert session.keys.create("workshop").api_key.reveal()
     assert {job, None} <= set(heard)
     assert "mine" in caplog.text
-
-
-def test_the_balance_is_known_after_a_job(session: rb.Session) -> None:
-    """Facts follow the money without being asked, where somebody looks at them."""
-    session.subscribe(lambda _: None)
-    session.text_to_video("a fox", duration_seconds=2).result(30)
-    until(lambda: session.facts.balance_usd == 24.9)
+    for each in leave:
+        each()
+    heard.clear()
+    job.mark(picked=True)
+    assert heard == []
 
 
 def test_a_script_that_shows_nothing_spends_no_request_on_the_balance(
@@ -256,14 +233,11 @@ def test_a_callback_hears_once_that_a_job_is_done(
     until(lambda: caplog.text.count("OSError: the callback's own") == 2)
 
 
-def test_a_job_left_behind_by_its_session_is_not_done(session: rb.Session, sandbox: Sandbox) -> None:
+def test_a_job_left_behind_by_its_session_is_not_done(session: rb.Session, slow: rb.Job) -> None:
     """Closing the session calls nobody: the job goes on."""
-    sandbox.settings(pace=3600)
-    job = session.text_to_video("a slow fox", duration_seconds=1)
-    until(lambda: job.request_id)
     heard: list[rb.Job] = []
-    job.on_done(heard.append)
+    slow.on_done(heard.append)
     session.close()
-    assert isinstance(job.error, errors.SessionClosed)
+    assert isinstance(slow.error, errors.SessionClosed)
     until(lambda: "reelbook-callback" not in {thread.name for thread in threading.enumerate()})
     assert heard == []

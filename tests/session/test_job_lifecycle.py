@@ -56,8 +56,12 @@ def service_with(
         yield service
 
 
-def said(job: rb.Job) -> list[str]:
-    return [plain(line) for line in job_lines(job.view(), job.clip)]
+@contextmanager
+def clip_from(hosting: Handler, **more: Any) -> Iterator[tuple[rb.Session, RawServer]]:
+    """A session with such a service, whose clip is served by `hosting`, and the server that does."""
+    with raw_server(hosting) as files:
+        with service_with(lambda: files.url, **more) as service, connected(service) as session:
+            yield session, files
 
 
 def test_an_expired_link_is_fetched_by_a_fresh_one(session: rb.Session, sandbox: Sandbox) -> None:
@@ -139,14 +143,11 @@ def test_two_clips_are_fetched_at_a_time_and_the_others_wait_for_their_turn(
     session: rb.Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The third card says that it waits, and its clip comes once there is room."""
-    real, most = AsyncClient.download, 0
-    under_way: list[str] = []
-    may_go_on = asyncio.Event()
+    real, under_way, may_go_on = AsyncClient.download, list[str](), asyncio.Event()
 
     async def held(self: AsyncClient, url: str, path: Path, **more: Any) -> Path:
-        nonlocal most
         under_way.append(url)
-        most = max(most, len(under_way))
+        assert len(under_way) <= 2
         await may_go_on.wait()
         try:
             return await real(self, url, path, **more)
@@ -157,13 +158,10 @@ def test_two_clips_are_fetched_at_a_time_and_the_others_wait_for_their_turn(
     jobs = [session.text_to_video("a fox", duration_seconds=1) for _ in range(4)]
     until(lambda: all(job.state == "completed" for job in jobs))
     until(lambda: len(under_way) == 2)
-    assert sorted(said(job)[0] for job in jobs) == [
-        *(["Fetching the clip · 0 %"] * 2),
-        *(["Waiting to fetch the clip"] * 2),
-    ]
+    lines = sorted(plain(job_lines(job.view(), job.clip)[0]) for job in jobs)
+    assert lines == [*["Fetching the clip · 0 %"] * 2, *["Waiting to fetch the clip"] * 2]
     session._thread.loop.call_soon_threadsafe(may_go_on.set)
     assert len({job.result(30).path for job in jobs}) == 4
-    assert most == 2
 
 
 KERNEL = """
@@ -227,10 +225,9 @@ def test_an_endless_clip_ends_at_a_bound_for_its_length(
     def handle(exchange: Exchange) -> None:
         exchange.send(b"HTTP/1.1 200 X\r\n\r\n" + mp4 + bytes(3_000_000))
 
-    with raw_server(handle) as files:
-        with service_with(lambda: files.url, duration_seconds=9999) as service, connected(service) as session:
-            with pytest.raises(errors.DownloadFailed, match=r"more than the 2\.0 MB"):
-                session.text_to_video("a fox", duration_seconds=2).result(30)
+    with clip_from(handle, duration_seconds=9999) as (session, _):
+        with pytest.raises(errors.DownloadFailed, match=r"more than the 2\.0 MB"):
+            session.text_to_video("a fox", duration_seconds=2).result(30)
     assert not [path for path in home.glob("clips/*/*") if path.is_file()]
 
 
@@ -250,28 +247,23 @@ def test_a_job_that_stays_all_but_done_counts_down_to_nothing(home: Path, progre
     assert line == "99 % · waiting for the service"
 
 
-def without_length(data: bytes) -> Handler:
-    """Serves `data` and closes, as servers did before there were lengths."""
-    return lambda exchange: exchange.send(b"HTTP/1.1 200 X\r\n\r\n" + data)
-
-
 @pytest.fixture(scope="module")
 def whole() -> bytes:
-    """A clip of two seconds in fragments."""
+    """A clip of two seconds in ten fragments."""
     return fragmented(2)
 
 
-def cut_to(whole: bytes, count: int) -> Handler:
-    """Serves a clip that ends after so many fragments."""
-    return without_length(cut(whole, count))
+def cut_to(whole: bytes, count: int = 10) -> Handler:
+    """Serves so many fragments and closes, as servers did before there were lengths."""
+    data = whole if count == 10 else cut(whole, count)
+    return lambda exchange: exchange.send(b"HTTP/1.1 200 X\r\n\r\n" + data)
 
 
 @pytest.mark.usefixtures("home", "no_pauses")
 def test_a_clip_that_was_cut_between_fragments_is_fetched_again(whole: bytes) -> None:
     """It plays, but is shorter than the service says: the whole one is what lands."""
-    with raw_server(in_turn(cut_to(whole, 6), without_length(whole))) as files:
-        with service_with(lambda: files.url, duration_seconds=2.0) as service, connected(service) as session:
-            clip = session.text_to_video("a fox", duration_seconds=2).result(30)
+    with clip_from(in_turn(cut_to(whole, 6), cut_to(whole)), duration_seconds=2.0) as (session, files):
+        clip = session.text_to_video("a fox", duration_seconds=2).result(30)
     assert clip.path.read_bytes() == whole
     assert len(files.seen) == 2
 
@@ -283,9 +275,8 @@ def test_a_short_clip_that_nothing_better_comes_of_is_kept_and_told(
 ) -> None:
     """What was paid for stays in reach: the service has no more of it."""
     again = cut_to(whole, 6) if link == "works" else lambda e: e.answer(410)
-    with raw_server(in_turn(cut_to(whole, 6), again)) as files:
-        with service_with(lambda: files.url, duration_seconds=2.0) as service, connected(service) as session:
-            clip = session.text_to_video("a fox", duration_seconds=2).result(30)
+    with clip_from(in_turn(cut_to(whole, 6), again), duration_seconds=2.0) as (session, files):
+        clip = session.text_to_video("a fox", duration_seconds=2).result(30)
     assert clip.path.read_bytes() == cut(whole, 6)
     assert [path.name for path in clip.path.parent.iterdir()] == [clip.path.name]
     assert len(files.seen) == 2
@@ -296,11 +287,11 @@ def test_a_short_clip_that_nothing_better_comes_of_is_kept_and_told(
 @pytest.mark.usefixtures("no_pauses")
 def test_a_clip_that_is_cut_elsewhere_each_time_is_refused(home: Path, whole: bytes) -> None:
     """The error says both lengths, nothing is kept for whole, and it can be fetched later."""
-    with raw_server(in_turn(*[cut_to(whole, count) for count in (6, 5, 4)], without_length(whole))) as files:
-        with service_with(lambda: files.url, duration_seconds=2.0) as service, connected(service) as session:
-            job = session.text_to_video("a fox", duration_seconds=2)
-            with pytest.raises(errors.DownloadFailed, match=r"0\.8 s instead of 2\.0 s"):
-                job.result(30)
-            assert not [path for path in home.glob("clips/*/*") if path.is_file()]
-            job.watch()
-            assert job.result(30).path.read_bytes() == whole
+    hosting = in_turn(*[cut_to(whole, count) for count in (6, 5, 4, 10)])
+    with clip_from(hosting, duration_seconds=2.0) as (session, _):
+        job = session.text_to_video("a fox", duration_seconds=2)
+        with pytest.raises(errors.DownloadFailed, match=r"0\.8 s instead of 2\.0 s"):
+            job.result(30)
+        assert not [path for path in home.glob("clips/*/*") if path.is_file()]
+        job.watch()
+        assert job.result(30).path.read_bytes() == whole

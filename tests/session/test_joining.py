@@ -30,13 +30,11 @@ def laptop(tmp_path: Path) -> Path:
 
 def test_a_student_joins_and_makes_a_clip(room: Room, laptop: Path) -> None:
     """By address, code and name; what a sandbox makes is marked as such."""
-    session = rb.join(room.url, "KFX-204", name="Ada", home=laptop)
-    clip = session.text_to_video("a red fox", duration_seconds=1).result()
-
-    assert (session.base_url, session.service) == (room.url, "sandbox")
-    assert clip.duration_seconds == pytest.approx(1.0, abs=0.1)
-    assert session.balance().balance_usd == 1.95
-    session.close()
+    with rb.join(room.url, "KFX-204", name="Ada", home=laptop) as session:
+        clip = session.text_to_video("a red fox", duration_seconds=1).result()
+        assert (session.base_url, session.service) == (room.url, "sandbox")
+        assert clip.duration_seconds == pytest.approx(1.0, abs=0.1)
+        assert session.balance().balance_usd == 1.95
 
 
 def test_the_same_call_gives_the_same_session(room: Room, laptop: Path) -> None:
@@ -45,9 +43,8 @@ def test_the_same_call_gives_the_same_session(room: Room, laptop: Path) -> None:
     assert rb.join(room.url, "kfx 204", name="ada", home=laptop) is session
     session.close()
 
-    later = rb.join(room.url, name="Ada", home=laptop)
-    assert later.balance().balance_usd == 2.0
-    later.close()
+    with rb.join(room.url, name="Ada", home=laptop) as later:
+        assert later.balance().balance_usd == 2.0
     assert len(room.store.students()) == 1
 
 
@@ -70,9 +67,7 @@ def test_the_code_is_asked_for_once(room: Room, laptop: Path, monkeypatch: pytes
     rb.join(room.url, name="Ada", home=laptop).close()
     rb.join(room.url, name="Ada", home=laptop).close()
     monkeypatch.setattr("reelbook.session.joining._joined", asked)
-    rb.join(
-        room.url, "KFX-204", name="Ada", home=laptop
-    ).close()  # the key is known by the code that was typed
+    rb.join(room.url, "KFX-204", name="Ada", home=laptop).close()  # known by the code that was typed
     assert asked.call_count == 1
 
 
@@ -82,9 +77,8 @@ def test_a_released_name_joins_anew(room: Room, laptop: Path) -> None:
     (ada,) = room.store.students()
     room.store.release(ada.id)
 
-    session = rb.join(room.url, "KFX-204", name="Ada", home=laptop)
-    assert session.balance().balance_usd == 2.0
-    session.close()
+    with rb.join(room.url, "KFX-204", name="Ada", home=laptop) as session:
+        assert session.balance().balance_usd == 2.0
 
 
 def test_a_lost_answer_leaves_the_name_to_whoever_asked(
@@ -104,10 +98,9 @@ def test_a_lost_answer_leaves_the_name_to_whoever_asked(
     with pytest.raises(ClassroomError, match="Ada joined at"):
         rb.join(room.url, "KFX-204", name="Ada", home=laptop / "another")
 
-    session = rb.join(room.url, "KFX-204", name="ada", home=laptop)
-    assert session.balance().balance_usd == 2.0
+    with rb.join(room.url, "KFX-204", name="ada", home=laptop) as session:
+        assert session.balance().balance_usd == 2.0
     assert len(room.store.students()) == 1
-    session.close()
 
 
 def test_what_the_class_says_no_to(room: Room, laptop: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 from collections.abc import Iterator
@@ -37,9 +38,11 @@ def running(home: Path) -> Iterator[Sandbox]:
 
 @pytest.fixture
 def kernel() -> Iterator[Kernel]:
-    kernel = Kernel()
-    yield kernel
-    kernel.close()
+    with contextlib.closing(Kernel()) as kernel:
+        yield kernel
+
+
+second = kernel
 
 
 @pytest.mark.parametrize("waiting", ["await job", "job.result()"])
@@ -67,21 +70,20 @@ def test_stop_while_nothing_waits_touches_nothing(running: Sandbox, kernel: Kern
     assert running.state()["jobs_under_way"] == 1
 
 
-def test_the_sandbox_outlives_a_killed_kernel_and_its_job_completes(home: Path, kernel: Kernel) -> None:
+def test_the_sandbox_outlives_a_killed_kernel_and_its_job_completes(
+    home: Path, kernel: Kernel, second: Kernel
+) -> None:
     """After SIGKILL a new kernel takes the job up by itself; nothing is left once the sandbox ended."""
     kernel.run("import reelbook as rb; rb.connect('sandbox').sandbox.settings(pace=3600)")
     request_id = kernel.run(SUBMIT)
     kernel.kill()
     running = server.ensure(home)  # finds the one that the kernel started
-    second = Kernel()
-    try:
-        running.advance(3601)
-        said = second.run("import reelbook as rb; session = rb.connect('sandbox')")
-        assert said.startswith("Reelbook watches 1 unfinished clip of an earlier kernel")
-        assert second.run("(job,) = session.jobs(); print(job.request_id)") == request_id
-        assert second.run("print(job.result(60).duration_seconds)") == "1.0"
-    finally:
-        second.close()
+    running.advance(3601)
+    said = second.run("import reelbook as rb; session = rb.connect('sandbox')")
+    assert said.startswith("Reelbook watches 1 unfinished clip of an earlier kernel")
+    assert second.run("(job,) = session.jobs(); print(job.request_id)") == request_id
+    assert second.run("print(job.result(60).duration_seconds)") == "1.0"
+    second.kill()
     family = [psutil.Process(running.pid), *psutil.Process(running.pid).children(recursive=True)]
     assert len(family) > 1, "the clip was rendered in a process of its own"
     running.stop()
@@ -89,7 +91,9 @@ def test_the_sandbox_outlives_a_killed_kernel_and_its_job_completes(home: Path, 
     assert alive == []
 
 
-def test_a_new_kernel_hears_what_a_killed_one_left_of_its_sweep(running: Sandbox, kernel: Kernel) -> None:
+def test_a_new_kernel_hears_what_a_killed_one_left_of_its_sweep(
+    running: Sandbox, kernel: Kernel, second: Kernel
+) -> None:
     """How many clips weren't sent, which nobody took back, and the line that sends them."""
     running.settings(pace=0)
     running.fault("429", endpoint="generate", after=1, times=100, reset_seconds=2)
@@ -98,14 +102,10 @@ def test_a_new_kernel_hears_what_a_killed_one_left_of_its_sweep(running: Sandbox
     until(lambda: kernel.run("print(sum(each.state == 'completed' for each in run.cells))") == "1")
     kernel.kill()
     running.clear_faults()
-    second = Kernel()
-    try:
-        said = second.run("import reelbook as rb; session = rb.connect('sandbox')")
-        # One more may have been on its way: that one isn't certain.
-        left = re.findall(r"The kernel ended before (\d) clips? of 4 in the sweep “a \{fox\|owl\}” w", said)
-        [run] = set(re.findall(r"rb\.Sweep\.open\(session, '\d+'\)", said))
-        assert [second.run(f"print({run}.plan().bought)")] == left
-        assert "Taken back" not in second.run("print([job.error for job in session.jobs()])")
-        assert second.run(f"run = {run}; run.resume(); run.wait(60); print(run.plan().bought)") == "0"
-    finally:
-        second.close()
+    said = second.run("import reelbook as rb; session = rb.connect('sandbox')")
+    # One more may have been on its way: that one isn't certain.
+    left = re.findall(r"The kernel ended with (\d) of 4 clips of the sweep “a \{fox\|owl\}” unsent", said)
+    [run] = set(re.findall(r"rb\.Sweep\.open\(session, '\d+'\)", said))
+    assert [second.run(f"print({run}.plan().bought)")] == left
+    assert "Taken back" not in second.run("print([job.error for job in session.jobs()])")
+    assert second.run(f"run = {run}; run.resume(); run.wait(60); print(run.plan().bought)") == "0"

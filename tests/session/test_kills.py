@@ -13,8 +13,6 @@ from support.kept_clips import KeptClips
 from reelbook.client.scheduling.scheduler import SUBMISSIONS_AT_A_TIME
 from reelbook.sandbox import server
 
-# One id was received and written down, one answer was lost with the kernel, one submission wasn't sent.
-
 # Nothing of what was sent is written down: neither that it goes out, nor the id that came back.
 FORGETFUL = """
 from reelbook.ledger import Ledger

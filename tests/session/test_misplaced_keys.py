@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -62,16 +63,9 @@ def test_a_key_in_the_wrong_place_is_not_repeated(
     assert "lanted" not in refusal(lambda: call(key))
 
 
-def test_the_message_says_where_a_key_goes(home: Path) -> None:
-    """What is given by position is the service."""
-    with pytest.raises(errors.ConfigurationError, match=r"looks like a key.*api_key=…"):
-        rb.connect("sk-planted-misplaced")  # type: ignore[arg-type]  # wrong on purpose
-
-
-def test_a_limit_in_the_environment_that_is_a_key_is_not_repeated(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Two variables are easily mixed up."""
+def test_the_message_says_where_a_key_goes(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is given by position is the service; two variables are easily mixed up."""
+    assert re.search("looks like a key.*api_key=…", refusal(lambda: rb.connect(KEYS[0])))  # type: ignore[arg-type]
     monkeypatch.setenv("REELBOOK_MAX_SPEND", KEYS[0])
     assert "looks like a key" in refusal(lambda: rb.connect("sandbox"))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -69,28 +68,12 @@ def test_a_service_that_repeats_an_id_gives_each_job_its_own_clip(
     clips: dict[str, bytes], said: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The id that was asked about is the job's; that another one was said is told once."""
-    with (
-        caplog.at_level(logging.WARNING, "reelbook"),
-        two_jobs(clips, lambda job, _: {"request_id": said, "clip": job}) as jobs,
-    ):
+    with two_jobs(clips, lambda job, _: {"request_id": said, "clip": job}) as jobs:
         assert lengths(*jobs) == [1.0, 2.0]
-    assert len([record for record in caplog.records if "another id" in record.message]) == 1
+    assert sum("another id" in message for message in caplog.messages) == 1
 
 
-def test_an_answer_that_is_another_jobs_is_not_believed(clips: dict[str, bytes]) -> None:
-    """Once a cache mixes two jobs up: the first one's end isn't the second one's."""
-
-    def mixed_up(job: str, times: int) -> dict[str, Any]:
-        told_of = "req_1" if times == 1 else job
-        return {"request_id": told_of, "clip": told_of}
-
-    with two_jobs(clips, mixed_up) as jobs:
-        assert lengths(*jobs) == [1.0, 2.0]
-
-
-@pytest.mark.parametrize(
-    "end", [{"clip": "req_1"}, {"status": "failed", "error": "policy"}], ids=["clip", "failed"]
-)
+@pytest.mark.parametrize("end", [{"clip": "req_1"}, {"status": "failed", "error": "policy"}])
 def test_another_jobs_end_is_never_believed_however_often_it_comes(
     clips: dict[str, bytes], end: dict[str, Any]
 ) -> None:
@@ -103,9 +86,9 @@ def test_another_jobs_end_is_never_believed_however_often_it_comes(
 
     with two_jobs(clips, mixed_up) as jobs:
         notes = set()
-        jobs[1].subscribe(lambda job: notes.add(job.view().error))
+        jobs[1].subscribe(lambda job: notes.add(str(job.error)))
         assert lengths(*jobs) == [1.0, 2.0]
-    assert any(note and "told of “req_1”" in note for note in notes)
+    assert "told of “req_1”" in str(notes)
 
 
 def test_one_id_for_two_submissions_is_said_and_the_second_is_uncertain(
@@ -114,18 +97,16 @@ def test_one_id_for_two_submissions_is_said_and_the_second_is_uncertain(
     """It doesn't show the first one's clip: card, log and receipt say so, and its money is uncertain."""
     answer = json.dumps({"request_id": "req_same", "status": "pending"}).encode()
     with raw_server(lambda exchange: exchange.answer(200, answer)) as service:
-        for number in range(2):  # in one session, and again in the next one
-            with connected(service) as session:
-                if not number:
-                    first = session.text_to_video("a boat", duration_seconds=1)
-                    until(lambda: first.request_id)  # noqa: B023 - called at once
-                second = session.text_to_video("a ship", duration_seconds=2)
-                with pytest.raises(SubmissionUncertain, match="the id of another job, req_same, “a boat”"):
-                    second.result(20)
-                assert (second.state, second.request_id) == ("uncertain", None)
-                assert "can't be told apart" in rb.JobCard(second).face["note"]
-                assert session.spending().of_key.uncertain_usd == pytest.approx(0.10 * (number + 1))
-                notes = [row.note for row in session.receipt().rows if row.prompt == "a ship"]
-                assert all("the id of another job" in note for note in notes)
-                assert len(notes) == number + 1
-    assert sum("the id of another job" in message for message in caplog.messages) == 2
+        with connected(service) as session:
+            first = session.text_to_video("a boat", duration_seconds=1)
+            until(lambda: first.request_id)
+        with connected(service) as session:  # which knows that id by the ledger alone
+            second = session.text_to_video("a ship", duration_seconds=2)
+            with pytest.raises(SubmissionUncertain, match="the id of another job, req_same, “a boat”"):
+                second.result(20)
+            assert (second.state, second.request_id) == ("uncertain", None)
+            assert "can't be told apart" in rb.JobCard(second).face["note"]
+            assert session.spending().of_key.uncertain_usd == pytest.approx(0.10)
+            [note] = [row.note for row in session.receipt().rows if row.prompt == "a ship"]
+            assert "the id of another job" in note
+    assert sum("the id of another job" in message for message in caplog.messages) == 1

@@ -6,6 +6,7 @@ import json
 import struct
 import time
 import zipfile
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -114,24 +115,21 @@ def test_it_says_all_that_is_known(clip: Clip, tmp_path: Path) -> None:
     assert saved == clip.passport()
     assert (saved.request_id, saved.cost_usd, saved.made_at, saved.service) == ("req-1", 0.25, AT, "sandbox")
     assert (saved.seconds, saved.width, saved.height) == (1.0, 96, 64)
-    assert (
-        str(saved).splitlines()[-1]
-        == f"5 s · 16:9 · seed 7 · sandbox · $0.25 · {AT.astimezone():%Y-%m-%d %H:%M}"
-    )
+    told = f"5 s · 16:9 · seed 7 · sandbox · $0.25 · {AT.astimezone():%Y-%m-%d %H:%M}"
+    assert str(saved).endswith(told)
     assert json.loads((tmp_path / "fox.json").read_text("utf-8")) == saved.record()
 
 
 def test_the_source_type_follows_what_made_it() -> None:
     """Drawn by the sandbox, made by a model, made by a model from a photo."""
     photo = JobRequest("image-to-video", "zoom", image=prepare(Image.new("RGB", (64, 64))))
-    types = [
-        Passport(FOX, service="sandbox").source_type,
-        Passport(FOX, service="live").source_type,
-        Passport(photo, service="live").source_type,
-        Passport(FOX).source_type,
-    ]
-    expected = ["algorithmicMedia", "trainedAlgorithmicMedia", "compositeWithTrainedAlgorithmicMedia", None]
-    assert types == expected
+    for request, service, expected in (
+        (FOX, "sandbox", "algorithmicMedia"),
+        (FOX, "live", "trainedAlgorithmicMedia"),
+        (photo, "live", "compositeWithTrainedAlgorithmicMedia"),
+        (FOX, None, None),
+    ):
+        assert Passport(request, service=service).source_type == expected
 
 
 def test_players_and_other_tools_show_it(clip: Clip, tmp_path: Path) -> None:
@@ -153,14 +151,14 @@ def test_a_clip_of_another_tool_is_understood(file: Path, tmp_path: Path) -> Non
 
 def test_what_was_in_the_file_stays(file: Path, tmp_path: Path) -> None:
     """Other tags and another packet of XMP; exported again there is one passport."""
-    said = boxes.read_notes(file).tags
     theirs = '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="r"><a/></rdf:RDF></x:xmpmeta>'
     tagged = tmp_path / "tagged.mp4"
     boxes.copy_with_notes(file, tagged, {b"aART": "a studio"}, theirs.encode())
     first = Clip(tagged, "req-1", request=FOX).save(tmp_path / "first.mp4")
     second = Clip(first, "req-2", request=replace(FOX, seed=8)).save(tmp_path / "second.mp4")
     notes = boxes.read_notes(second)
-    assert (notes.tags[b"aART"], notes.tags[b"\xa9too"]) == ("a studio", said[b"\xa9too"])
+    assert notes.tags[b"aART"] == "a studio"
+    assert notes.tags[b"\xa9too"] == boxes.read_notes(file).tags[b"\xa9too"]
     assert b"<a/>" in boxes.read_notes(first).xmp
     assert notes.xmp.count(b"reelbook:passport>") == 2  # one element, opened and closed
     assert rb.passport(second).request.seed == 8
@@ -203,14 +201,11 @@ def test_a_json_that_is_something_else_stays(clip: Clip, tmp_path: Path) -> None
 
 def test_nothing_private_is_in_it(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No key, account, folder, machine or name of a person."""
-    monkeypatch.setenv("REELBOOK_API_KEY", "rk_live_planted_0123456789abcdef")
-    monkeypatch.setenv("LOGNAME", "planted-name")
-    monkeypatch.setenv("USER", "planted-name")
-    hidden = tmp_path / "planted-home"
-    hidden.mkdir()
+    for name in ("REELBOOK_API_KEY", "LOGNAME", "USER"):
+        monkeypatch.setenv(name, "rk_live_planted_0123456789abcdef")
     photo = prepare(Image.new("RGB", (64, 64)))
     request = JobRequest("image-to-video", "zoom", image=photo)
-    kept = hidden / "req.mp4"
+    kept = tmp_path / "planted-req.mp4"
     kept.write_bytes(file.read_bytes())
     saved = Clip(kept, "req-1", request=request, made_at=AT).save(tmp_path / "zoom.mp4")
     content = saved.read_bytes() + saved.with_suffix(".json").read_bytes()
@@ -224,27 +219,18 @@ def absurd(data: bytes, kind: bytes, size: int) -> bytes:
     return data[:at] + struct.pack(">I", size) + data[at + 4 :]
 
 
-@pytest.mark.parametrize(
-    "broken",
-    [
-        *(lambda data, share=share: data[: int(len(data) * share)] for share in (0.999, 0.9, 0.5, 0.1, 0.01)),
-        *(
-            lambda data, kind=kind, size=size: absurd(data, kind, size)
-            for kind in (b"ftyp", b"moov", b"trak", b"stbl", b"udta", b"ilst", b"mdat")
-            for size in (2, 7, 2**31, 2**32 - 1)
-        ),
-        lambda data: data + struct.pack(">I4s", 8, b"free") * 2_000_000,
-        lambda data: (
-            data[:32] + b"".join(struct.pack(">I4s", 8 * n, b"moov") for n in range(2_000_000, 0, -1))
-        ),
-        lambda data: b"",
-        lambda data: b"hello",
-    ],
-)
-def test_a_damaged_file_is_refused_at_once(broken: Any, clip: Clip, tmp_path: Path) -> None:
-    """Cut off, or with boxes of absurd sizes and numbers: a typed error within a tenth of a second."""
+def broken(data: bytes) -> Iterator[bytes]:
+    """The file cut off, and with boxes of absurd sizes and numbers."""
+    yield from (b"", b"hello", *(data[: int(len(data) * share)] for share in (0.999, 0.9, 0.5, 0.1, 0.01)))
+    for kind in (b"ftyp", b"moov", b"trak", b"stbl", b"udta", b"ilst", b"mdat"):
+        yield from (absurd(data, kind, size) for size in (2, 7, 2**31, 2**32 - 1))
+    yield data + struct.pack(">I4s", 8, b"free") * 2_000_000
+    yield data[:32] + b"".join(struct.pack(">I4s", 8 * n, b"moov") for n in range(2_000_000, 0, -1))
+
+
+def test_a_damaged_file_is_refused_at_once(clip: Clip, tmp_path: Path) -> None:
+    """A typed error within a tenth of a second."""
     file = clip.save(tmp_path / "fox.mp4")
-    file.write_bytes(broken(file.read_bytes()))
 
     def took() -> float:
         began = time.thread_time()
@@ -252,15 +238,22 @@ def test_a_damaged_file_is_refused_at_once(broken: Any, clip: Clip, tmp_path: Pa
             rb.passport(file)
         return time.thread_time() - began
 
-    assert min(took() for _ in range(3)) < 0.1  # a busy machine makes one of them slower
+    for number, data in enumerate(broken(file.read_bytes())):
+        file.write_bytes(data)
+        assert min(took() for _ in range(3)) < 0.1, number  # a busy machine makes one of them slower
 
 
 @pytest.mark.parametrize(
     "text",
-    ["{}", "[1]", '{"reelbook_passport": 1}', '{"reelbook_passport": 2, "request": {}}', "{" * 100_000]
-    + [
-        json.dumps({"reelbook_passport": 1, "request": request})
-        for request in (3, {"mode": "x"}, {"mode": "text-to-video", "prompt": "a", "duration_seconds": 99})
+    [
+        "{}",
+        "[1]",
+        "{" * 100_000,
+        '{"reelbook_passport": 1}',
+        '{"reelbook_passport": 2, "request": {}}',
+        '{"reelbook_passport": 1, "request": 3}',
+        '{"reelbook_passport": 1, "request": {"mode": "x"}}',
+        '{"reelbook_passport": 1, "request": {"mode": "text-to-video", "prompt": " "}}',
     ],
 )
 def test_a_json_that_says_nothing_is_told(text: str, tmp_path: Path) -> None:

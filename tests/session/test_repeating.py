@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,10 +14,9 @@ from support.waiting import until
 
 import reelbook as rb
 from reelbook import errors
-from reelbook.executions import Execution
 from reelbook.ledger import Entry, LedgerFile
 
-FOX = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7, "retry_uncertain": True}
+FOX: Any = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7, "retry_uncertain": True}
 pytestmark = pytest.mark.usefixtures("home", "no_pauses")
 PENDING = {"request_id": "req_1", "status": "pending"}
 
@@ -60,17 +59,14 @@ def entries(session: rb.Session) -> list[Entry]:
 def test_each_attempt_that_may_have_been_bought_is_kept_and_counted() -> None:
     """Two lost answers and a job: three entries, and the money of all three."""
     with serving(lose, lose, accept) as (service, session):
-        job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]  # the same in all tests
+        job = session.text_to_video("a fox", **FOX)
         until(lambda: job.request_id)
         spend = session.spending().of_key
         assert (spend.reserved_usd, spend.uncertain_usd) == (0.05, 0.1)
         assert job.view().unanswered == 2
         kept = entries(session)
-        assert [(e.state, e.request_id) for e in kept] == [
-            ("uncertain", None),
-            ("uncertain", None),
-            ("pending", "req_1"),
-        ]
+        assert [e.state for e in kept] == ["uncertain", "uncertain", "pending"]
+        assert [e.request_id for e in kept] == [None, None, "req_1"]
         assert job.entry_id == kept[-1].id
         assert "sent again, as asked" in str(kept[0].error)
         assert [found.state for found in session.jobs()] == ["pending", "uncertain", "uncertain"]
@@ -92,7 +88,7 @@ def test_a_spending_limit_ends_the_repetitions() -> None:
     """What may have been bought already counts, and the job says why it wasn't sent again."""
     with serving(lose, accept, max_spend=0.07) as (service, session):
         with pytest.warns(errors.SpendingWarning):
-            job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
+            job = session.text_to_video("a fox", **FOX)
         with pytest.raises(errors.SubmissionUncertain, match=r"not sent again: .*limit of \$0\.07"):
             job.result(60)
         assert (job.state, session.spending().of_key.committed_usd) == ("uncertain", 0.05)
@@ -100,23 +96,18 @@ def test_a_spending_limit_ends_the_repetitions() -> None:
     assert posts(service) == 1
 
 
-def test_a_refused_repetition_leaves_the_job_uncertain(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refused_repetition_leaves_the_job_uncertain(run_cell: Callable[[], None]) -> None:
     """The 402 bought nothing, the attempt before it may have: a cell run again doesn't buy another."""
-
-    def run_cell(run: int) -> None:
-        execution = Execution("cell", f"cell-{run}")
-        monkeypatch.setattr("reelbook.ledger.ledger.current_execution", lambda: execution)
-
     with serving(lose, lambda e: e.answer(402, b"{}")) as (service, session):
-        run_cell(1)
-        job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
+        run_cell()
+        job = session.text_to_video("a fox", **FOX)
         with pytest.raises(errors.SubmissionUncertain, match="may bill") as uncertain:
             job.result(60)
         assert isinstance(uncertain.value.refusal, errors.InsufficientBalance)
         assert [e.state for e in entries(session)] == ["uncertain", "refused"]
         assert (job.state, session.spending().of_key.committed_usd) == ("uncertain", 0.05)
-        run_cell(2)
-        assert session.text_to_video("a fox", **FOX) is job  # type: ignore[arg-type]
+        run_cell()
+        assert session.text_to_video("a fox", **FOX) is job
     assert posts(service) == 2
 
 
@@ -124,7 +115,7 @@ def test_a_refused_repetition_leaves_the_job_uncertain(monkeypatch: pytest.Monke
 def test_a_job_that_may_have_been_bought_is_never_said_to_be_taken_back() -> None:
     """While the repetition waits for the rate limit, the first attempt is out of anybody's hands."""
     with serving(lose, lambda e: e.answer(429, b"{}", {"retry-after": "60"})) as (service, session):
-        job = session.text_to_video("a fox", **FOX)  # type: ignore[arg-type]
+        job = session.text_to_video("a fox", **FOX)
         until(lambda: posts(service) == 2)
         until(lambda: [e.state for e in entries(session)] == ["uncertain", "intended"])
         assert not job.cancel()

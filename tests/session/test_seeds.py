@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
-
 import reelbook as rb
-from reelbook.executions import Execution
 from reelbook.sandbox.handle import Sandbox
 from reelbook.widgets.job_actions import send_again
 
@@ -29,20 +27,16 @@ def test_a_random_seed_is_drawn_and_makes_the_clip_again(session: rb.Session, ho
 
 
 def test_a_cell_that_is_run_again_gets_its_clip_back_with_its_seed(
-    session: rb.Session, monkeypatch: pytest.MonkeyPatch
+    session: rb.Session, run_cell: Callable[[], None]
 ) -> None:
     """Whatever was drawn, it asks for the same; the seed by name is another wish. So says a label, too."""
-
-    def run(number: int, seed: int = -1) -> rb.Job:
-        execution = Execution("cell", f"run {number}")
-        monkeypatch.setattr("reelbook.ledger.ledger.current_execution", lambda: execution)
-        return session.text_to_video("a fox", duration_seconds=1, seed=seed)
-
-    first = run(1)
+    run_cell()
+    first = session.text_to_video("a fox", duration_seconds=1)
     assert first.request is not None
     assert first.request.seed is not None
-    assert run(2) is first
-    assert run(3, seed=first.request.seed) is not first
+    run_cell()
+    assert session.text_to_video("a fox", duration_seconds=1) is first
+    assert session.text_to_video("a fox", duration_seconds=1, seed=first.request.seed) is not first
     labelled = session.submit_many(["a hen", "a hen"], once="hens", duration_seconds=1)
     assert len(set(labelled)) == 1
     assert session.text_to_video("a hen", duration_seconds=1, once="hens") is labelled[0]
@@ -86,9 +80,8 @@ def test_again_takes_the_same_seed_or_another(session: rb.Session) -> None:
     """The same request, or the same but for its seed, which is drawn anew."""
     first = session.text_to_video("a fox", duration_seconds=1)
     same, another = send_again(first), send_again(first, another_seed=True)
-    requests = [job.request for job in (first, same, another) if job is not None and job.request is not None]
-    assert requests[0] == requests[1] != requests[2]
-    assert -1 != requests[2].seed != requests[0].seed
+    seeds = [job.request.seed for job in (first, same, another) if job and job.request]
+    assert seeds[0] == seeds[1] != seeds[2] != -1
 
 
 def test_a_clip_of_a_sweep_tells_what_filled_its_template(session: rb.Session, home: Path) -> None:

@@ -56,7 +56,7 @@ def test_pages_follow_each_other_in_every_order(session: Session) -> None:
 
 
 def test_a_deleted_clip_keeps_its_record_and_is_fetched_again(session: Session) -> None:
-    """The file goes; prompt, cost and marks stay; watching the job brings the file back, paid once."""
+    """Its record and marks stay; watching brings the file back, paid once; no later kernel does unasked."""
     job = finished(session, "a fox")
     job.mark(picked=True)
     path, spent = job.result().path, session.spending().of_key.spent_usd
@@ -65,27 +65,15 @@ def test_a_deleted_clip_keeps_its_record_and_is_fetched_again(session: Session) 
     assert job.clip is None
     assert isinstance(job.error, DownloadFailed)
     assert (job.state, job.picked, job.view().cost_usd) == ("completed", True, 0.05)
+    assert job.result(30).path == path
+    path.unlink()  # as when somebody emptied the folder
+    job.watch()
     assert job.result(30).path.exists()
     assert session.spending().of_key.spent_usd == spent
-
-
-def test_a_clip_whose_file_was_lost_is_fetched_again(session: Session) -> None:
-    """As when somebody emptied the folder: `watch()` sees that it is gone."""
-    job = finished(session, "a fox")
-    path = job.result().path
-    path.unlink()
-    job.watch()
-    assert job.result(30).path == path
-    assert path.exists()
-
-
-def test_a_deleted_clip_is_not_fetched_by_the_next_kernel_of_itself(session: Session) -> None:
-    """What a person deleted isn't unfinished: resume() leaves it alone."""
-    finished(session, "a fox").delete_clip()
+    job.delete_clip()
     session.close()
     with connect("sandbox") as again:
-        assert again.resume() == ()
-        assert [job.clip for job in again.jobs()] == [None]
+        assert (again.resume(), [each.clip for each in again.jobs()]) == ((), [None])
 
 
 def test_a_clip_is_picked_by_job_clip_or_id(session: Session) -> None:

@@ -16,15 +16,7 @@ from support.waiting import until
 import reelbook as rb
 from reelbook.agent_tools.parsing import found_jobs
 from reelbook.agent_tools.types import ToolResult
-from reelbook.errors import (
-    AuthenticationError,
-    ConfigurationError,
-    InvalidInput,
-    SessionClosed,
-    SpendLimitReached,
-    ToolCallUncertain,
-    WaitTimeout,
-)
+from reelbook.errors import ConfigurationError, InvalidInput, ToolCallUncertain
 from reelbook.ledger import Spend
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session.tools import ToolRun
@@ -39,24 +31,24 @@ def awaited(run: ToolRun) -> ToolResult:
     return asyncio.run(wait())
 
 
+def bought(session: rb.Session) -> str:
+    """The id of a clip of a second that is bought through a tool."""
+    run = session.call_tool("generate_video_from_text", prompt="a fox", duration_seconds=1)
+    (found,) = found_jobs(awaited(run))
+    assert found.request_id is not None
+    return found.request_id
+
+
 def test_a_job_that_a_tool_made_is_taken_up(session: rb.Session) -> None:
     """Called without a word of keys or addresses; the ledger keeps the call, and the job's id and prompt."""
-    names = [tool.name for tool in session.tools()]
-    assert "generate_video_from_text" in names
-    answer = awaited(session.call_tool("generate_video_from_text", prompt="a fox", duration_seconds=1))
-    (found,) = found_jobs(answer)
-    assert found.request_id is not None
-    job = session.job(found.request_id)
-    assert (job.request_id, job.prompt, job.request) == (found.request_id, "a fox", None)
+    assert "generate_video_from_text" in [tool.name for tool in session.tools()]
+    request_id = bought(session)
+    job = session.job(request_id)
+    assert (job.request_id, job.prompt, job.request) == (request_id, "a fox", None)
     assert "“a fox”" in repr(job)
     (call,) = session.tool_calls()
-    assert (call.tool, call.outcome, call.request_ids) == (
-        "generate_video_from_text",
-        "done",
-        (found.request_id,),
-    )
-    status = session.call_tool("wait_for_video", {"request_id": found.request_id}).result(30)
-    (done,) = found_jobs(status)
+    assert (call.tool, call.outcome, call.request_ids) == ("generate_video_from_text", "done", (request_id,))
+    (done,) = found_jobs(session.call_tool("wait_for_video", {"request_id": request_id}).result(30))
     assert done.video_url is not None
     assert session._fetch_link(done.video_url).stat().st_size > 1000
     with pytest.raises(InvalidInput, match="wasn't fetched"):
@@ -68,33 +60,29 @@ def test_a_job_that_a_tool_made_is_taken_up(session: rb.Session) -> None:
 def test_a_clip_bought_through_a_tool_is_this_sessions_spending(home: Path, sandbox: Sandbox) -> None:
     """Once it has ended: in the sums, the limit, the receipt and the days, shown as such and counted once."""
     with rb.connect("sandbox", max_spend=0.2) as session:
-        answer = session.call_tool("generate_video_from_text", {"prompt": "a fox", "duration_seconds": 1})
-        (found,) = found_jobs(answer.result(30))
-        session.job(found.request_id or "").result(30)
-        session.call_tool("get_video_status", {"request_id": found.request_id}).result(30)
+        request_id = bought(session)
+        session.job(request_id).result(30)
+        session.call_tool("get_video_status", {"request_id": request_id}).result(30)
         assert session.spending().of_key == Spend(0.05, 0.0, 0.0, tools_usd=0.05)
-        assert str(session.spending()) == (
-            "This session spent $0.05 ($0.05 of it through agent tools); $0.15 of the limit of $0.20 is left."
-        )
+        assert "$0.05 of it through agent tools" in str(session.spending())
         (row,) = session.receipt().rows
         assert (row.mode, row.prompt, row.cost_usd, row.cost_is) == ("agent tool", "a fox", 0.05, "charged")
         assert session.receipt("another").rows == ()
         days = session.usage_history(7).wait(30)
         assert [(own.usd, own.here) for own in days.own()] == [(0.05, True)]
-        with pytest.raises(SpendLimitReached):
+        with pytest.raises(rb.errors.SpendLimitReached):
             session.text_to_video("a hen", duration_seconds=4)
     with rb.connect("sandbox") as later:
-        later.job(found.request_id or "").result(30)
+        later.job(request_id).result(30)
         assert (later.spending().of_key.spent_usd, later.spending().spent_usd) == (0.05, 0.0)
 
 
 def test_the_balance_isnt_reduced_again_by_a_clip_that_a_tool_waited_for(session: rb.Session) -> None:
     """What was heard of it after the tool's call holds the clip's cost already."""
-    answer = session.call_tool("generate_video_from_text", {"prompt": "a fox", "duration_seconds": 1})
-    (found,) = found_jobs(answer.result(30))
-    session.call_tool("wait_for_video", {"request_id": found.request_id}).result(30)
+    request_id = bought(session)
+    session.call_tool("wait_for_video", {"request_id": request_id}).result(30)
     assert session.balance().balance_usd == 24.95
-    session.job(found.request_id or "").result(30)
+    session.job(request_id).result(30)
     assert session.facts.balance_usd == 24.95
 
 
@@ -103,10 +91,10 @@ def test_tools_need_no_key_and_no_session(home: Path, sandbox: Sandbox) -> None:
     with rb.connect_tools(sandbox.mcp_url, sandbox.user_id) as tools:
         assert tools._tool_server().name == "reelbook-sandbox"
         assert tools.call_tool("get_balance").result(30).structured["balance_usd"] == 25.0
-    with pytest.raises(SessionClosed):
+    with pytest.raises(rb.errors.SessionClosed):
         tools.tools()
     with rb.connect_tools(sandbox.mcp_url, USER) as tools:
-        with pytest.raises(AuthenticationError) as refused:
+        with pytest.raises(rb.errors.AuthenticationError) as refused:
             tools.tools()
         assert USER not in str(refused.value)
 
@@ -140,13 +128,10 @@ def test_arguments_come_by_name_or_as_a_mapping(session: rb.Session) -> None:
         result(exchange, message, {"content": []})
 
     with scripted(answer) as server, rb.connect_tools(server.url, USER) as tools:
-        tools.call_tool("buy", {"on_progress": 1, "b": 2}, name="fox", b=3, on_progress=told.append).result(
-            30
-        )
+        run = tools.call_tool("buy", {"on_progress": 1, "b": 2}, name="fox", b=3, on_progress=told.append)
+        run.result(30)
     assert seen == [{"on_progress": 1, "b": 3, "name": "fox"}]
-    run = session.call_tool("generate_video_from_text", prompt="a fox", duration_seconds=1)
-    (found,) = found_jobs(run.result(30))
-    waiting = session.call_tool("wait_for_video", on_progress=told.append, request_id=found.request_id)
+    waiting = session.call_tool("wait_for_video", on_progress=told.append, request_id=bought(session))
     assert waiting.result(30).structured["status"] == "completed"
     assert (told[-1].fraction, waiting.progress) == (1.0, told[-1])
 
@@ -155,7 +140,7 @@ def test_a_call_that_is_cancelled_or_outlives_the_waiting(home: Path) -> None:
     """A timeout ends the waiting only; cancelling ends the call, and the ledger says so."""
     with scripted(no_call_answered) as server, rb.connect_tools(server.url, USER) as tools:
         run = tools.call_tool("buy", {"prompt": "a fox"})
-        with pytest.raises(WaitTimeout):
+        with pytest.raises(rb.errors.WaitTimeout):
             run.result(0.3)
         assert not run.done
         assert tools.tool_calls()[0].outcome is None
@@ -166,30 +151,23 @@ def test_a_call_that_is_cancelled_or_outlives_the_waiting(home: Path) -> None:
         assert tools.tool_calls()[0].outcome == "cancelled"
 
 
-def test_a_call_without_an_answer_is_kept_as_uncertain(home: Path) -> None:
-    """With its error, and without the user id."""
-    with (
-        scripted(lambda exchange, _: exchange.reset()) as server,
-        rb.connect_tools(server.url, USER) as tools,
-    ):
-        with pytest.raises(ToolCallUncertain):
-            awaited(tools.call_tool("buy", prompt=USER))
-        (call,) = tools.tool_calls()
-        assert (call.outcome, dict(call.arguments)) == ("uncertain", {"prompt": "***"})
-        assert "lost" in (call.error or "")
+def test_failed_calls_are_kept_without_the_user_id(home: Path) -> None:
+    """A server may quote what it was sent; a call without an answer is uncertain."""
 
-
-def test_a_tools_own_failure_is_kept_without_the_user_id(home: Path) -> None:
-    """A server may quote what it was sent; the ledger doesn't."""
-
-    def failed(exchange: Exchange, message: Any) -> None:
+    def fail(exchange: Exchange, message: Any) -> None:
+        if message["params"]["name"] == "lose":
+            return exchange.reset()
         content = [{"type": "text", "text": f"{USER} may not do this"}]
-        result(exchange, message, {"content": content, "isError": True})
+        return result(exchange, message, {"content": content, "isError": True})
 
-    with scripted(failed) as server, rb.connect_tools(server.url, USER) as tools:
+    with scripted(fail) as server, rb.connect_tools(server.url, USER) as tools:
+        with pytest.raises(ToolCallUncertain):
+            awaited(tools.call_tool("lose", prompt=USER))
         assert awaited(tools.call_tool("buy")).is_error
-        (call,) = tools.tool_calls()
-    assert (call.outcome, call.error) == ("tool error", "*** may not do this")
+        failed, lost = tools.tool_calls()
+    assert (lost.outcome, dict(lost.arguments)) == ("uncertain", {"prompt": "***"})
+    assert "lost" in (lost.error or "")
+    assert (failed.outcome, failed.error) == ("tool error", "*** may not do this")
 
 
 WITHOUT = """
@@ -215,13 +193,10 @@ print([name for name in sys.modules if name.partition(".")[0] in EXTRA])
 
 def test_without_the_extra_everything_else_works(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of it is imported, and who asks for tools is told what to install."""
-    for name, value in {
-        "REELBOOK_API_KEY": "sk-x",
-        "REELBOOK_BASE_URL": "http://127.0.0.1:9",
-        "REELBOOK_MCP_URL": "http://127.0.0.1:9/mcp",
-        "REELBOOK_USER_ID": USER,
-    }.items():
-        monkeypatch.setenv(name, value)
+    for name in ("BASE_URL", "MCP_URL"):
+        monkeypatch.setenv(f"REELBOOK_{name}", "http://127.0.0.1:9")
+    for name in ("API_KEY", "USER_ID"):
+        monkeypatch.setenv(f"REELBOOK_{name}", USER)
     ended = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, timeout=60)
     lines = ended.stdout.splitlines()
     assert len(lines) == 4, ended.stderr

@@ -13,7 +13,7 @@ from .. import errors
 from ..event_thread import EventThread, Future, until_done
 from ..formatting import dollars
 from ..requests import JobRequest
-from ..states import REFUSED, SENDING, STATES, UNCERTAIN, names, state
+from ..states import REFUSED, SENDING, UNCERTAIN, state
 from . import display
 from .clip import Clip
 from .job import Job
@@ -32,7 +32,7 @@ _STOPPED_BY: dict[type[errors.ReelbookError], tuple[str, str]] = {
 MOST_UNCERTAIN = 3  # a service that leaves these unanswered may bill the rest unanswered too
 
 
-class Batch(Sequence[Job]):
+class Batch(display.Shown, Sequence[Job]):
     """Jobs that were submitted together, in the order of their requests.
 
         async for job in session.submit_many(prompts):
@@ -93,9 +93,8 @@ class Batch(Sequence[Job]):
         """Waits until all jobs have ended, and returns their clips in the order of the requests.
 
         Where a clip is missing, raises the error that stopped the batch, or else that of the first job
-        without one; but only when all have ended, and the clips that did arrive are in their jobs' `clip`.
-        `timeout` in seconds raises WaitTimeout, and the jobs go on. Raises WouldDeadlock on the session's own
-        thread.
+        without one, once all have ended; the clips that did arrive are in their jobs' `clip`. `timeout` and
+        WouldDeadlock are as in `as_completed`.
         """
         for _ in self.as_completed(timeout):
             pass
@@ -112,10 +111,7 @@ class Batch(Sequence[Job]):
 
     @property
     def estimated_cost_usd(self) -> float:
-        """The estimated cost of its clips, an earlier run's included.
-
-        Refused and cancelled ones cost nothing.
-        """
+        """The estimated cost of its clips, an earlier run's included; unpaid ones cost nothing."""
         paid = (job for job in self._distinct if state(job.state).charge != "none")
         return round(sum(job.request.estimated_cost_usd for job in paid if job.request is not None), 6)
 
@@ -126,15 +122,14 @@ class Batch(Sequence[Job]):
             return None
         why, remedy = _stopped_by(self._stop_error)
         states = Counter(job.state for job in self._distinct)
-        unpaid = sum(states[word] for word in names(charge="none"))
-        open_ended, uncertain = states[SENDING], states[UNCERTAIN]
-        through = len(self._distinct) - unpaid - open_ended - uncertain
+        unpaid, sending, uncertain = len(self.unpaid), states[SENDING], states[UNCERTAIN]
+        through = len(self._distinct) - unpaid - sending - uncertain
         said = (
             f"{why.capitalize()}: {through} of {len(self._distinct)} clips went through; {unpaid} did not, "
             "and nothing was paid for those."
         )
-        if open_ended:
-            said += f" Still being answered: {open_ended}."
+        if sending:
+            said += f" Still being answered: {sending}."
         if uncertain:
             said += f" Sent and never answered, so perhaps billed: {uncertain}."
         return f"{said} {remedy} and submit the rest: session.submit_many(batch.unpaid)."
@@ -147,15 +142,8 @@ class Batch(Sequence[Job]):
 
     def __repr__(self) -> str:
         states = Counter(job.state for job in self._distinct)
-        words = [word for word in STATES if word in states] + sorted(states.keys() - STATES.keys())
-        parts = [f"{states[word]} {word}" for word in words]
+        parts = [f"{number} {word}" for word, number in states.most_common()]
         return f"<Batch of {len(self)}: {', '.join([*parts, f'about {dollars(self.estimated_cost_usd)}'])}>"
-
-    def _ipython_display_(self) -> None:
-        display.show(self)
-
-    def _display_(self) -> Any:  # in marimo
-        return display.panel(self)
 
     async def _begin(self) -> None:
         # On the session's thread, where jobs end: so their ends arrive one after the other.
@@ -167,17 +155,16 @@ class Batch(Sequence[Job]):
         self._ended += 1
         try:
             if self._stop_error is None and (error := stop_error(self._distinct)) is not None:
-                self._stop(error)
+                self._stop_error = error
+                why, remedy = _stopped_by(error)
+                reason = (
+                    f"Taken back before it was sent: {why}. Nothing was paid. {remedy} and submit it again."
+                )
+                for other in self._distinct:
+                    other._life.cancel(reason, later=True)
         finally:
             # Last, so that whoever hears of a refusal finds the rest already taken back.
             self._ends[place].set_result(job)
-
-    def _stop(self, error: errors.ReelbookError) -> None:
-        self._stop_error = error
-        why, remedy = _stopped_by(error)
-        reason = f"Taken back before it was sent: {why}. Nothing was paid. {remedy} and submit it again."
-        for job in self._distinct:
-            job._life.cancel(reason, later=True)
 
     def _until(self, deadline: float | None, timeout: float | None) -> Iterator[Job]:
         self._want()
@@ -206,10 +193,8 @@ class Batch(Sequence[Job]):
         if not missing:
             return [job.clip for job in self._jobs if job.clip is not None]
         error = self._stop_error or missing[0].error or errors.ReelbookError("Its watch was taken up again.")
-        here = len(self._distinct) - len(missing)
-        said = (
-            self.stopped or f"{here} of {len(self._distinct)} clips are there: see each job's clip and error."
-        )
+        here = f"{len(self._distinct) - len(missing)} of {len(self._distinct)}"
+        said = self.stopped or f"{here} clips are there: see each job's clip and error."
         # A copy: raising the same error again would make its traceback longer each time.
         error = copy.copy(error)
         error.args = (f"{error} {said}", *error.args[1:])

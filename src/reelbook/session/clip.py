@@ -12,14 +12,15 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from .. import formatting, settings, wire
 from ..atomic_files import atomic_write
 from ..errors import InvalidInput, NoPassport, NotAVideo, ReelbookError
+from ..lazy_module import LazyModule
 from ..media import boxes
 from ..suggestions import SuggestsNames
 from . import display, passports
@@ -29,13 +30,15 @@ from .request_code import CodeKind, request_code
 if TYPE_CHECKING:
     from PIL import Image
 
+    from ..media import clips
     from ..media.checks import ClipChecks
-    from ..media.clips import ClipInfo
     from ..requests import JobRequest
+else:
+    clips = LazyModule("reelbook.media.clips")
 
 
 @dataclass(frozen=True, eq=False)
-class Clip(SuggestsNames):
+class Clip(display.Shown, SuggestsNames):
     """One clip: an MP4 at `path`.
 
         clip.path                # where the file is
@@ -58,11 +61,9 @@ class Clip(SuggestsNames):
     slots: Mapping[str, str] = field(default_factory=dict)
 
     @functools.cached_property
-    def info(self) -> ClipInfo:
+    def info(self) -> clips.ClipInfo:
         """What the file says about itself. Raises NotAVideo."""
-        from ..media.clips import probe
-
-        return probe(self._file())
+        return clips.probe(self._file())
 
     @functools.cached_property
     def checks(self) -> ClipChecks:
@@ -99,36 +100,23 @@ class Clip(SuggestsNames):
 
     def poster(self) -> Image.Image:
         """A representative frame as a PIL image."""
-        from ..media.clips import poster
-
-        return poster(self._file())
+        return clips.poster(self._file())
 
     def frame(self, at_seconds: float = 0.0) -> Image.Image:
         """The frame shown at `at_seconds` as a PIL image; negative counts from the end."""
-        from ..media.clips import frame
-
-        return frame(
-            self._file(), at_seconds if at_seconds >= 0 else max(0.0, self.duration_seconds + at_seconds)
-        )
+        if at_seconds < 0:
+            at_seconds = max(0.0, self.duration_seconds + at_seconds)
+        return clips.frame(self._file(), at_seconds)
 
     def filmstrip(self, tiles: int = 8) -> Image.Image:
         """`tiles` frames over the whole length side by side, as a PIL image."""
-        from ..media.clips import filmstrip
-
-        return filmstrip(self._file(), tiles)
+        return clips.filmstrip(self._file(), tiles)
 
     def passport(self) -> Passport | None:
         """What made it, as `save` writes it into the file; None where only the file is known."""
         if self.request is None:
             return None
-        measured: dict[str, Any] = {}
-        with contextlib.suppress(NotAVideo):
-            measured = {
-                "seconds": round(self.duration_seconds, 3),
-                "width": self.width,
-                "height": self.height,
-            }
-        return Passport(
+        said = Passport(
             self.request,
             request_id=self.request_id,
             service="sandbox" if self.sandbox else "live",
@@ -136,15 +124,14 @@ class Clip(SuggestsNames):
             made_at=self.made_at,
             template=self.template,
             slots=self.slots,
-            **measured,
         )
+        with contextlib.suppress(NotAVideo):
+            seconds = round(self.duration_seconds, 3)
+            return replace(said, seconds=seconds, width=self.width, height=self.height)
+        return said
 
     def save(
-        self,
-        path: str | os.PathLike[str] | None = None,
-        *,
-        overwrite: bool = False,
-        passport: bool = True,
+        self, path: str | os.PathLike[str] | None = None, *, overwrite: bool = False, passport: bool = True
     ) -> Path:
         """Copies the clip's file to `path` and returns the new path. In Colab the browser downloads it too.
 
@@ -159,13 +146,13 @@ class Clip(SuggestsNames):
         """
         if not self.path.is_file():
             raise ReelbookError(f"The clip's file is no longer where it was: {self.path}.")
-        known = self.request or self.request_id
+        named = self.request or self.request_id
         said = self.passport() if passport else None
         is_same = functools.partial(_same, self.path, said)
         try:
             target = target_file(
                 path,
-                clip_file_name(self.request, self.request_id) if known else self.path.name,
+                clip_file_name(self.request, self.request_id) if named else self.path.name,
                 remedy="Choose another name, or overwrite=True to replace it",
                 overwrite=overwrite,
                 is_same=is_same,
@@ -217,18 +204,6 @@ class Clip(SuggestsNames):
                 "fetches it again, where the service still has it; that costs nothing."
             )
         return self.path
-
-    def _ipython_display_(self) -> None:
-        try:
-            self.show()
-        except NotAVideo as gone:
-            print(gone)  # noqa: T201 - what is said instead of a player, without a traceback
-
-    def _display_(self) -> Any:  # in marimo
-        try:
-            return display.panel(self)
-        except NotAVideo as gone:
-            return str(gone)
 
     def __repr__(self) -> str:
         if not self.path.exists():

@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -20,7 +20,7 @@ from ..client.transport import Transport
 from ..event_thread import EventThread, uninterrupted
 from ..executions import follow
 from ..formatting import count, dollars, terminal_line
-from ..ledger import Entry, LedgerFile, SweepRecord
+from ..ledger import LedgerFile
 from ..secret import Secret, quotable, veiled
 from . import display
 from .session import Session
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 IDENTIFY_SECONDS = 3.0
 IN_CODE: Final = ", pass it as an argument, or ask=True. connect('sandbox') needs none."
-
+OWN_SANDBOX: Final = f', to start a sandbox of your own, set {settings.BASE_URL} to "".'
 NO_LEDGER: Final = (
     "This session keeps no ledger: the ids of its clips are gone when the kernel ends, and a spending limit "
     "counts this kernel alone."
@@ -80,17 +80,16 @@ def connect(
     "auto" takes the live service where a key and an address are configured, and the local sandbox where
     neither is. "sandbox" never takes a live service: it takes the configured address if a sandbox answers
     there, such as a class's, and otherwise starts one of your own. "live" never starts one. `ask=True`
-    prompts for a missing key or address. `home` is the folder for clips, ledger and sandbox
-    (`REELBOOK_HOME`).
+    prompts for a missing key or address. In a notebook, jobs that an earlier kernel left unfinished are
+    watched again, and a line says so.
 
     With `max_spend` in USD (`REELBOOK_MAX_SPEND`), nothing is submitted that would bring the cost of this
     key's clips, reserved and uncertain amounts included, above it; a clip's final cost follows its actual
-    length and may differ a little from its estimate. From four fifths of it on, and when the balance runs
-    low, `errors.SpendingWarning` says what a submission leaves, once for each threshold. In a notebook, jobs
-    that an earlier kernel left unfinished are watched again, and a line says so.
+    length and may differ a little. From four fifths of it on, and when the balance runs low,
+    `errors.SpendingWarning` says what a submission leaves, once for each threshold.
 
-    The ledger in `home` is written before anything is paid. `ledger=None` does without one: the ids of clips
-    are lost when the kernel ends, and each card says so.
+    `home` (`REELBOOK_HOME`) is the folder for clips, sandbox and the ledger, which is written before anything
+    is paid. `ledger=None` does without one: the ids of clips are lost when the kernel ends.
 
     Raises ConfigurationError, saying what is missing, or that nothing answers where a sandbox may be meant;
     LedgerUnavailable where `home` can't be written, and SandboxError if the sandbox can't be started.
@@ -123,8 +122,7 @@ def connect(
     if key is None and address is not None and service == "sandbox":
         raise errors.ConfigurationError(
             f"A sandbox answers at the configured address ({address.source}), and your key is missing. "
-            f"Set {settings.API_KEY} as your card has it; or, to start a sandbox of your own, set "
-            f'{settings.BASE_URL} to "".'
+            f"Set {settings.API_KEY} as your card has it; or{OWN_SANDBOX}"
         )
     if key is None:
         found = f"the address ({address.source})" if address else "neither key nor address"
@@ -165,15 +163,14 @@ def configured_sandbox() -> str | None:
     """
     if (address := settings.find(settings.BASE_URL)) is None:
         return None
-    with warnings.catch_warnings():  # no key goes there yet
-        warnings.simplefilter("ignore", settings.InsecureAddress)
+    with warnings.catch_warnings(action="ignore", category=settings.InsecureAddress):  # no key goes there yet
         url = settings.checked_base_url(address.value)
     answer = _about(url)
     if answer is None and url.startswith("http://"):
         raise errors.ConfigurationError(
             f"Nothing answers at {url}, which {settings.BASE_URL} names ({address.source}), so nobody can "
             "tell whether it is your class's sandbox. Nothing was started. Look whether it runs and you are "
-            f'in its network; or, to start a sandbox of your own, set {settings.BASE_URL} to "".'
+            f"in its network; or{OWN_SANDBOX}"
         )
     return url if answer is not None and _is_sandbox(answer) else None
 
@@ -193,23 +190,23 @@ def _opened_ledger(folder: Path, service: Service, kept: str | None) -> LedgerFi
     if kept is None:
         return LedgerFile.in_memory_only(folder, NO_LEDGER)
     try:
-        ledger = LedgerFile.open(folder)
-        try:
+        with contextlib.ExitStack() as undo:
+            ledger = undo.enter_context(LedgerFile.open(folder))
             ledger.store.prove_writable()
-        except BaseException:
-            ledger.close()
-            raise
+            undo.pop_all()
+            return ledger
     except errors.LedgerUnavailable as error:
         if service == "live":
             raise
         return LedgerFile.in_memory_only(folder, f"{error} {NO_LEDGER}")
-    return ledger
 
 
 def _opened(name: _Name, reach: Callable[[], _Reached]) -> Session:
     """The session of that name, created if there is none; whatever a new one has to say is said."""
     follow()
     in_notebook = display.in_notebook()
+    # A script's own output may be read by another program.
+    out = sys.stdout if in_notebook else sys.stderr
 
     def find_or_make() -> Session:
         with _lock:
@@ -230,51 +227,37 @@ def _opened(name: _Name, reach: Callable[[], _Reached]) -> Session:
             return session
 
     # Stop ends the waiting. The session is made all the same, and the next connect() finds it.
-    session = _open(name) or uninterrupted(find_or_make, "reelbook-connect")
+    session = _open(name) or uninterrupted(find_or_make)
     notice = None
     if (resumed := _untold.pop(name, None)) is not None:
         notice = session._ledger.store.notice
         if resumed:
             clips = count(resumed, "unfinished clip")
-            print(f"Reelbook watches {clips} of an earlier kernel: see session.jobs().")  # noqa: T201 - said where the person connects
+            print(f"Reelbook watches {clips} of an earlier kernel: see session.jobs().", file=out)
         if uncertain := session._ledger.uncertain_entries():
-            # A script's own output may be read by another program.
-            print(_unanswered(uncertain, in_notebook), file=sys.stdout if in_notebook else sys.stderr)
+            cost = dollars(sum(each.estimated_cost_usd for each in uncertain))
+            how = "session.reconcile()" if in_notebook else "reelbook jobs resume --find-out"
+            many = count(len(uncertain), "submission")
+            print(f"{many} never got an answer (up to {cost}): {how} finds out what was bought.", file=out)
         for sweep in session._ledger.sweeps.interrupted():
-            print(_interrupted(sweep), file=sys.stdout if in_notebook else sys.stderr)
+            opens = f"rb.Sweep.open(session, {sweep.id!r})"
+            left = f"{sweep.counts[states.PLANNED]} of {sum(sweep.counts.values())} clips"
+            print(
+                f"The kernel ended with {left} of the sweep “{terminal_line(sweep.name, 40)}” unsent: "
+                f"{opens}.plan() says what the rest costs, and {opens}.resume() sends it.",
+                file=out,
+            )
     for said in filter(None, (notice, session.facts.trouble)):
         warnings.warn_explicit(said, errors.LedgerTrouble, **caller()._asdict())
     return session
 
 
-def _unanswered(entries: Sequence[Entry], in_notebook: bool) -> str:
-    one, cost = len(entries) == 1, dollars(sum(each.estimated_cost_usd for each in entries))
-    how = "session.reconcile()" if in_notebook else "reelbook jobs resume --find-out"
-    return (
-        f"{count(len(entries), 'submission')} {'was' if one else 'were'} never answered (up to {cost}): "
-        f"{how} finds out {'whether it was' if one else 'which were'} bought."
-    )
-
-
-def _interrupted(sweep: SweepRecord) -> str:
-    unsent, opens = sweep.counts[states.PLANNED], f"rb.Sweep.open(session, {sweep.id!r})"
-    were, they, them = ("was", "it costs", "it") if unsent == 1 else ("were", "they cost", "them")
-    return (
-        f"The kernel ended before {count(unsent, 'clip')} of {sum(sweep.counts.values())} in the sweep "
-        f"“{terminal_line(sweep.name, 40)}” {were} sent: {opens}.plan() says what {they}, "
-        f"and {opens}.resume() sends {them}."
-    )
-
-
 def _open(name: _Name) -> Session | None:
     """The open session of that name, or one that has since taken this key in place of its first."""
-    changed = [
-        session
-        for each, session in list(_sessions.items())
-        if each._replace(key=session.keys.fingerprint) == name
-    ]
-    found = [_sessions.get(name), *changed]
-    return next((each for each in found if each is not None and not each.closed), None)
+    for each, session in list(_sessions.items()):
+        if name in (each, each._replace(key=session.keys.fingerprint)) and not session.closed:
+            return session
+    return None
 
 
 def _is_sandbox(about: Mapping[str, Any]) -> bool:
@@ -282,10 +265,7 @@ def _is_sandbox(about: Mapping[str, Any]) -> bool:
 
 
 def _about(url: str) -> dict[str, Any] | None:
-    """What the service at `url` says about itself: a sandbox or a class's room; empty for any other service.
-
-    It is asked without the key. None where nothing answers.
-    """
+    """What a sandbox or a room at `url` says about itself; {} of any other, None where nothing answers."""
     try:
         status, about = ask_once(url, Secret(""), "GET", "/_sandbox/about", seconds=IDENTIFY_SECONDS)
     except (errors.ServiceUnreachable, TimeoutError):

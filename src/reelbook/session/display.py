@@ -1,4 +1,4 @@
-"""How a Job or a Clip displays itself: a registry that the widgets fill, loaded on first display."""
+"""How a job, a batch or a clip displays itself: a registry that the widgets fill, loaded on first display."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
+from ..errors import NotAVideo
 from ..executions import kernel_shell
 
 # By name: the widgets are on a floor above, and a script that shows nothing never loads them.
@@ -27,6 +28,22 @@ def show(thing: Any) -> None:
     from IPython.display import display
 
     display(panel(thing))  # type: ignore[no-untyped-call]  # IPython 9 leaves it untyped
+
+
+class Shown:
+    """Shows itself at the end of a cell; a clip whose file is gone says so, without a traceback."""
+
+    def _ipython_display_(self) -> None:
+        try:
+            show(self)
+        except NotAVideo as gone:
+            print(gone)  # noqa: T201 - said instead of a player
+
+    def _display_(self) -> Any:  # in marimo
+        try:
+            return panel(self)
+        except NotAVideo as gone:
+            return str(gone)
 
 
 def panel(thing: Any) -> Any:

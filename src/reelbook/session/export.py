@@ -8,7 +8,7 @@ import time
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from ..atomic_files import atomic_write
 from ..errors import InvalidInput, ReelbookError
@@ -17,22 +17,6 @@ from ..requests import options
 from .clip import clip_file_name, numbered, target_file
 from .job import Job
 from .session import Session
-
-FIELDS: Final = (
-    "file",
-    "request_id",
-    "state",
-    "mode",
-    "prompt",
-    *options(),
-    "cost_usd",
-    "submitted_at",
-    "experiment",
-    "picked",
-    "tags",
-    "note",
-    "sandbox",
-)
 
 
 class Exported(NamedTuple):
@@ -55,7 +39,7 @@ def export(jobs: Sequence[Job], path: str | os.PathLike[str] | None = None) -> E
     try:
         records, files = _listed(jobs)
         with atomic_write(target) as part, zipfile.ZipFile(part, "w") as archive:
-            archive.writestr("settings.csv", csv_table(FIELDS, (record.values() for record in records)))
+            archive.writestr("settings.csv", csv_table([*records[0]], (each.values() for each in records)))
             archive.writestr("settings.json", json.dumps(records, ensure_ascii=False, indent=2))
             for name, file in files.items():
                 archive.write(file, name)
@@ -79,18 +63,17 @@ def _listed(jobs: Sequence[Job]) -> tuple[list[dict[str, Any]], dict[str, Path]]
 
 
 def _record(job: Job, file: str) -> dict[str, Any]:
-    request, view = job.request, job.view()
-    values = (
-        file,
-        job.request_id,
-        job.state,
-        *(request and getattr(request, name) for name in ("mode", "prompt", *options())),
-        view.cost_usd,
-        job.submitted_at.isoformat(timespec="seconds"),
-        job.experiment,
-        job.picked,
-        list(job.tags),
-        job.note,
-        Session.of(job).service == "sandbox",
-    )
-    return dict(zip(FIELDS, values, strict=True))
+    asked = ("mode", "prompt", *options())
+    return {
+        "file": file,
+        "request_id": job.request_id,
+        "state": job.state,
+        **{name: job.request and getattr(job.request, name) for name in asked},
+        "cost_usd": job.view().cost_usd,
+        "submitted_at": job.submitted_at.isoformat(timespec="seconds"),
+        "experiment": job.experiment,
+        "picked": job.picked,
+        "tags": list(job.tags),
+        "note": job.note,
+        "sandbox": Session.of(job).service == "sandbox",
+    }

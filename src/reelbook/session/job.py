@@ -19,7 +19,7 @@ from .. import errors, states, wire
 from ..account.limits import Caller, SpendWarner
 from ..client.watch import job_failed
 from ..event_thread import Future, until_done
-from ..formatting import terminal_line
+from ..formatting import local, terminal_line
 from ..ledger import EarlierRun, Entry, Funds, Submission
 from ..ledger.search import EVERYTHING, Filter, Sort
 from ..listeners import Listeners, call_beside
@@ -85,16 +85,7 @@ class JobView:
         return states.charge_of(self.state, cost_known=self.cost_usd is not None, abandoned=self.given_up)
 
 
-_EARLIER: Final = {
-    "id": "from an earlier run of this cell",
-    "text": "from an earlier run of this cell, recognised by its text",
-    "pool": "from an earlier run of this cell, or of another that shares its pool of threads",
-    "label": "from an earlier submission with this label",
-    "sweep": "from an earlier run of this sweep",
-}
-
-
-class Job(SuggestsNames):
+class Job(display.Shown, SuggestsNames):
     """One submitted clip. `await job` or `job.result()` returns the Clip; in a notebook it shows a live card.
 
         clip = await job                # in a cell
@@ -167,8 +158,7 @@ class Job(SuggestsNames):
     @property
     def submitted_at(self) -> datetime:
         """When it was submitted, by this machine's clock and in its time zone."""
-        ago = self._thread.now() - self._life.known.began_at
-        return datetime.fromtimestamp(time.time() - ago).astimezone()
+        return local(time.time() - self._thread.now() + self._life.known.began_at)
 
     @property
     def picked(self) -> bool:
@@ -199,6 +189,7 @@ class Job(SuggestsNames):
         """All that a card shows, as of now."""
         known, now = self._life.known, self._thread.now()
         ended_at, waits = known.ended_at, self._life.services.seconds_until_request()
+        needs_request = known.state == states.SENDING or (known.watched and ended_at is None)
 
         def seconds_until(at: float | None) -> float | None:
             return None if at is None else max(at - now, waits or 0.0)
@@ -212,9 +203,7 @@ class Job(SuggestsNames):
             took_seconds=None if ended_at is None else max(0.0, ended_at - known.began_at),
             asked_seconds_ago=None if known.asked_at is None else max(0.0, now - known.asked_at),
             next_ask_in_seconds=seconds_until(known.next_ask_at),
-            waiting_seconds=waits
-            if known.state == states.SENDING or (known.watched and ended_at is None)
-            else None,
+            waiting_seconds=waits if needs_request else None,
             estimated_cost_usd=known.estimated_cost_usd,
             cost_usd=known.cost_usd,
             balance_before_usd=known.balance_before_usd,
@@ -256,10 +245,9 @@ class Job(SuggestsNames):
         self._thread.run(self._life.watch)
 
     def cancel(self) -> bool:
-        """Takes the job back if it hasn't been sent yet.
+        """Takes the job back if it hasn't been sent yet. Returns False if it has: it goes on and is billed.
 
-        Returns False if it has: then it goes on and is billed. In a class's room a job that waits in the
-        queue hasn't been sent yet; the room is asked, and waited for.
+        In a class's room a job that waits in the queue hasn't been sent; the room is asked, and waited for.
         """
         if self._life.known.ahead is not None:
             return self._thread.call(self._life.take_back())
@@ -268,18 +256,14 @@ class Job(SuggestsNames):
     def mark(
         self, *, picked: bool | None = None, note: str | None = None, tags: Iterable[str] | None = None
     ) -> None:
-        """Picks it (`picked=False` takes that back), sets its note or all its tags. The ledger keeps them.
-
-        What isn't given stays as it is.
-        """
+        """Picks it (`picked=False` takes that back), sets its note or all its tags, and leaves the rest."""
         tags = None if tags is None else tuple(tags)
         self._thread.run(functools.partial(self._life.mark, picked=picked, note=note, tags=tags))
 
     def delete_clip(self) -> None:
-        """Deletes the clip's file; the record, its marks and its cost stay.
+        """Deletes the clip's file, or raises OSError; the record, its marks and its cost stay.
 
-        `watch()` fetches it again as long as its link at the service works. Raises OSError where the file
-        can't be deleted.
+        `watch()` fetches it again as long as its link at the service works.
         """
         self._thread.run(self._life.delete_clip)
 
@@ -302,21 +286,16 @@ class Job(SuggestsNames):
 
         self._life.outcome.add_done_callback(tell)
 
-    def _ipython_display_(self) -> None:
-        display.show(self)
-
-    def _display_(self) -> Any:  # in marimo
-        return display.panel(self)
-
     def __repr__(self) -> str:
         words = "nothing is known of it yet" if self.status is None else "a job taken up by its id"
-        if (prompt := self.prompt) is not None:
-            words = f"“{prompt if len(prompt) <= 40 else prompt[:39] + '…'}”"
+        if self.prompt is not None:
+            words = f"“{terminal_line(self.prompt, 40)}”"
         if self.request is not None:
-            words = f"{words}, {self.request.duration_seconds} s"
-        earlier = "" if self.earlier_run is None else f", {_EARLIER[self.earlier_run.known_by]}"
+            words += f", {self.request.duration_seconds} s"
+        if self.earlier_run is not None:
+            words += f", from an earlier run, known by its {self.earlier_run.known_by}"
         no_id = "(no id)" if states.state(self.state).final else "(no id yet)"
-        return terminal_line(f"<Job {self.request_id or no_id} {self.state}: {words}{earlier}>")
+        return terminal_line(f"<Job {self.request_id or no_id} {self.state}: {words}>")
 
     def _changed(self) -> None:
         self._listeners.tell(self)
@@ -335,11 +314,18 @@ class Job(SuggestsNames):
 
 
 def _settled(outcome: Future[Clip]) -> Clip:
-    error = outcome.exception()
-    if error is None:
-        return outcome.result()
-    # A copy: raising the same error again would make its traceback longer each time.
-    raise copy.copy(error)
+    if (error := outcome.exception()) is not None:
+        raise copy.copy(error)  # the same one, raised again, would have a longer traceback each time
+    return outcome.result()
+
+
+# What becomes of a job when its session is closed.
+_NOT_SENT: Final = " before this was sent. Nothing was paid. The next session's resume(unsent=True) sends it."
+_UNANSWERED: Final = (
+    " before the service answered. It may be making this clip, and may bill it. The next session's "
+    "reconcile() finds out."
+)
+_GOES_ON: Final = ". The job goes on at the service and is billed; the next session's resume() takes it up."
 
 
 @dataclass(eq=False)
@@ -424,8 +410,7 @@ class JobRegistry(JobServices):
         for job in self:
             if job.request_id == request_id:
                 return _watched(job)
-        entry = self.ledger.by_request_id(request_id)
-        if entry is not None:
+        if (entry := self.ledger.by_request_id(request_id)) is not None:
             return self.of(entry, watch=True)
         known = JobSnapshot(self.thread.now(), state=wire.PENDING, request_id=request_id)
         job = self._new(JobLifecycle(self, None, known))
@@ -458,20 +443,16 @@ class JobRegistry(JobServices):
         return next((life.request_id for life in asked if life.request_id is not None), None)
 
     def close(self) -> int:
-        """Tells those who still wait that nothing watches their jobs any more.
-
-        Returns how many were unsent.
-        """
+        """Tells those who still wait that nothing watches their jobs now. Returns how many were unsent."""
         unsent = 0
         for life in [each for each in self.own if not each.outcome.done()]:
             # Not one whose first attempt wasn't answered: it may have been bought.
             asked = life.request_id is None and not life.known.unanswered
             entry = self.ledger.get(life.entry_id) if asked and life.entry_id is not None else None
+            left = _UNANSWERED if life.request_id is None else _GOES_ON
             if entry is not None and entry.state == states.INTENDED:
                 unsent += 1
                 left = _NOT_SENT
-            else:
-                left = _UNANSWERED if life.request_id is None else _GOES_ON
             error = errors.SessionClosed(f"The session was closed{left}")
             life.settle(error=error)
             life.learn(watched=False, next_ask_at=None, known_at=None, error=error)
@@ -542,15 +523,6 @@ class JobRegistry(JobServices):
         )
 
 
-# What becomes of a job when its session is closed.
-_NOT_SENT: Final = " before this was sent. Nothing was paid. The next session's resume(unsent=True) sends it."
-_UNANSWERED: Final = (
-    " before the service answered. It may be making this clip, and may bill it. The next session's "
-    "reconcile() finds out."
-)
-_GOES_ON: Final = ". The job goes on at the service and is billed; the next session's resume() takes it up."
-
-
 def _watched(job: Job) -> Job:
     """The job, watched again if its watch ended too early."""
     if job._life.known.open and not job.running:
@@ -559,7 +531,6 @@ def _watched(job: Job) -> Job:
 
 
 def _error(entry: Entry, clip: Clip | None) -> errors.ReelbookError | None:
-    """Why there is no clip, as it was recorded."""
     said = entry.error or ""
     if entry.abandoned_at is not None:
         return errors.NotFound(said, answer=errors.Answer(404))

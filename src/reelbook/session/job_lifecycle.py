@@ -188,12 +188,10 @@ class JobLifecycle(SubmissionRecord):
 
     @property
     def request_id(self) -> str | None:
-        """The service's id; None until it has answered."""
         return self.known.request_id
 
     @property
     def running(self) -> bool:
-        """Whether it is being sent, watched or fetched."""
         return self.known.watched and not self.outcome.done()
 
     @property
@@ -235,10 +233,7 @@ class JobLifecycle(SubmissionRecord):
             self.learn(watched=False, next_ask_at=None, known_at=None)
 
     def cancel(self, reason: str = TAKEN_BACK, *, later: bool = False) -> bool:
-        """Takes it back if it wasn't sent.
-
-        Otherwise returns False; with `later`, takes it back once that can't cost money.
-        """
+        """Takes it back and returns True if it wasn't sent; with `later` also once that can't cost money."""
         if self.known.state != states.SENDING or self._task is None:
             return False
         if not self.quiet.is_set():
@@ -435,10 +430,7 @@ class JobLifecycle(SubmissionRecord):
         self.changed()
 
     async def _send(self) -> Accepted:
-        """Sends it and returns the answer.
-
-        An unforeseen error becomes one of ours: a paid request always gets a verdict.
-        """
+        """Sends it. An unforeseen error becomes one of ours: a paid request always gets a verdict."""
         try:
             await self.services.connection.reach()
             while True:
@@ -475,7 +467,6 @@ class JobLifecycle(SubmissionRecord):
         return _required(self.services.ledger.get(_required(self.entry_id))).repeat_key
 
     def sending(self) -> None:
-        """An attempt is about to be sent."""
         self._raise_if_cancelled()
         if not self.services.ledger.sending(_required(self.entry_id)):
             raise errors.SubmissionCancelled(TAKEN_BACK)
@@ -697,6 +688,6 @@ def _now() -> float:
 
 
 def _required(value: T | None) -> T:
-    """What every job has by then: its request and entry where it is submitted here, its id once accepted."""
+    """Request and entry, which a job has that is submitted here, or the id, once it is accepted."""
     assert value is not None
     return value

@@ -59,7 +59,7 @@ def join(
 
 
 class _Kept:
-    """The file in which a home keeps the key of one name at one address."""
+    """The file in which a home keeps the key of one name at one address, readable only by its owner."""
 
     def __init__(self, home: Path, url: str, name: str) -> None:
         digest = hashlib.sha256(f"{url}\n{' '.join(name.split()).casefold()}".encode()).hexdigest()
@@ -73,10 +73,7 @@ class _Kept:
         return None
 
     def token(self) -> Secret:
-        """Proves that the same person asks again, as an answer may be lost.
-
-        Written before it is used; raises OSError.
-        """
+        """Proves that the same person asks again, as an answer may be lost; written before it is used."""
         known = self._known()
         if "token" not in known:
             known["token"] = secrets.token_urlsafe(24)
@@ -84,7 +81,6 @@ class _Kept:
         return Secret(known["token"])
 
     def keep(self, code: str, key: Secret) -> None:
-        """Keeps the key. Raises OSError."""
         self._write({**self._known(), "api_key": key.reveal(), "code": _digest(code)})
 
     def _known(self) -> dict[str, Any]:
@@ -95,7 +91,6 @@ class _Kept:
         return known if isinstance(known, dict) else {}
 
     def _write(self, known: dict[str, Any]) -> None:
-        """Writes the file, readable only by its owner."""
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_whole(self._path, json.dumps(known).encode())
 

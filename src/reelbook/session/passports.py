@@ -162,10 +162,9 @@ def passport(file: str | os.PathLike[str], clip: str | None = None) -> Passport:
 
 
 def passports(file: BinaryIO, name: str) -> Iterator[tuple[str, Passport]]:
-    """Yields the passports in an open file: one or none for an MP4 or a JSON, those inside for a zip.
+    """Yields the passports in an open MP4, JSON or zip, each with the name of its clip or JSON.
 
-    Each comes with the name of its clip or JSON. Raises NotAVideo for a damaged MP4, NoPassport for a damaged
-    JSON or zip.
+    Raises NotAVideo for a damaged MP4, NoPassport for a damaged zip.
     """
     start = file.read(4)
     file.seek(0)
@@ -188,10 +187,7 @@ def of_notes(said: boxes.Notes) -> Passport | None:
 
 
 def write(source: Path, target: Path, said: Passport) -> bool:
-    """Copies a clip with its passport in it.
-
-    False where the file is sealed (C2PA) and that would break the seal. Raises NotAVideo and OSError.
-    """
+    """Copies a clip with its passport in it, but a sealed file (C2PA) as it is, and returns False then."""
     text = json.dumps(said.record())
     tags = {boxes.TITLE: said.request.prompt[:80], boxes.COMMENT: said.parameters(), boxes.SYNOPSIS: text}
     if said._utc is not None:
@@ -245,10 +241,7 @@ def _of_text(text: str | bytes) -> Passport | None:
 
 
 def _request(record: Mapping[str, Any]) -> JobRequest:
-    """The request of a record that anybody may have changed, checked like a typed one.
-
-    Raises InvalidInput.
-    """
+    """The request of a record that anybody may have changed, checked like a typed one."""
     named = {name: record[name] for name in ("prompt", *options(record["mode"])) if name in record}
     return JobRequest(record["mode"], **named)
 

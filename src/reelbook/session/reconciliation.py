@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from ..account.reconcile import Answer, Finding
 from ..errors import ReelbookError, SubmissionUncertain
@@ -12,9 +11,6 @@ from ..formatting import count
 from ..ledger import Entry
 from ..states import LOST, NOT_ACCEPTED
 from .job import Job
-
-_MARK: Final = {"accepted": "Accepted.", "not accepted": "Not accepted.", "can't tell": "Can't tell."}
-_STATE: Final[dict[Answer, str]] = {"accepted": LOST, "not accepted": NOT_ACCEPTED}
 
 
 @dataclass(frozen=True)
@@ -35,7 +31,7 @@ class Verdict:
     if_alone: Answer = "can't tell"
 
     def __str__(self) -> str:
-        return " ".join([_MARK[self.answer], *self.reasons, self.advice])
+        return " ".join([f"{self.answer.capitalize()}.", *self.reasons, self.advice])
 
     __repr__ = __str__
 
@@ -67,18 +63,16 @@ class Reconciliation:
 
 def tell_jobs(findings: Sequence[Finding], job_of: Callable[[Entry], Job]) -> Reconciliation:
     """Turns the findings into verdicts, and tells each job and whoever waits for it its own."""
-    return Reconciliation(tuple(_verdict(each, job_of(each.entry)) for each in findings))
-
-
-def _verdict(finding: Finding, job: Job) -> Verdict:
-    verdict = Verdict(job, finding.answer, finding.reasons, finding.advice, finding.if_alone)
-    if finding.entry.request_id is not None:
-        job._life.found(finding.entry.request_id)
-        return verdict
-    error = (
-        ReelbookError(str(verdict))
-        if finding.answer == "not accepted"
-        else SubmissionUncertain(str(verdict), estimated_cost_usd=finding.entry.estimated_cost_usd)
-    )
-    job._life.found_out(_STATE.get(finding.answer, job.state), error)
-    return verdict
+    verdicts = []
+    for each in findings:
+        job = job_of(each.entry)
+        verdicts.append(Verdict(job, each.answer, each.reasons, each.advice, each.if_alone))
+        said = str(verdicts[-1])
+        if each.entry.request_id is not None:
+            job._life.found(each.entry.request_id)
+        elif each.answer == "not accepted":
+            job._life.found_out(NOT_ACCEPTED, ReelbookError(said))
+        else:
+            error = SubmissionUncertain(said, estimated_cost_usd=each.entry.estimated_cost_usd)
+            job._life.found_out(LOST if each.answer == "accepted" else job.state, error)
+    return Reconciliation(tuple(verdicts))

@@ -33,13 +33,10 @@ _IMAGE_NOTE: Final = "# image: the picture that it starts from, as a path or a P
 
 def request_code(request: JobRequest, kind: CodeKind = "cell") -> str:
     """The code that submits `request`. Running it buys a clip, and the code says so. Raises InvalidInput."""
-    if kind == "cell":
-        return _cell(request)
-    if kind == "script":
-        return _script(request)
-    if kind == "curl":
-        return _curl(request)
-    raise InvalidInput('Code is there as "cell", "script" or "curl".')
+    writers = {"cell": _cell, "script": _script, "curl": _curl}
+    if kind not in writers:
+        raise InvalidInput('Code is there as "cell", "script" or "curl".')
+    return writers[kind](request)
 
 
 def script(clips: int, cost_usd: float, body: list[str], before: str = "") -> str:
@@ -100,10 +97,8 @@ def _curl(request: JobRequest) -> str:
         given = [f"--form-string {shlex.quote(f'{name}={value}')}" for name, value in arguments.items()]
         given.append("--form image=@picture.png")
     else:
-        path, given = wire.TEXT_TO_VIDEO, [
-            "--header 'Content-Type: application/json'",
-            f"--data-raw {shlex.quote(json.dumps(arguments, ensure_ascii=False))}",
-        ]  # fmt: skip
+        path, body = wire.TEXT_TO_VIDEO, json.dumps(arguments, ensure_ascii=False)
+        given = ["--header 'Content-Type: application/json'", f"--data-raw {shlex.quote(body)}"]
     lines = [
         f"printf 'Authorization: Bearer %s' \"${settings.API_KEY}\" |",
         "  curl --header @-",

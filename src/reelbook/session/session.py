@@ -69,14 +69,14 @@ LOCKED_SECONDS: Final = 0.1
 class Session(Tooling, SuggestsNames):
     """A connection to the service, made by `reelbook.connect()`. What it does, in the order of work:
 
-    Connect. `service` says whether it is the local "sandbox" or a "live" service, `base_url` where it is, and
-    `facts` has the balance and the requests left, as far as they are known without asking:
+    Connect. `service` is the local "sandbox" or a "live" one, `base_url` its address, and `facts` has what is
+    known without asking, such as `facts.requests_left`:
 
         session = rb.connect("sandbox")
         print(session.service, session.balance().balance_usd, session.facts.requests_left)
 
-    Ask for a clip. You get a `Job` at once, no cell is blocked, and a cell that runs again doesn't pay again.
-    `submit` takes the same as a `JobRequest`:
+    Ask for a clip. A `Job` comes at once, and a cell that runs again doesn't pay again; `submit` takes the
+    same as a `JobRequest`:
 
         job = session.text_to_video("a red fox runs through snow", duration_seconds=3, seed=7)
         clip = await job  # job.result() in code that can't await
@@ -84,34 +84,29 @@ class Session(Tooling, SuggestsNames):
 
     Ask for many, as one `Batch`, in an experiment that gives them a name. `map` returns clips in order:
 
-        with session.experiment("fog") as fog:
+        with session.experiment("fog"):
             batch = session.submit_many(["a lantern in fog", "a ship in fog"], duration_seconds=2)
         async for job in batch:
             print(job.clip or job.error)
-        for clip in session.map(["a kite", "a balloon"], duration_seconds=1):
-            print(clip.path)
+        clips = list(session.map(["a kite", "a balloon"], duration_seconds=1))
 
-    Track the money, by this machine's ledger (`spending`, `receipt`) and by the service (`usage`, or day by
-    day `usage_history`):
+    Track the money, by this machine's ledger and by the service (`usage`, `usage_history`):
 
-        print(session.spending())
+        print(session.spending(), session.usage(days=7).total_cost_usd)
         session.receipt("fog").to_csv("fog.csv")
-        print(session.usage(days=7).total_cost_usd)
 
-    Find clips again, also those of earlier kernels. `running` are the jobs in progress, `job` takes one up,
-    and `pick` records which clips you chose:
+    Find clips of any kernel again. `running` are the jobs in progress, `job` takes one up, `pick` chooses:
 
         foxes = session.jobs(text="fox", state="completed")
         job = session.job(foxes[0].request_id)
         print(session.prompts(), session.experiments(), session.tags(), session.picks(), session.sweeps())
 
-    After a crash, take up what a kernel left behind, and find out about answers that were lost.
-    `facts.trouble` says if the ledger can't be written:
+    After a crash, take up what a kernel left behind, and find out about answers that were lost:
 
         session.resume()
         print(session.reconcile())
 
-    Manage the keys. A secret is shown once, by `reveal()`. `keys.rotate` replaces the key in use:
+    Manage the keys. A secret is shown once, by `reveal()`; `keys.rotate` replaces the key in use:
 
         key = session.keys.create("colab", rate_limit=20)
         session.keys.revoke(key.key_id)
@@ -121,10 +116,9 @@ class Session(Tooling, SuggestsNames):
         print([tool.name for tool in session.tools()])
         result = await session.call_tool("get_balance")
 
-    `subscribe` reports every change, and `Session.of(job)` is the session of a job. On the sandbox, `sandbox`
-    has its controls. `close()` ends the session, jobs go on at the service; after that `closed` is True and
-    methods raise `SessionClosed`. Each method says what else it raises. `with rb.connect() as session:` waits
-    at its end until everything submitted has been sent.
+    `subscribe` reports every change, `Session.of(job)` is a job's session, `sandbox` controls the sandbox.
+    `close()` ends the session, while jobs go on at the service; then `closed` is True, and methods raise
+    `SessionClosed`. `with rb.connect() as session:` waits at its end until everything has been sent.
     """
 
     _ledger: Ledger
@@ -137,20 +131,19 @@ class Session(Tooling, SuggestsNames):
         *,
         service: Service,
         home: Path,
-        sandbox: Sandbox | None = None,
-        max_spend_usd: float | None = None,
-        ledger: LedgerFile | None = None,
-        offers: Collection[str] = (),
+        sandbox: Sandbox | None,
+        max_spend_usd: float | None,
+        ledger: LedgerFile,
+        offers: Collection[str],
     ) -> None:
-        file = ledger or LedgerFile.open(home)  # before a thread is started
         self.service = service
         self.home = home
         self._listeners: Listeners[[Job | None]] = Listeners()
         self._thread = EventThread()
         # The home's own sandbox changes its address, and is the same service all the same.
         name = "sandbox" if sandbox else base_url
-        self._ledger = file.ledger(name, key, max_spend_usd=max_spend_usd)
-        file.store.on_trouble(self._ledger_changed)
+        self._ledger = ledger.ledger(name, key, max_spend_usd=max_spend_usd)
+        ledger.store.on_trouble(self._ledger_changed)
         self._connection = Connection(
             key,
             base_url,
@@ -263,16 +256,15 @@ class Session(Tooling, SuggestsNames):
         service's answer is in the job.
 
         A cell that runs again and asks for the same gets the job of its earlier run back and pays nothing;
-        `again=True` buys a new clip. Tasks and threads that a cell starts belong to it; work that it hands to
-        a pool which is still busy with an earlier cell's counts as that cell's, unless `once` labels it. A
-        cell is recognised by its notebook and its id; where a front end gives no lasting id, by its text.
-        Within one run, and in scripts, nothing is merged, unless an equal submission had the same label in
-        `once`.
+        `again=True` buys a new clip. A cell is recognised by its notebook and its id, or else by its text,
+        and tasks and threads that it starts belong to it; work for a pool that is still busy with an earlier
+        cell's counts as that cell's, unless `once` labels it. Within one run, and in scripts, nothing is
+        merged, unless an equal submission had the same label in `once`.
 
         `retry_uncertain=True` sends the request again after a 5xx, a lost answer, a reset or a timeout, as
-        the interface (Errors) advises. It is off because the service has no idempotency key: an attempt that
-        wasn't answered may have been accepted, so **each repetition may buy a second clip**. The ledger keeps
-        such an attempt as uncertain and counts it, and a spending limit ends the repetitions.
+        the interface (Errors) advises. It is off because the service has no idempotency key: **each
+        repetition may buy a second clip**. The ledger keeps and counts an unanswered attempt as uncertain,
+        and a spending limit ends the repetitions.
 
         Raises InvalidInput and SpendLimitReached before anything is sent.
         """
@@ -327,8 +319,7 @@ class Session(Tooling, SuggestsNames):
         `once`, equal requests are one job. `experiment` groups them under a name.
 
         Raises InvalidInput, saying which request it is, and SpendLimitReached where all together would exceed
-        the limit: then nothing was recorded or sent. (Of single calls within `asyncio.gather`, those before a
-        wrong one are already bought.)
+        the limit: then nothing was recorded or sent.
         """
         self._thread.refuse_closed()
         wanted = checked(requests, options)
@@ -370,10 +361,10 @@ class Session(Tooling, SuggestsNames):
         """Takes up every unfinished job that a kernel left behind, and returns them.
 
         Jobs that another living kernel watches are left to it. One that the service said it doesn't know is
-        asked about a few more times, for a week. A submission that was never answered isn't among them: it
-        stays uncertain. Nothing is bought, unless `unsent`: then whatever a kernel or a script had submitted
-        but not sent when it ended is sent now, once, and paid, except requests that were repeated since, and
-        images that `REELBOOK_HOME/images` no longer has. Raises SpendLimitReached, and then nothing is sent.
+        asked about a few more times, for a week; a submission that was never answered stays uncertain.
+        Nothing is bought, unless `unsent`: then what a kernel or a script submitted and didn't send is sent
+        now, once, and paid, except requests that were repeated since, and images that aren't kept any more.
+        Raises SpendLimitReached, and then nothing is sent.
         """
         jobs = self._thread.run(self._jobs.resume)
         if unsent:
@@ -400,16 +391,15 @@ class Session(Tooling, SuggestsNames):
     def subscribe(self, callback: Callable[[Job | None], None]) -> Callable[[], None]:
         """Calls `callback` on the session's thread with a job that changed, or with None when `facts` did.
 
-        Returns a function that ends that. The callback must not wait for the session.
+        It must not wait for the session. Returns a function that ends that.
         """
         return self._listeners.subscribe(callback)
 
     def close(self) -> None:
         """Ends the session's thread and connections. Jobs go on at the service; the sandbox stays.
 
-        A submission in flight gets 5 s for its answer, so that its id is known to the next session. Jobs that
-        haven't been sent stay unsent: `resume(unsent=True)` of the next session sends them. The end of `with
-        reelbook.connect() as session:` waits until everything submitted in it was sent and answered.
+        A submission in flight gets 5 s for its answer. Jobs that haven't been sent stay unsent, until the
+        next session's `resume(unsent=True)`; the end of a `with` waits until everything is answered.
         """
         self._thread.close()
 
@@ -521,8 +511,7 @@ class Session(Tooling, SuggestsNames):
 
             session.prompts("fox")
 
-        Every word of `text` must begin a word of the prompt, or of a note on its clip. Only the ledger is
-        asked. Raises SessionClosed.
+        Every word of `text` must begin a word of the prompt, or of a note on its clip.
         """
         return tuple(self._ledger.prompts(text, limit))
 
@@ -552,8 +541,6 @@ class Session(Tooling, SuggestsNames):
 
     def picks(self, *, since: datetime | float | None = None) -> tuple[Job, ...]:
         """The picked jobs in the order of picking, those of earlier kernels included.
-
-            [(job.prompt, job.note) for job in session.picks()]
 
         `since` is a time of the picking: a datetime, or epoch seconds.
         """
@@ -607,10 +594,7 @@ class Session(Tooling, SuggestsNames):
         return self._call(lambda _: self._balance.usage(days))
 
     def usage_history(self, days: int = 30, *, most_requests: int | None = None) -> UsageHistory:
-        """What was used day by day in the last `days` days, found with at most `most_requests`.
-
-        Doesn't wait.
-        """
+        """What was used day by day in the last `days` days, by at most `most_requests`; doesn't wait."""
         checked_days(days)
         return UsageHistory(self._connection, self._ledger, self._balance, self._thread, days, most_requests)
 
@@ -618,9 +602,9 @@ class Session(Tooling, SuggestsNames):
         """Finds out what became of submissions whose answer was lost, and waits for it.
 
         Compares balance and usage, asked for now, with what was known before; what is certain is kept, the
-        rest says what to do. Others may use the account: `alone=True` says that only this key, from this
-        home, has used it since then. On a live service nothing is certain without that, and "not accepted"
-        takes hours. A class's room knows for certain which jobs are yours, and those that it has go on.
+        rest says what to do. `alone=True` says that only this key, from this home, has used the account since
+        then: without that nothing is certain on a live service, and "not accepted" takes hours. A class's
+        room knows for certain which jobs are yours, and those that it has go on.
         """
         return self._thread.call(self._reconciled(alone=alone))
 
@@ -661,7 +645,6 @@ class Session(Tooling, SuggestsNames):
         return self._thread.submit(self._balance.refresh())
 
     def _reconciling(self, *, alone: bool = False) -> Future[Reconciliation]:
-        """As `reconcile`, without waiting."""
         return self._thread.submit(self._reconciled(alone=alone))
 
     async def _reconciled(self, *, alone: bool) -> Reconciliation:
@@ -751,7 +734,6 @@ class Experiment:
 
 
 def epoch(moment: datetime | float | None) -> float | None:
-    """A time as epoch seconds."""
     return moment.timestamp() if isinstance(moment, datetime) else moment
 
 

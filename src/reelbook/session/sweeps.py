@@ -87,10 +87,7 @@ class SweepControl:
         return held
 
     def buy(self, request: JobRequest, sweep: int, number: int, *, seen: Job | None, **kept: Any) -> Job:
-        """Submits a cell that was `seen` with that job, or returns the job that it has by now.
-
-        `kept` is what else a `Submission` keeps.
-        """
+        """Submits a cell that was `seen` with that job, or returns the job that it has by now."""
         entry = None
         if seen is not None and seen.entry_id is not None:
             entry = self._ledger.get(seen.entry_id)
@@ -103,10 +100,7 @@ class SweepControl:
         return job
 
     def refresh(self, job: Job) -> bool:
-        """Takes over what another kernel has learnt of a job.
-
-        Returns whether that one still looks after it.
-        """
+        """Takes over what another kernel learnt of a job. Returns whether that one still looks after it."""
         over = job.running or job.clip is not None or states.state(job.state).missing
         entry = None if over or job.entry_id is None else self._ledger.get(job.entry_id)
         if entry is None or self._ledger.is_own(entry):

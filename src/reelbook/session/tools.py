@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 from concurrent.futures import CancelledError
 from pathlib import Path
@@ -53,10 +52,7 @@ class ToolRun:
         return self._future.done()
 
     def result(self, timeout: float | None = None) -> ToolResult:
-        """Waits for the result and returns it, for code that can't await.
-
-        Raises WaitTimeout, and as `ToolServer.call`.
-        """
+        """Waits for the result, for code that can't await. Raises WaitTimeout, and as `ToolServer.call`."""
         self._thread.refuse_own_thread()
         if not self._future.wait(timeout):
             raise errors.WaitTimeout(f"{self.tool} gave no result within {timeout:g} s. It goes on.")
@@ -87,7 +83,7 @@ class ToolRun:
             ) from None
 
 
-class Tooling(ABC):
+class Tooling:
     """What a `Session` and the `Tools` of `connect_tools()` do with their tool server."""
 
     _thread: EventThread
@@ -103,7 +99,6 @@ class Tooling(ABC):
         return list(self._thread.call(self._asked(ToolServer.tools)))
 
     def _tool_server(self) -> ToolServerInfo:
-        """Who the tool server says it is."""
         return self._thread.call(self._asked(ToolServer.info))
 
     def call_tool(
@@ -202,14 +197,15 @@ class Tooling(ABC):
             took = time.monotonic() - began
             calls.ended(number, outcome, took_seconds=took, request_ids=request_ids, error=error)
 
-    @abstractmethod
+    # What a `Session` or `Tools` says of itself.
+
     def _tool_place(self) -> ToolAddress | None:
-        """The server's address and the user id; None where only the session's thread can find out."""
+        """The server's address and the user id; None where `_moved_place` is to find out."""
+        raise NotImplementedError
 
     async def _moved_place(self) -> ToolAddress:
-        return configured()
+        raise NotImplementedError
 
-    @abstractmethod
     def _tool_called(self) -> None:
         """A call has ended, and may have cost money."""
 
@@ -256,9 +252,6 @@ class Tools(Tooling):
     async def _close_ledger(self) -> None:
         self._ledger.close()
 
-    def _tool_called(self) -> None:
-        """Without a session there is no balance to ask for."""
-
     def _tool_place(self) -> ToolAddress | None:
         return self._place
 
@@ -301,8 +294,5 @@ def configured(
 def _outcome(error: errors.ReelbookError) -> Outcome:
     if isinstance(error, errors.ToolCallUncertain):
         return "uncertain"
-    return (
-        "unsent"
-        if isinstance(error, errors.ServiceUnreachable | errors.ConfigurationError | errors.InvalidInput)
-        else "failed"
-    )
+    unsent = errors.ServiceUnreachable | errors.ConfigurationError | errors.InvalidInput
+    return "unsent" if isinstance(error, unsent) else "failed"
