@@ -17,7 +17,7 @@ from sandbox.doubles import Client, InstantExecutor
 
 from reelbook.lazy_module import LazyModule
 from reelbook.sandbox.server import in_thread
-from reelbook.sandbox.tools import CATALOGUE
+from reelbook.sandbox.tool_server import CATALOGUE
 
 jsonschema: Any = LazyModule("jsonschema")
 

@@ -52,7 +52,7 @@ What the sandbox chose where the interface is silent:
  video_url                   absolute, by the host that was asked; needs no key; byte ranges
  agent tools                 at /mcp, with one user id (`Sandbox.user_id`) for the one account; any other is
                              a 401, a page of another origin a 403, without the extra `agents` a 501.
-                             The tools' names and arguments are in tools.py; they refuse what
+                             The tools' names and arguments are in tool_server.py; they refuse what
                              the HTTP interface refuses, with the same words, and unknown arguments too.
                              No rate limit, which is a key's. No sessions. An image comes in base64
  connections                 2048, half of them from one address, or as many as the system's limit on open

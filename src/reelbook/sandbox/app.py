@@ -6,12 +6,13 @@ Every answer to a request with a valid key carries the rate-limit headers. The c
 from __future__ import annotations
 
 import asyncio
+import functools
 import importlib
 import logging
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -39,9 +40,6 @@ from .faults import Faults, endpoint_of, happen
 from .protocol import STATE, TOOLS, version
 from .service import VIDEOS, Answered, SandboxService
 
-if TYPE_CHECKING:
-    from .tool_server import McpServer
-
 logger = logging.getLogger(__name__)
 
 Handler = Callable[[SandboxService, Request], Awaitable[Answered]]
@@ -55,12 +53,7 @@ _LOOPBACK_HOST = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d+)?", re.IGNOR
 
 def make_app(service: SandboxService, *, loopback_only: bool = True) -> ASGIApp:
     """The service as an ASGI application. With `loopback_only`, requests for other host names are refused."""
-    tools, faults, log = _ToolGate(service), Faults(), page.Timeline()
-
-    async def close() -> None:
-        await tools.close()
-        await service.close()
-
+    faults, log = Faults(), page.Timeline()
     endpoints: dict[str, dict[str, Handler]] = {
         wire.TEXT_TO_VIDEO: {"POST": _text_to_video},
         wire.IMAGE_TO_VIDEO: {"POST": _image_to_video},
@@ -79,13 +72,13 @@ def make_app(service: SandboxService, *, loopback_only: bool = True) -> ASGIApp:
                 for path, by_method in endpoints.items()
             ),
             Route(f"{VIDEOS}{{name}}", _videos(service), methods=["GET"]),
-            Route(TOOLS, tools, methods=["POST"]),
+            Route(TOOLS, _tools(service), methods=["POST"]),
             Route(OPENAPI, _interface, methods=["GET"]),
             *control.routes(service, faults),
             *page.routes(service, faults, log),
         ],
         start=service.start,
-        close=close,
+        close=service.close,
     )
     return _front(app, service, faults, log, loopback_only)
 
@@ -162,58 +155,27 @@ async def _interface(request: Request) -> Response:
     return JSONResponse(document(version=version()))
 
 
-class _ToolGate:
-    """The ASGI application at /mcp: lets users in, and opens the server behind it for the first one.
-
-    The package that speaks the tools' protocol (extra `agents`) takes half a second to import and may be
-    missing. `close` ends what was opened.
-    """
-
-    def __init__(self, service: SandboxService) -> None:
-        self._service = service
-        self._opening: asyncio.Task[McpServer] | None = None
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request(scope, receive)
-        try:
-            self._check(request)
-            server = await self._server()
-        except Refused as exc:
-            await refusal(exc.status, exc.detail)(scope, receive, send)
-            return
-        await server.handle(scope, receive, send)
-
-    async def close(self) -> None:
-        """End all calls that still wait."""
-        if self._opening is not None:
-            server = await self._opening
-            await server.close()
-
-    def _check(self, request: Request) -> None:
+def _tools(service: SandboxService) -> Callable[[Request], Awaitable[ASGIApp]]:
+    async def endpoint(request: Request) -> ASGIApp:
         origin = request.headers.get("origin")
         # A web page says where it comes from; only one of the sandbox's own address may ask.
         if origin is not None and origin != reached_at(request):
-            raise Refused(403, "Pages of other origins may not use the agent tools")
-        given = request.headers.getlist(wire.USER_ID_HEADER)
-        if len(given) != 1 or not same(given[0], self._service.access.user_id):
-            raise Refused(401, f"{wire.USER_ID_HEADER} is missing or names nobody here")
-
-    async def _server(self) -> McpServer:
-        if self._opening is None:
-            importlib.invalidate_caches()  # the extra may have been installed since the sandbox was started
-            self._opening = asyncio.create_task(self._opened())
+            return refusal(403, "Pages of other origins may not use the agent tools")
+        if not same(request.headers.get(wire.USER_ID_HEADER, ""), service.access.user_id):
+            return refusal(401, f"{wire.USER_ID_HEADER} is missing or names nobody here")
         try:
-            # Shielded: the first client may go away while others wait for the same server.
-            return await asyncio.shield(self._opening)
+            # In a thread: for the first one that comes in this takes half a second.
+            server = await asyncio.to_thread(_tool_server)
         except ImportError as exc:
-            self._opening = None
-            raise Refused(501, f"{EXTRA_MISSING} ({exc})") from None
+            return refusal(501, f"{EXTRA_MISSING} ({exc})")
+        return functools.partial(server.answer, service)
 
-    async def _opened(self) -> McpServer:
-        module = await asyncio.to_thread(importlib.import_module, ".tool_server", __package__)
-        server: McpServer = module.McpServer(self._service)
-        await server.open()
-        return server
+    return endpoint
+
+
+def _tool_server() -> Any:
+    importlib.invalidate_caches()  # the extra may have been installed since the sandbox was started
+    return importlib.import_module(".tool_server", __package__)
 
 
 def _front(

@@ -1,6 +1,6 @@
 """The sandbox's state as one thing that is opened, kept going and closed, and its answers.
 
-They are the same for HTTP (app.py) and for a tool (tools.py).
+They are the same for HTTP (app.py) and for a tool (tool_server.py).
 """
 
 from __future__ import annotations

@@ -71,6 +71,7 @@ def serve(
             format="%(asctime)s %(levelname)s %(name)s: %(message)s",
             handlers=[logging.StreamHandler() if foreground else bounded_log(places)],
         )
+        logging.getLogger("mcp").setLevel(logging.WARNING)  # it reports the begin and end of each request
         cluster = DaskPool(dask) if dask else None
         listening = _listening(host, port, places)
         make_executor = functools.partial(WorkerPool, workers)
