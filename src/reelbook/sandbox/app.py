@@ -53,7 +53,7 @@ _LOOPBACK_HOST = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d+)?", re.IGNOR
 
 def make_app(service: SandboxService, *, loopback_only: bool = True) -> ASGIApp:
     """The service as an ASGI application. With `loopback_only`, requests for other host names are refused."""
-    faults, log = Faults(), page.Timeline()
+    faults, log = Faults(), page.Log(maxlen=page.KEPT_REQUESTS)
     endpoints: dict[str, dict[str, Handler]] = {
         wire.TEXT_TO_VIDEO: {"POST": _text_to_video},
         wire.IMAGE_TO_VIDEO: {"POST": _image_to_video},
@@ -179,7 +179,7 @@ def _tool_server() -> Any:
 
 
 def _front(
-    app: ASGIApp, service: SandboxService, faults: Faults, log: page.Timeline, loopback_only: bool
+    app: ASGIApp, service: SandboxService, faults: Faults, log: page.Log, loopback_only: bool
 ) -> ASGIApp:
     """Before all routes: refuses foreign host names, notes what was asked, and makes faults happen."""
 
@@ -214,6 +214,6 @@ def _front(
                 await happen(fault, service, app, scope, body, answer)
         finally:
             if endpoint is not None:
-                log.note(arrived_at, endpoint, status)
+                log.append((arrived_at, endpoint, status))
 
     return front
