@@ -183,12 +183,11 @@ class SandboxService:
 
     def _access(self, rate_limit: int) -> Access:
         access = ensure_access(self.places)
-        known = self.accounts.knows(access.api_key)
-        if known and self.accounts.authenticate(access.api_key.reveal()) is None:
-            # Somebody revoked the notebook's own key; without a new one no session could come in again.
-            access = replace(access, api_key=new_api_key())
-            write_access(self.places, access)
-        if not self.accounts.knows(access.api_key):
+        if self.accounts.authenticate(access.api_key.reveal()) is None:
+            if self.accounts.knows(access.api_key):
+                # Somebody revoked the notebook's own key; without a new one no session could come in again.
+                access = replace(access, api_key=new_api_key())
+                write_access(self.places, access)
             self.accounts.register(access.api_key, NOTEBOOK_KEY, rate_limit)
         return access
 
