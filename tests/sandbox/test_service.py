@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sandbox.doubles import NOON, InstantExecutor
+from support.waiting import until
 
 from reelbook.sandbox import service as module
 from reelbook.sandbox.clock import Clock
@@ -60,6 +62,30 @@ def test_a_revoked_notebook_key_is_replaced_at_the_next_start(tmp_path: Path) ->
         return key
 
     assert using(tmp_path, use, rate_limit=7) != using(tmp_path, use, rate_limit=7)
+
+
+def test_whoever_is_gone_in_the_middle_of_a_move_leaves_it_whole(tmp_path: Path) -> None:
+    """A request that is cancelled while the disk is busy neither strands a job nor has it charged twice."""
+
+    async def cancelled(service: SandboxService, work: Awaitable[Any]) -> None:
+        with service.store.transaction():  # nothing else can be written meanwhile
+            asking = asyncio.ensure_future(work)
+            for _ in range(10):
+                await asyncio.sleep(0)
+            asking.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await asking
+
+    async def use(service: SandboxService) -> Any:
+        await cancelled(service, service.accept(FOX))
+        await asyncio.to_thread(
+            until, lambda: any(row["video"] for row in service.store.read("SELECT video FROM jobs"))
+        )
+        service.clock.advance(10)
+        await cancelled(service, service.balance())
+        return await service.balance()
+
+    assert using(tmp_path, use, pace=10) == {"balance_usd": 24.75, "total_spent_usd": 0.25}
 
 
 def test_it_ends_by_itself_when_nobody_uses_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,6 @@ that was killed goes on where it stopped.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import functools
 import hashlib
 import itertools
@@ -24,7 +23,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import BrokenExecutor
 from dataclasses import asdict, dataclass, replace
 from statistics import NormalDist
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from .. import wire
 from ..atomic_files import write_whole
@@ -45,8 +44,6 @@ ALMOST_DONE = 99
 STUCK_SECONDS: Final = 86_400.0
 FAILURES: Final = {"policy": "The prompt was refused by the content policy."}
 _MARK: Final = re.compile(r"\[\s*(fail|slow|stuck)\s*(?::([^\[\]]*))?\]", re.IGNORECASE)
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -207,9 +204,13 @@ class JobQueue:
 
     async def accept(self, job: SandboxJob, image: bytes | None) -> None:
         """Take on a new `job`. Raises Refused if it can't be paid; then nothing is kept."""
-        await asyncio.to_thread(self._write_accepted, job, image)
-        self._under_way[job.request_id] = job
-        self._draw(job)
+
+        async def accepted() -> None:
+            await asyncio.to_thread(self._write_accepted, job, image)
+            self._under_way[job.request_id] = job
+            self._draw(job)
+
+        await _whole(accepted())
 
     async def find(self, request_id: str) -> SandboxJob | None:
         """The job as it stands now, None if there is none of that id."""
@@ -226,19 +227,7 @@ class JobQueue:
         now = self._clock.now()
         if all(state_at(job, now) == job.state for job in self._under_way.values()):
             return
-        async with self._moving:
-            moved = [
-                _moved(job, state)
-                for job in self._under_way.values()
-                if (state := state_at(job, now)) != job.state
-            ]
-            await _whole(lambda: self._write(moved))
-            for job in moved:
-                if job.under_way:
-                    self._under_way[job.request_id] = job
-                else:
-                    del self._under_way[job.request_id]
-                    self._places.images.joinpath(job.request_id).unlink(missing_ok=True)
+        await _whole(self._change(lambda job: _moved(job, state_at(job, now))))
 
     async def close(self) -> None:
         """Stop drawing. Jobs under way stay as they are and go on at the next start."""
@@ -246,6 +235,8 @@ class JobQueue:
         for task in self._drawing:
             task.cancel()
         await asyncio.gather(*self._drawing, return_exceptions=True)
+        async with self._moving:  # what is being written goes to its end
+            pass
 
     def tidy(self) -> None:
         """Remove clips finished more than 7 days ago, and files that no job knows."""
@@ -303,11 +294,23 @@ class JobQueue:
         except Exception as exc:
             logger.exception("job %s could not be drawn", job.request_id)
             outcome = {"failure": f"The clip could not be drawn: {type(exc).__name__}."}
-        async with self._moving:
-            job = replace(self._under_way[job.request_id], **outcome)  # type: ignore[arg-type]  # fields of SandboxJob
-            await _whole(lambda: self._write([job]))
-            self._under_way[job.request_id] = job
+        drawn = job.request_id
+        await _whole(
+            self._change(lambda job: replace(job, **outcome) if job.request_id == drawn else job)  # type: ignore[arg-type]  # fields of SandboxJob
+        )
         await self.move_on()
+
+    async def _change(self, change: Callable[[SandboxJob], SandboxJob]) -> None:
+        """Change jobs under way, each on the disk before it is in memory."""
+        async with self._moving:
+            changed = [new for job in self._under_way.values() if (new := change(job)) is not job]
+            await asyncio.to_thread(self._write, changed)
+            for job in changed:
+                if job.under_way:
+                    self._under_way[job.request_id] = job
+                else:
+                    del self._under_way[job.request_id]
+                    self._places.images.joinpath(job.request_id).unlink(missing_ok=True)
 
     def _image(self, job: SandboxJob) -> bytes | None:
         return (self._places.images / job.request_id).read_bytes() if job.mode == "image-to-video" else None
@@ -342,6 +345,8 @@ class JobQueue:
 
 def _moved(job: SandboxJob, state: str) -> SandboxJob:
     """`job` in `state`, with what that state costs and when it began."""
+    if state == job.state:
+        return job
     job = replace(job, state=state)
     if job.under_way:
         return job
@@ -352,12 +357,6 @@ def _moved(job: SandboxJob, state: str) -> SandboxJob:
     return replace(job, finished_at=max(job.accepted_at + job.planned_seconds, job.rendered_at or 0))
 
 
-async def _whole(write: Callable[[], T]) -> T:
-    """Run `write` in a thread to its end, even when cancelled: memory must not fall behind the disk."""
-    running = asyncio.ensure_future(asyncio.to_thread(write))
-    try:
-        return await asyncio.shield(running)
-    except asyncio.CancelledError:
-        with contextlib.suppress(Exception):
-            await running
-        raise
+async def _whole(work: Coroutine[Any, Any, None]) -> None:
+    """Do `work` to its end, even when whoever asked is gone: memory must not fall behind the disk."""
+    await asyncio.shield(asyncio.create_task(work))
