@@ -8,7 +8,6 @@ that was killed goes on where it stopped.
 from __future__ import annotations
 
 import asyncio
-import functools
 import hashlib
 import itertools
 import json
@@ -18,7 +17,6 @@ import re
 import secrets
 import sqlite3
 import time
-from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import BrokenExecutor
 from dataclasses import asdict, dataclass, replace
@@ -180,8 +178,8 @@ class JobQueue:
         self._places = places
         self._renders = renders
         self._under_way: dict[str, SandboxJob] = {}
-        # What waits to be drawn, by key, and the turn in which each key was served last.
-        self._lines: dict[str, deque[Callable[[], Coroutine[Any, Any, None]]]] = {}
+        self._waiting: list[SandboxJob] = []  # to be drawn
+        # The turn in which each key was served last.
         self._served: dict[str, int] = {}
         self._turns = itertools.count(1)
         self._workers_used = 0
@@ -231,7 +229,7 @@ class JobQueue:
 
     async def close(self) -> None:
         """Stop drawing. Jobs under way stay as they are and go on at the next start."""
-        self._lines.clear()
+        self._waiting.clear()
         for task in self._drawing:
             task.cancel()
         await asyncio.gather(*self._drawing, return_exceptions=True)
@@ -251,29 +249,27 @@ class JobQueue:
                     file.unlink(missing_ok=True)
 
     def _draw(self, job: SandboxJob) -> None:
-        if job.failure is not None or job.video is not None:
-            return
-        line = self._lines.setdefault(job.key_id, deque())
-        line.append(functools.partial(self._drawn, job, self._clock.now(), time.monotonic()))
-        self._draw_next()
+        if job.failure is None and job.video is None:
+            self._waiting.append(job)
+            self._draw_next()
 
     def _draw_next(self) -> None:
         """Keeps the workers busy. The key that was served longest ago comes first.
 
         So a new one waits only for what is being drawn, whoever floods.
         """
-        while self._lines and self._workers_used < self._renders.at_once:
-            key_id = min(self._lines, key=lambda key_id: self._served.get(key_id, 0))
-            line = self._lines[key_id]
-            self._served[key_id] = next(self._turns)
+        while self._waiting and self._workers_used < self._renders.at_once:
+            job = min(self._waiting, key=lambda job: self._served.get(job.key_id, 0))
+            self._waiting.remove(job)
+            self._served[job.key_id] = next(self._turns)
             self._workers_used += 1
-            task = asyncio.create_task(line.popleft()())
+            task = asyncio.create_task(self._drawn(job))
             self._drawing.add(task)
             task.add_done_callback(self._drawing.discard)
-            if not line:
-                del self._lines[key_id]
 
-    async def _drawn(self, job: SandboxJob, begun: float, ticks: float) -> None:
+    async def _drawn(self, job: SandboxJob) -> None:
+        begun, ticks = self._clock.now(), time.monotonic()
+        outcome: dict[str, Any]
         try:
             try:
                 image = await asyncio.to_thread(self._image, job)
@@ -294,10 +290,11 @@ class JobQueue:
         except Exception as exc:
             logger.exception("job %s could not be drawn", job.request_id)
             outcome = {"failure": f"The clip could not be drawn: {type(exc).__name__}."}
-        drawn = job.request_id
-        await _whole(
-            self._change(lambda job: replace(job, **outcome) if job.request_id == drawn else job)  # type: ignore[arg-type]  # fields of SandboxJob
-        )
+
+        def drawn(each: SandboxJob) -> SandboxJob:
+            return replace(each, **outcome) if each.request_id == job.request_id else each
+
+        await _whole(self._change(drawn))
         await self.move_on()
 
     async def _change(self, change: Callable[[SandboxJob], SandboxJob]) -> None:

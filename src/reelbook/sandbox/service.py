@@ -124,7 +124,7 @@ class SandboxService:
         )
         try:
             await self.jobs.accept(job, wanted.image)
-        except BaseException:
+        except Exception:
             self.settings = replace(self.settings, fail_next=self.settings.fail_next or fail_next)
             raise
         return {
