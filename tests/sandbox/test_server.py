@@ -157,14 +157,14 @@ def test_a_stale_notice_is_recognised(home: Path, environment: None) -> None:
         assert sandbox.url != foreign.url
 
 
-def test_a_taken_port_is_no_obstacle(home: Path, environment: None) -> None:
-    """Where another program has the port of last time, a free one is used."""
+@pytest.mark.parametrize("port", ["taken", "", "70000"])
+def test_the_port_of_last_time_is_no_obstacle(home: Path, environment: None, port: str) -> None:
+    """Where another program has it, or where it can't be read, a free one is used."""
     places = Places(home)
     places.create()
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        places.port.write_text(str(port))
-        assert server.ensure(home).url != f"http://127.0.0.1:{port}"
+        places.port.write_text(str(taken.getsockname()[1]) if port == "taken" else port)
+        assert server.ensure(home).url != f"http://127.0.0.1:{taken.getsockname()[1]}"
 
 
 def test_another_version_is_replaced_unless_it_is_busy(

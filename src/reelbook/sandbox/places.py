@@ -130,15 +130,6 @@ def take_down(places: Places, instance: str) -> None:
         places.server.unlink(missing_ok=True)
 
 
-def last_port(places: Places) -> int | None:
-    """The port of the server that ran last."""
-    try:
-        port = int(places.port.read_bytes())
-    except (OSError, ValueError):
-        return None
-    return port if 0 < port < 65536 else None
-
-
 def running_lock(places: Places) -> FileLock:
     """The lock that a server holds while it lives. Taking it raises filelock.Timeout while one does."""
     return FileLock(places.running_lock, timeout=0, thread_local=False)

@@ -24,7 +24,7 @@ from ..web.listening import LOOPBACK, LOOPBACK_NAMES, bound_socket, own_address,
 from ..web.listening import make_server as listening_server
 from .app import make_app
 from .cluster import DaskPool
-from .places import Places, last_port, put_up, read_notice, running_lock, take_down
+from .places import Places, put_up, read_notice, running_lock, take_down
 from .protocol import TOOLS, version
 from .render_pool import WorkerPool
 from .service import SandboxService
@@ -133,9 +133,9 @@ def make_server(
 
 def _listening(host: str, port: int | None, places: Places) -> socket.socket:
     """A listening socket on `port`, or else on the port used last, or any."""
-    if port is None and (last := last_port(places)):
-        with contextlib.suppress(OSError):
-            return bound_socket(host, last)
+    if port is None:
+        with contextlib.suppress(OSError, ValueError, OverflowError):  # it is taken, or none was used yet
+            return bound_socket(host, int(places.port.read_bytes()))
     try:
         return bound_socket(host, port or 0)
     except OSError as exc:
