@@ -116,10 +116,9 @@ def _videos(service: SandboxService) -> Callable[[Request], Awaitable[Response]]
         path = service.places.videos / name
         if not re.fullmatch(r"[\w-]+\.mp4", name, re.ASCII) or not path.is_file():
             return refusal(404, "No such video, or it was removed: videos are kept for 7 days")
-        if request.query_params.get("link", "0") != str(service.link(name)):
-            return refusal(
-                service.expired_status(name), "This link has expired; the job's status has a new one"
-            )
+        number, expired = service.link(name)
+        if request.query_params.get("link", "0") != str(number):
+            return refusal(expired, "This link has expired; the job's status has a new one")
         return clip_file(path)
 
     return endpoint

@@ -158,7 +158,7 @@ def _clip(service: SandboxService, job: SandboxJob, now: float) -> Html:
         more = Html('<progress value="{0}" max="100" aria-label="{0} %"></progress>').format(done)
     elif job.state == wire.COMPLETED:
         film = Html('<video controls playsinline preload="metadata" src="{}{}?link={}"></video>').format(
-            VIDEOS, job.video, service.link(job.video or "")
+            VIDEOS, job.video, service.link(job.video or "")[0]
         )
         quiet += f" · {dollars((job.cost_micro or 0) / MICRO)}"
     elif job.state == wire.FAILED:

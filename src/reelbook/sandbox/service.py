@@ -141,7 +141,7 @@ class SandboxService:
             raise Refused(404, "No such request_id")
         url = None
         if job.video is not None:
-            link = self.link(job.video)
+            link, _ = self.link(job.video)
             url = f"{base_url}{VIDEOS}{job.video}" + (f"?link={link}" if link else "")
         return status_body(job, self.clock.now(), url)
 
@@ -160,17 +160,13 @@ class SandboxService:
         scheme, _, secret = authorization.partition(" ")
         return self.accounts.authenticate(secret.strip()) if scheme.lower() == "bearer" else None
 
-    def link(self, video: str) -> int:
-        """The number of the one link to `video` that works; 0 is that without a number."""
-        return self._links.get(video, (0, 404))[0]
-
-    def expired_status(self, video: str) -> int:
-        """The status of links to `video` that work no longer."""
-        return self._links.get(video, (0, 404))[1]
+    def link(self, video: str) -> tuple[int, int]:
+        """The number of the one link to `video` that works (0: without a number), and the others' status."""
+        return self._links.get(video, (0, 404))
 
     def expire(self, video: str, status: int) -> None:
         """The link to `video` that was given out last is answered with `status` from now on."""
-        self._links[video] = (self.link(video) + 1, status)
+        self._links[video] = (self.link(video)[0] + 1, status)
 
     def note_use(self) -> None:
         """Somebody asked for something: the sandbox stays."""
