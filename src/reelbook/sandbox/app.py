@@ -36,7 +36,7 @@ from ..web.payloads import (
 )
 from ..web.refusals import Refused
 from . import control, page
-from .faults import Faults, endpoint_of, happen
+from .faults import KINDS, Faults, Hit, endpoint_of
 from .protocol import STATE, TOOLS, version
 from .service import VIDEOS, Answered, SandboxService
 
@@ -210,7 +210,7 @@ def _front(
             if fault is None:
                 await app(scope, body.receive, answer)
             else:
-                await happen(fault, service, app, scope, body, answer)
+                await KINDS[fault.kind].act(Hit(fault.options, service, app, scope, body, answer))
         finally:
             if endpoint is not None:
                 log.append((arrived_at, endpoint, status))
