@@ -24,7 +24,7 @@ from ..web.listening import LOOPBACK, LOOPBACK_NAMES, bound_socket, own_address,
 from ..web.listening import make_server as listening_server
 from .app import make_app
 from .cluster import DaskPool
-from .places import Places, put_up, read_notice, running_lock, take_down
+from .places import Notice, Places, read_notice, running_lock, write_notice
 from .protocol import TOOLS, version
 from .render_pool import WorkerPool
 from .service import SandboxService
@@ -115,13 +115,13 @@ def make_server(
     places = service.places
 
     def started() -> None:
-        put_up(places, url=local_url(listening), version=version(), instance=service.instance)
+        write_notice(places, Notice(local_url(listening), os.getpid(), version(), service.instance))
         on_started()
 
     server = listening_server(
         make_app(service, loopback_only=host in LOOPBACK_NAMES),
         on_started=started,
-        on_ended=lambda: take_down(places, service.instance),
+        on_ended=lambda: places.server.unlink(missing_ok=True),
     )
 
     def end() -> None:
