@@ -52,7 +52,6 @@ def test_a_state_is_a_row_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     life = (jobs.LIFE[0], queued, *jobs.LIFE[1:])
     monkeypatch.setattr(jobs, "LIFE", life)
     monkeypatch.setattr(jobs, "TELLS", {**TELLS, "queued": ("estimated_cost_usd",)})
-    monkeypatch.setattr(jobs, "_ORDER", {phase.state: number for number, phase in enumerate(life)})
     assert [jobs.state_at(JOB, 1000.0 + after) for after in (0, 0.5)] == ["pending", "queued"]
     assert jobs.state_at(JOB, 1001.5) == "processing"
     waiting = {"request_id": "req_1", "status": "queued", "estimated_cost_usd": 0.25}
