@@ -73,7 +73,7 @@ def make_app(service: SandboxService, *, loopback_only: bool = True) -> ASGIApp:
             ),
             Route(f"{VIDEOS}{{name}}", _videos(service), methods=["GET"]),
             Route(TOOLS, _tools(service), methods=["POST"]),
-            Route(OPENAPI, _interface, methods=["GET"]),
+            Route(OPENAPI, JSONResponse(document(version=version())), methods=["GET"]),
             *control.routes(service, faults),
             *page.routes(service, faults, log),
         ],
@@ -148,10 +148,6 @@ def _authenticated(
         return JSONResponse(body, headers=headers)
 
     return endpoint
-
-
-async def _interface(request: Request) -> Response:
-    return JSONResponse(document(version=version()))
 
 
 def _tools(service: SandboxService) -> Callable[[Request], Awaitable[ASGIApp]]:

@@ -135,12 +135,9 @@ class ToolRequest:
 
     async def status(self) -> Answered:
         """How the job that it names stands. Raises Refused."""
-        request_id = REQUEST_ID.read(self.arguments)
         request = self.context.request
         assert isinstance(request, Request)
-        if not re.fullmatch(r"[\w-]+", request_id, re.ASCII):
-            raise Refused(404, "No such request_id")
-        return await self.service.status(request_id, reached_at(request))
+        return await self.service.status(REQUEST_ID.read(self.arguments), reached_at(request))
 
     async def report(self, percent: int, state: str) -> None:
         """Tell the client how far it is."""
