@@ -75,7 +75,6 @@ def test_settings_change_what_they_name_and_nothing_else(client: Client) -> None
         {"balance_usd": "25"},
         {"balance_usd": True},
         {"max_image_bytes": 1.5},
-        {"fail_next": ""},
         {"fail_next": 7},
         {"colour": "red"},
         {"pace": 1, "balance_usd": None},

@@ -23,7 +23,7 @@ from ..web.connections import RequestBody, connection_of
 from ..web.limits import Admission
 from ..web.payloads import Parameter, refusal
 from ..web.refusals import Refused
-from .protocol import TOOLS
+from .protocol import TOOLS, is_number
 from .service import VIDEOS, SandboxService
 
 GARBAGE: Final = b"\x16\x03\x01\x00\x02these bytes are no HTTP\r\n\r\n"
@@ -352,6 +352,5 @@ def _fits(name: str, default: Any, value: Any) -> bool:
     if isinstance(default, bool | str):
         return type(value) is type(default) and value != ""
     if isinstance(default, float):
-        return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MAX_SECONDS
-    counted = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_COUNT
-    return counted or (value is None and default is None)
+        return is_number(value) and value <= MAX_SECONDS
+    return (is_number(value) and isinstance(value, int)) or (value is None and default is None)

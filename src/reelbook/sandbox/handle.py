@@ -81,11 +81,8 @@ class Sandbox(SuggestsNames):
         given = {name: value for name, value in locals().items() if name != "self"}
         left_out = {"fail_next": _UNSET}  # None takes it back; it changes nothing else
         wanted = {name: value for name, value in given.items() if value is not left_out.get(name)}
-        if pace is not None:
-            try:
-                protocol.checked_pace(pace)
-            except ValueError as error:
-                raise InvalidInput(f"The {error}, not {quotable(pace)}.") from None
+        if pace is not None and not protocol.is_pace(pace):
+            raise InvalidInput(f"The {protocol.PACE_IS}, not {quotable(pace)}.")
         self._ask(protocol.SETTINGS, wanted)
 
     def plant_history(self, history: Iterable[Mapping[str, float]]) -> None:

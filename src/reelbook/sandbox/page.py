@@ -14,7 +14,6 @@ from collections import Counter, deque
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final, get_args
-from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -55,7 +54,7 @@ def routes(service: SandboxService, faults: Faults, log: Log) -> list[Route]:
     cookie = hmac.new(token.reveal().encode(), service.instance.encode(), hashlib.sha256).hexdigest()
 
     def name(request: Request) -> str:
-        return f"reelbook_sandbox_{urlsplit(reached_at(request)).port or 80}"
+        return f"reelbook_sandbox_{request.url.port or 80}"
 
     async def page(request: Request) -> Response:
         if not same(request.cookies.get(name(request), ""), cookie):

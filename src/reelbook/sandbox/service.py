@@ -25,7 +25,7 @@ from .clock import Clock
 from .cluster import DaskPool
 from .jobs import JobQueue, SandboxJob, outcome_in, planned_seconds, status_body
 from .places import Access, Places, ensure_access, new_api_key, write_access
-from .protocol import Pace, Settings, checked_pace
+from .protocol import Pace, Settings
 from .render_pool import Renders, WorkerPool
 from .store import Database
 
@@ -61,7 +61,7 @@ class SandboxService:
         balance_usd: float | None = None,
         idle_minutes: float | None = None,
     ) -> None:
-        self.settings = Settings(rate_limiting, pace=checked_pace(pace))
+        self.settings = Settings(rate_limiting, pace=pace)
         self.instance = secrets.token_hex(8)
         self.clock = clock or Clock()
         self.limits = Limits()
