@@ -15,13 +15,13 @@ from typing import Any, Final
 
 from .. import wire
 from ..secret import Secret
+from ..web.database import SqliteFile
 from ..web.payloads import Parameter
 from ..web.refusals import NoMoney, Refused
 from ..wire import MICRO
 from .clock import Clock, iso
 from .places import new_api_key
 from .protocol import UsageDays
-from .store import Database
 
 START_BALANCE_USD: Final = 25.0
 PREVIEW_TAIL: Final = 4
@@ -46,7 +46,7 @@ class Key:
 class Accounts:
     """Keys, balance and usage. Methods that write wait for the disk: call those from a thread."""
 
-    def __init__(self, store: Database, clock: Clock) -> None:
+    def __init__(self, store: SqliteFile, clock: Clock) -> None:
         self._store = store
         self._clock = clock
         with store.transaction() as db:

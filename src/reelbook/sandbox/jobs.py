@@ -24,6 +24,7 @@ from typing import Any, Final
 
 from .. import wire
 from ..atomic_files import write_whole
+from ..web.database import SqliteFile
 from ..web.openapi import TELLS
 from ..wire import MICRO
 from .accounts import charge, micro, require_funds
@@ -32,7 +33,6 @@ from .places import Places
 from .protocol import PACES, Pace
 from .render import Spec
 from .render_pool import Renders
-from .store import Database
 
 logger = logging.getLogger(__name__)
 
@@ -167,7 +167,7 @@ def status_body(job: SandboxJob, now: float, video_url: str | None) -> dict[str,
 class JobQueue:
     """All jobs. Lives on the server's event loop; what waits for the disk is done in threads."""
 
-    def __init__(self, store: Database, clock: Clock, places: Places, renders: Renders) -> None:
+    def __init__(self, store: SqliteFile, clock: Clock, places: Places, renders: Renders) -> None:
         self._store = store
         self._clock = clock
         self._places = places

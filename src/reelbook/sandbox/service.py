@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from .. import wire
+from ..web.database import SqliteFile
 from ..web.limits import Limits
 from ..web.payloads import Wanted
 from ..web.refusals import Refused
@@ -27,7 +28,7 @@ from .jobs import JobQueue, SandboxJob, outcome_in, planned_seconds, status_body
 from .places import Access, Places, ensure_access, new_api_key, write_access
 from .protocol import Pace, Settings
 from .render_pool import Renders, WorkerPool
-from .store import Database
+from .store import MIGRATIONS
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +68,7 @@ class SandboxService:
         self.limits = Limits()
         self.places = Places(home)
         self.places.create()
-        self.store = Database(self.places.database)
+        self.store = SqliteFile(self.places.database, MIGRATIONS)
         self.accounts = Accounts(self.store, self.clock)
         self.access = self._access(rate_limit)
         if balance_usd is not None:
@@ -197,7 +198,7 @@ class SandboxService:
                 logger.exception("moving jobs on failed; trying again")
             if self.jobs.under_way:
                 self.note_use()
-            if self._idle_minutes is not None and self.idle_seconds > self._idle_minutes * 60:
+            elif self._idle_minutes is not None and self.idle_seconds > self._idle_minutes * 60:
                 logger.info("nobody used the sandbox for %g minutes", self._idle_minutes)
                 self.end()
                 return
