@@ -173,41 +173,35 @@ def test_what_makes_no_sense_is_refused(faulty: Client, wanted: dict[str, Any], 
 
 
 @pytest.mark.parametrize(
-    ("kind", "options", "arrives", "jobs"),
+    ("kind", "options", "arrives"),
     [
-        ("reset_before", {}, "reset", 0),
-        ("reset_before", {"read": False}, "reset", 0),
-        ("answer_lost", {}, "reset", 1),
-        ("close", {}, "", 0),
-        ("close", {"handled": True}, "", 1),
-        ("garbage", {}, "\x16\x03\x01\x00\x02these bytes are no HTTP\r\n\r\n", 1),
-        ("garbage", {"handled": False}, "\x16\x03\x01\x00\x02these bytes are no HTTP\r\n\r\n", 0),
-        ("stall", {"seconds": 0.02, "handled": False}, "", 0),
-        ("stall", {"seconds": 0.02}, "200 whole", 1),
-        ("short_body", {}, "200 short", 1),
-        ("short_body", {"after_bytes": 1}, "200 short", 1),
-        ("short_body", {"after_bytes": 99999}, "200 whole", 1),
-        ("drip", {"seconds": 0}, "200 whole", 1),
-        ("500", {}, "500 whole", 0),
-        ("500", {"handled": True}, "500 whole", 1),
-        ("503", {}, "503 whole", 0),
-        ("503", {"handled": True}, "503 whole", 1),
-        ("429", {}, "429 whole", 0),
-        ("html", {}, "200 whole", 0),
-        ("html", {"handled": True}, "200 whole", 1),
-        ("broken_json", {}, "200 whole", 1),
-        ("broken_gzip", {}, "200 whole", 1),
+        ("reset_before", {}, "reset"),
+        ("reset_before", {"read": False}, "reset"),
+        ("answer_lost", {}, "reset"),
+        ("close", {}, ""),
+        ("garbage", {}, "\x16\x03\x01\x00\x02these bytes are no HTTP\r\n\r\n"),
+        ("stall", {"seconds": 0.02, "handled": False}, ""),
+        ("stall", {"seconds": 0.02}, "200 whole"),
+        ("short_body", {}, "200 short"),
+        ("short_body", {"after_bytes": 1}, "200 short"),
+        ("short_body", {"after_bytes": 99999}, "200 whole"),
+        ("drip", {"seconds": 0}, "200 whole"),
+        ("500", {}, "500 whole"),
+        ("503", {"handled": True}, "503 whole"),
+        ("429", {}, "429 whole"),
+        ("html", {}, "200 whole"),
+        ("broken_json", {}, "200 whole"),
+        ("broken_gzip", {}, "200 whole"),
     ],
     ids=str,
 )
-def test_what_arrives_and_whether_it_was_accepted(
-    faulty: Client, kind: FaultKind, options: dict[str, Any], arrives: str, jobs: int
-) -> None:
-    """What a fault does to the connection, and whether the job exists; the next request goes well."""
-    before = _jobs(faulty)
+def test_what_arrives(faulty: Client, kind: FaultKind, options: dict[str, Any], arrives: str) -> None:
+    """What a fault does to the connection; the next request goes well.
+
+    What the client makes of it, and whether the job exists, is in contract/test_faults.py.
+    """
     faulty.sandbox.fault(kind, endpoint="generate", **options)
     assert _arrived(faulty, _post({"prompt": "a fox"})) == arrives
-    assert _jobs(faulty) - before == jobs
     assert faulty.sandbox.faults()[0]["happened"] == 1
     assert _arrived(faulty, _post({"prompt": "a fox"})) == "200 whole"
 
@@ -235,44 +229,25 @@ def test_a_fault_without_effect_reads_an_upload_to_its_end(faulty: Client) -> No
         faulty.http.post(IMAGE, files=big)
 
 
-def test_damaged_answers_look_like_answers(faulty: Client) -> None:
-    """JSON without its end, and bytes that are said to be compressed."""
-    faulty.sandbox.fault("broken_json", endpoint="balance")
-    answer = faulty.get(BALANCE)
-    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
-    with pytest.raises(json.JSONDecodeError):
-        answer.json()
-    faulty.sandbox.fault("broken_gzip", endpoint="balance")
-    with pytest.raises(httpx.DecodingError):
-        faulty.get(BALANCE)
-
-
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({}, {"x-ratelimit-limit": "10", "x-ratelimit-remaining": "0", "x-ratelimit-reset": "1"}),
-        ({"headers": False}, {}),
-        ({"headers": False, "retry_after": 7}, {"retry-after": "7"}),
-        (
-            {"reset_seconds": 30, "retry_after": 0},
-            {
-                "x-ratelimit-limit": "10",
-                "x-ratelimit-remaining": "0",
-                "x-ratelimit-reset": "30",
-                "retry-after": "0",
-            },
-        ),
+        ({}, ["10", "0", "1", None]),
+        ({"headers": False}, [None, None, None, None]),
+        ({"headers": False, "retry_after": 7}, [None, None, None, "7"]),
+        ({"reset_seconds": 30, "retry_after": 0}, ["10", "0", "30", "0"]),
     ],
     ids=str,
 )
 def test_a_429_tells_as_much_as_asked_for(
-    faulty: Client, options: dict[str, Any], told: dict[str, str]
+    faulty: Client, options: dict[str, Any], told: list[str | None]
 ) -> None:
     """With or without the headers of the interface, with or without Retry-After."""
     faulty.sandbox.fault("429", endpoint="balance", **options)
     answer = faulty.get(BALANCE)
-    said = {name: value for name, value in answer.headers.items() if name.startswith(("x-rate", "retry"))}
-    assert (answer.status_code, said) == (429, told)
+    assert answer.status_code == 429
+    names = (wire.RATE_LIMIT, wire.RATE_REMAINING, wire.RATE_RESET, "Retry-After")
+    assert [answer.headers.get(name) for name in names] == told
 
 
 def test_only_handled_requests_use_up_the_limit(open_sandbox: Open, tmp_path: Path) -> None:
@@ -284,17 +259,6 @@ def test_only_handled_requests_use_up_the_limit(open_sandbox: Open, tmp_path: Pa
         client.sandbox.fault("500", handled=True)
         assert client.get(BALANCE).headers["x-ratelimit-remaining"] == "9"
         assert client.get(BALANCE).headers["x-ratelimit-remaining"] == "8"
-
-
-def test_what_arrived_is_counted_by_endpoint(open_sandbox: Open, tmp_path: Path) -> None:
-    """Answered or not, so that a lesson can show how often something was sent."""
-    with open_sandbox(tmp_path) as client:
-        client.sandbox.fault("close", endpoint="balance")
-        with pytest.raises(httpx.RemoteProtocolError):
-            client.get(BALANCE)
-        client.get(BALANCE)
-        client.status(client.submit())
-        assert client.sandbox.state()["requests"] == {"balance": 2, "text-to-video": 1, "status": 1}
 
 
 def test_a_job_may_be_unknown_or_in_an_unknown_state_for_a_while(faulty: Client) -> None:
