@@ -288,24 +288,6 @@ def test_an_expired_link_stays_so_and_the_status_gives_a_new_one(faulty: Client,
     assert len(set(links)) == 3
 
 
-def test_a_dropped_download_goes_on_by_byte_ranges(faulty: Client) -> None:
-    """Each connection brings the bytes that were asked for and no more, and the last one the rest."""
-    url = faulty.wait(faulty.submit())["video_url"]
-    faulty.sandbox.fault("drop_download", times=3, after_bytes=300)
-    got, sizes = b"", []
-    while len(got) < len(CLIP):
-        piece = b""
-        try:
-            with faulty.http.stream("GET", url, headers={"Range": f"bytes={len(got)}-"}) as answer:
-                assert answer.status_code == 206
-                for chunk in answer.iter_raw():
-                    piece += chunk
-        except httpx.RemoteProtocolError:
-            sizes.append(len(piece))
-        got += piece
-    assert (got, sizes) == (CLIP, [300, 300, 300])
-
-
 def test_a_client_that_gives_up_ends_its_stall(
     open_sandbox: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -235,7 +235,7 @@ def test_looking_for_a_sandbox_creates_nothing(tmp_path: Path) -> None:
     ("module", "others"),
     [
         ("reelbook.sandbox.server", ("starlette", "uvicorn", "av", "numpy", "PIL")),
-        ("reelbook.sandbox.__main__", ("av", "numpy", "PIL", "pydantic", "httpx")),
+        ("reelbook.sandbox.__main__", ("av", "numpy", "PIL", "pydantic", "httpx", "mcp")),
     ],
     ids=["a session", "the server"],
 )

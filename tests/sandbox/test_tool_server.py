@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import json
-import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator
@@ -199,31 +197,6 @@ def test_without_the_extra_the_rest_works(
                 assert "pip install 'mcp>=2.3,<3'" in answer.json()["detail"]
         assert httpx.post(sandbox.mcp_url, headers=headers, json=LIST, trust_env=False).status_code == 200
     assert not caplog.records
-
-
-def test_the_protocol_s_package_is_loaded_for_those_who_may_come_in(tmp_path: Path) -> None:
-    """Neither the start nor a stranger's request imports it, and it leaves the root logger alone."""
-    script = f"""
-import logging, sys, urllib.request, urllib.error
-from pathlib import Path
-from concurrent.futures import ThreadPoolExecutor
-from reelbook.sandbox.server import in_thread
-
-def ask(**headers):
-    headers = {{"Content-Type": "application/json", "Accept": "application/json"}} | headers
-    request = urllib.request.Request(sandbox.mcp_url, {json.dumps(LIST).encode()!r}, headers)
-    try:
-        return urllib.request.urlopen(request).status
-    except urllib.error.HTTPError as error:
-        return error.code
-
-with in_thread(Path({str(tmp_path)!r}), executor=ThreadPoolExecutor(1)) as sandbox:
-    steps = [ask(), "mcp" in sys.modules]
-    steps += [ask(**{{"X-User-ID": sandbox.user_id}}), "mcp" in sys.modules, logging.getLogger().handlers]
-print(steps)
-"""
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
-    assert (done.stdout, done.stderr) == ("[401, False, 200, True, []]\n", "")
 
 
 @pytest.mark.anyio
