@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import socket
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -201,20 +199,18 @@ def test_what_arrives(faulty: Client, kind: FaultKind, options: dict[str, Any], 
     What the client makes of it, and whether the job exists, is in contract/test_faults.py.
     """
     faulty.sandbox.fault(kind, endpoint="generate", **options)
-    assert _arrived(faulty, _post({"prompt": "a fox"})) == arrives
+    assert _arrived(faulty) == arrives
     assert faulty.sandbox.faults()[0]["happened"] == 1
-    assert _arrived(faulty, _post({"prompt": "a fox"})) == "200 whole"
+    assert _arrived(faulty) == "200 whole"
 
 
 def test_a_reset_before_the_request_was_read_meets_its_sender_while_it_sends(
     faulty: Client, still: Callable[..., bytes]
 ) -> None:
-    """Ten megabytes of an image can't have arrived, and no job comes of them."""
-    before = _jobs(faulty)
+    """Ten megabytes of an image can't have arrived."""
     faulty.sandbox.fault("reset_before", endpoint="image-to-video", read=False)
     with pytest.raises((httpx.NetworkError, httpx.RemoteProtocolError)):
         faulty.http.post(IMAGE, files={"image": b"\0" * 10_000_000}, data={"prompt": "it sways"})
-    assert _jobs(faulty) == before
     photo = faulty.http.post(IMAGE, files={"image": still()}, data={"prompt": "it sways"})
     assert photo.status_code == 200
 
@@ -303,51 +299,26 @@ def test_a_client_that_gives_up_ends_its_stall(
     assert time.monotonic() - leaving < 30, "a graceful stop waits for what is still under way"
 
 
-def test_a_fault_leaves_other_connections_alone(faulty: Client) -> None:
-    """While one client waits for an answer that doesn't come, others are served."""
-    faulty.sandbox.fault("stall", endpoint="usage", seconds=3)
-    answers: list[httpx.Response] = []
-    waiting = threading.Thread(target=lambda: answers.append(faulty.get("/api/v1/billing/usage")))
-    waiting.start()
-    while faulty.sandbox.faults()[0]["happened"] == 0:
-        time.sleep(0.001)
-    assert faulty.get(BALANCE).status_code == 200
-    assert answers == []
-    waiting.join()
-    assert answers[0].status_code == 200
-
-
-def _jobs(client: Client) -> int:
-    requests: int = client.get("/api/v1/billing/usage").json()["total_requests"]
-    return requests
-
-
-def _post(body: dict[str, Any]) -> bytes:
-    content = json.dumps(body).encode()
-    return (
-        (
-            f"POST {TEXT} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
-            f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n"
-        ).encode()
-        + b"Authorization: Bearer %s\r\n\r\n"
-        + content
+def _arrived(client: Client) -> str:
+    """What a submission gets: a reset, bytes that are no HTTP, or a status with a whole or short body."""
+    body = '{"prompt": "a fox"}'
+    request = (
+        f"POST {TEXT} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+        f"Authorization: Bearer {client.sandbox.api_key.reveal()}\r\n\r\n{body}"
     )
-
-
-def _arrived(client: Client, request: bytes) -> str:
-    """What comes back, in a word: a reset, bytes that are no HTTP, or a status with a whole or short body."""
     where = urlsplit(client.sandbox.url)
     with socket.create_connection((where.hostname, where.port), timeout=60) as connection:
-        connection.sendall(request % client.sandbox.api_key.reveal().encode())
+        connection.sendall(request.encode())
         got = b""
         try:
             while piece := connection.recv(65536):
                 got += piece
         except ConnectionResetError:
             return f"{got.decode('latin-1')}reset"
-    head, _, body = got.partition(b"\r\n\r\n")
+    head, _, content = got.partition(b"\r\n\r\n")
     if not head.startswith(b"HTTP/1.1 "):
         return got.decode("latin-1")
     lengths = [line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length: ")]
     announced = int(lengths[0].split()[1])
-    return f"{head[9:12].decode()} {'whole' if len(body) == announced else 'short'}"
+    return f"{head[9:12].decode()} {'whole' if len(content) == announced else 'short'}"

@@ -139,8 +139,6 @@ def test_the_key_is_in_the_access_file_only(started: Client, home: Path) -> None
         if file.is_file() and any(word.encode() in file.read_bytes() for word in planted)
     }
     assert holding == {"access.json"}
-    assert Places(home).access.stat().st_mode & 0o777 == 0o600
-    assert Places(home).folder.stat().st_mode & 0o777 == 0o700
 
 
 def test_a_stale_notice_is_recognised(home: Path, environment: None) -> None:
