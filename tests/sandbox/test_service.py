@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,7 +19,6 @@ from reelbook.sandbox.service import SandboxService
 from reelbook.web.payloads import wanted_from_text
 
 FOX = wanted_from_text({"prompt": "a fox", "seed": 7})
-HERE = "http://here:1"
 Use = Callable[[SandboxService], Awaitable[Any]]
 
 
@@ -77,20 +77,24 @@ def test_whoever_is_gone_in_the_middle_of_a_move_leaves_it_whole(tmp_path: Path)
 
 def test_it_ends_by_itself_when_nobody_uses_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Any job under way keeps it, and so does any use for a while."""
+    now = [0.0]
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
     monkeypatch.setattr(module, "TICK_SECONDS", 0.001)
 
     async def use(service: SandboxService) -> None:
-        ended, ticks = asyncio.Event(), [0]
+        ended = asyncio.Event()
         service.end = ended.set
-        monkeypatch.setattr(service.accounts, "save_uses", lambda: ticks.append(1))
-        request_id = (await service.accept(FOX))["request_id"]
-        await asyncio.to_thread(until, lambda: len(ticks) > 3)
-        assert not ended.is_set()
+        await service.accept(FOX)
+        now[0] = 61.0
+        await asyncio.to_thread(until, lambda: service.idle_seconds == 0)
         service.clock.advance(10)
-        await asyncio.wait_for(ended.wait(), 60)
-        idle = service.idle_seconds
+        await asyncio.to_thread(until, lambda: service.jobs.under_way == 0)
+        now[0] = 120.0
         service.note_use()
-        assert service.idle_seconds < idle
-        assert (await service.status(request_id, HERE))["status"] == "completed"
+        now[0] = 180.0
+        await asyncio.to_thread(service.accounts.save_uses)
+        assert not ended.is_set()
+        now[0] = 181.0
+        await asyncio.wait_for(ended.wait(), 60)
 
-    using(tmp_path, use, pace=10, idle_minutes=0)
+    using(tmp_path, use, pace=10, idle_minutes=1)
