@@ -24,7 +24,6 @@ from .places import new_api_key
 from .protocol import UsageDays
 
 START_BALANCE_USD: Final = 25.0
-PREVIEW_TAIL: Final = 4
 DAY_SECONDS: Final = 86_400
 MAX_PLANTED: Final = 5000
 
@@ -94,7 +93,7 @@ class Accounts:
             key_id=f"key_{secrets.token_hex(8)}",
             digest=_digest(value),
             name=name,
-            preview=f"sk-sandbox-…{value[-PREVIEW_TAIL:]}",
+            preview=f"sk-sandbox-…{value[-4:]}",
             rate_limit=rate_limit,
             created_at=self._clock.now(),
         )
@@ -180,10 +179,12 @@ class Accounts:
         if not isinstance(history, list) or not 0 < len(history) <= MAX_PLANTED:
             raise Refused(400, f"history must be a list of 1 to {MAX_PLANTED} objects")
         now = self._clock.now()
-        rows = [
-            (now - past["days_ago"] * DAY_SECONDS, past["seconds"], past["requests"], micro(past["usd"]))
-            for past in map(_checked_past, history)
-        ]
+        rows = []
+        for past in history:
+            if not isinstance(past, dict):
+                raise Refused(400, "each of history must be an object")
+            days_ago, seconds, requests, usd = (field.read(past) for field in _PAST)
+            rows.append((now - days_ago * DAY_SECONDS, seconds, requests, micro(usd)))
         with self._store.transaction() as db:
             db.executemany("INSERT INTO history VALUES (?, ?, ?, ?)", rows)
             db.execute("UPDATE account SET spent_micro = spent_micro + ?", (sum(row[-1] for row in rows),))
@@ -223,10 +224,3 @@ _PAST: Final = (
     Parameter("requests", "integer", "", None, 0, 1e6),
     Parameter("usd", "number", "", None, 0, 1e6),
 )
-
-
-def _checked_past(past: Any) -> dict[str, Any]:
-    names = [field.name for field in _PAST]
-    if not isinstance(past, dict) or set(past) != set(names):
-        raise Refused(400, f"each of history must have exactly {', '.join(names)}")
-    return {field.name: field.read(past) for field in _PAST}
