@@ -267,8 +267,10 @@ class JobQueue:
         outcome: dict[str, Any]
         try:
             try:
-                image = await asyncio.to_thread(self._image, job)
-                asked = job.request
+                image, asked = None, job.request
+                if job.mode == "image-to-video":
+                    kept = self._places.images / job.request_id
+                    image = await asyncio.to_thread(kept.read_bytes)
                 rendered = await self._renders.draw(
                     Spec(asked["prompt"], job.seconds, asked["aspect_ratio"], asked["seed"], image)
                 )
@@ -303,9 +305,6 @@ class JobQueue:
                 else:
                     del self._under_way[job.request_id]
                     self._places.images.joinpath(job.request_id).unlink(missing_ok=True)
-
-    def _image(self, job: SandboxJob) -> bytes | None:
-        return (self._places.images / job.request_id).read_bytes() if job.mode == "image-to-video" else None
 
     def _write_accepted(self, job: SandboxJob, image: bytes | None) -> None:
         kept = self._places.images / job.request_id

@@ -122,10 +122,13 @@ async def _page(
         "sandbox.html",
         address=reached_at(request),
         why=Html('<p class="why" role="alert">{}</p>').format(refused.detail) if refused else "",
-        nums=_figures(
-            ("left", dollars(balance["balance_usd"])),
-            ("spent", dollars(balance["total_spent_usd"])),
-            ("under way", service.jobs.under_way),
+        nums=joined(
+            Html('<div><b>{}</b><span class="quiet">{}</span></div>').format(figure, word)
+            for figure, word in (
+                (dollars(balance["balance_usd"]), "left"),
+                (dollars(balance["total_spent_usd"]), "spent"),
+                (service.jobs.under_way, "under way"),
+            )
         ),
         clips=joined(_clip(service, SandboxJob.of(row), now) for row in rows)
         or Html('<p class="quiet" id="none">Clips appear here, the newest first.</p>'),
@@ -135,13 +138,6 @@ async def _page(
         faults=_faults(faults),
     )
     return SITE.page(TITLE, body, status=200 if refused is None else refused.status)
-
-
-def _figures(*figures: tuple[str, object]) -> Html:
-    return joined(
-        Html('<div><b>{}</b><span class="quiet">{}</span></div>').format(value, word)
-        for word, value in figures
-    )
 
 
 def _options(values: tuple[str, ...]) -> Html:
