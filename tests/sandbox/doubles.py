@@ -66,6 +66,11 @@ class Client:
         assert answer.status_code == 200, answer.text
         return str(answer.json()["request_id"])
 
+    def submit_image(self, content: bytes, **fields: str) -> httpx.Response:
+        """The answer to an image-to-video job."""
+        files, data = {"image": ("image", content)}, {"prompt": "it sways", **fields}
+        return self.http.post("/api/v1/generate/image-to-video", files=files, data=data)
+
     def status(self, request_id: str) -> dict[str, Any]:
         """The body of a job's status."""
         answer = self.http.get(f"/api/v1/status/{request_id}")

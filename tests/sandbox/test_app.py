@@ -73,10 +73,7 @@ def test_what_was_asked_for_reaches_the_drawing(shared: Client, still: Any) -> N
     shared.wait(shared.submit("ein Fuchs im Schnee ❄", **asked))
     shared.wait(shared.submit("plain", negative_prompt="no dogs"))
     photo = still((360, 640), "JPEG")
-    answer = shared.http.post(
-        IMAGE, files={"image": ("p.jpg", photo)}, data={"prompt": "it sways", "duration_seconds": "2"}
-    )
-    shared.wait(answer.json()["request_id"])
+    shared.wait(shared.submit_image(photo, duration_seconds="2").json()["request_id"])
     first, second, third = shared.executor.specs
     assert (first.seconds, first.aspect_ratio, first.seed) == tuple(asked.values())
     assert first.prompt == "ein Fuchs im Schnee ❄"
@@ -177,12 +174,11 @@ def test_too_large_an_image_is_a_413(shared: Client, still: Any) -> None:
     image = still((200, 200), "PNG")
     shared.sandbox.settings(max_image_bytes=len(image))
     try:
-        fits = shared.http.post(IMAGE, files={"image": ("f", image)}, data={"prompt": "it sways"})
-        assert fits.status_code == 200
+        assert shared.submit_image(image).status_code == 200
         shared.sandbox.settings(max_image_bytes=len(image) - 1)
-        _refused(shared.http.post(IMAGE, files={"image": ("f", image)}, data={"prompt": "it sways"}), 413)
+        _refused(shared.submit_image(image), 413)
         huge = {"image": ("f", b"\x89PNG" + bytes(2_000_000))}
-        _refused(shared.http.post(IMAGE, files=huge, data={"prompt": "it sways"}), 413)
+        _refused(shared.submit_image(huge["image"][1]), 413)
         ready = httpx.Request("POST", shared.sandbox.url, files=huge, data={"prompt": "it sways"})
         content, headers = ready.read(), {"Content-Type": ready.headers["content-type"]}
         pieces = (content[i : i + 50_000] for i in range(0, len(content), 50_000))

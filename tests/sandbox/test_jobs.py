@@ -119,10 +119,7 @@ def test_a_restarted_server_goes_on_with_its_jobs(open_sandbox: Open, tmp_path: 
         before = client.wait(done)
         executor.holding = True
         unfinished = client.submit(seed=2)
-        answer = client.http.post(
-            "/api/v1/generate/image-to-video", files={"image": ("f", image)}, data={"prompt": "it sways"}
-        )
-        moving = answer.json()["request_id"]
+        moving = client.submit_image(image).json()["request_id"]
         client.sandbox.advance(5)
         assert client.status(unfinished)["status"] == "processing"
     drawn = executor.specs[1:]
@@ -184,10 +181,7 @@ def test_old_clips_and_stray_files_are_removed_at_a_start(open_sandbox: Open, tm
 def test_a_refused_job_leaves_no_image(client: Client, still: Any, tmp_path: Path) -> None:
     """A 402 keeps nothing of what was sent."""
     client.sandbox.settings(balance_usd=0)
-    answer = client.http.post(
-        "/api/v1/generate/image-to-video", files={"image": ("f", still())}, data={"prompt": "it sways"}
-    )
-    assert answer.status_code == 402
+    assert client.submit_image(still()).status_code == 402
     assert list((tmp_path / "sandbox" / "images").iterdir()) == []
 
 
