@@ -179,7 +179,17 @@ def _front(
     """Before all routes: refuses foreign host names, notes what was asked, and makes faults happen."""
 
     async def front(scope: Scope, receive: Receive, send: Send) -> None:
-        body, endpoint, fault, status = RequestBody(receive), None, None, 0
+        if scope["type"] != "http":
+            await app(scope, receive, send)
+            return
+        headers = dict(scope["headers"])
+        # A page whose name was made to point at 127.0.0.1 sends its own name here ("DNS rebinding").
+        if loopback_only and not _LOOPBACK_HOST.fullmatch(headers.get(b"host", b"").decode("latin-1")):
+            await refusal(421, "This sandbox answers only as localhost")(scope, receive, send)
+            return
+        if scope["path"] not in (STATE, page.PAGE):  # a page that is left open uses nothing
+            service.note_use()
+        body, status = RequestBody(receive), 0
 
         async def answer(message: Message) -> None:
             nonlocal status
@@ -189,26 +199,18 @@ def _front(
                     await body.drain()
             await send(message)
 
-        if scope["type"] == "http":
-            headers = dict(scope["headers"])
-            host = headers.get(b"host", b"").decode("latin-1")
-            # A page whose name was made to point at 127.0.0.1 sends its own name here ("DNS rebinding").
-            if loopback_only and not _LOOPBACK_HOST.fullmatch(host):
-                await refusal(421, "This sandbox answers only as localhost")(scope, receive, send)
-                return
-            if scope["path"] not in (STATE, page.PAGE):  # a page that is left open uses nothing
-                service.note_use()
-            if headers.get(b"sec-fetch-site") != b"same-origin":  # a clip on our own page is no client's
-                endpoint = endpoint_of(scope["method"], scope["path"])
-                fault = faults.arrived(scope["method"], scope["path"])
-        arrived_at = service.clock.now()
+        endpoint = endpoint_of(scope["method"], scope["path"])
+        # A clip on our own page is no client's.
+        if endpoint is None or headers.get(b"sec-fetch-site") == b"same-origin":
+            await app(scope, body.receive, answer)
+            return
+        arrived_at, fault = service.clock.now(), faults.arrived(endpoint)
         try:
             if fault is None:
                 await app(scope, body.receive, answer)
             else:
                 await KINDS[fault.kind].act(Hit(fault.options, service, app, scope, body, answer))
         finally:
-            if endpoint is not None:
-                log.append((arrived_at, endpoint, status))
+            log.append((arrived_at, endpoint, status))
 
     return front

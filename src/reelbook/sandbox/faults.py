@@ -106,11 +106,8 @@ class Faults:
         shown = ("kind", "endpoint", "times", "after", "options", "seen", "happened")
         return [{name: getattr(fault, name) for name in shown} for fault in self._faults]
 
-    def arrived(self, method: str, path: str) -> Fault | None:
+    def arrived(self, endpoint: str) -> Fault | None:
         """Count a request and return the fault that it meets: the first one due, or None."""
-        endpoint = endpoint_of(method, path)
-        if endpoint is None:
-            return None
         self.requests[endpoint] += 1
         return next((fault for fault in self._faults if fault.takes(endpoint)), None)
 
