@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -25,25 +24,13 @@ from reelbook.secret import Secret
 pytestmark = pytest.mark.anyio
 
 
-async def joined(url: str, use: Callable[[ToolConnection], Awaitable[Any]]) -> Any:
-    """What `use` does with a session, from joining to leaving."""
-    connection = ToolConnection(url, Secret(USER), asyncio.create_task)
-    try:
+async def test_it_says_which_program_it_is() -> None:
+    """By name and version, when it joins."""
+    with scripted() as server:
+        connection = ToolConnection(server.url, Secret(USER), asyncio.create_task)
         await connection.ready
-        return await use(connection)
-    finally:
         connection.leave()
         await connection.task
-
-
-async def test_it_says_which_program_it_is() -> None:
-    """By name and version."""
-
-    async def use(connection: ToolConnection) -> None:
-        """Joining is enough."""
-
-    with scripted() as server:
-        await joined(server.url, use)
     assert any(
         f'"version":"{reelbook.__version__}"'.encode() in exchange.body.replace(b" ", b"")
         for exchange in server.seen

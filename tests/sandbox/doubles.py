@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
+from concurrent.futures import CancelledError, Executor, Future
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -18,13 +18,17 @@ CLIP = bytes(range(256)) * 4
 
 
 class InstantExecutor(Executor):
-    """Gives every clip at once, as `CLIP` of the length asked for; while `holding`, when told to."""
+    """Gives every clip at once, as `CLIP` of the length asked for; while `holding`, when told to.
+
+    Each of its `errors` fails one.
+    """
 
     def __init__(self) -> None:
         self.specs: list[Spec] = []
         self.holding = False
         self.held: list[Callable[[], None]] = []
         self.longer_seconds = 0.0
+        self.errors: list[Exception] = []
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """The drawn clip."""
@@ -33,7 +37,12 @@ class InstantExecutor(Executor):
         future: Future[Any] = Future()
 
         def finish() -> None:
-            future.set_result(Rendered(CLIP, spec.seconds + self.longer_seconds))
+            if not self.errors:
+                future.set_result(Rendered(CLIP, spec.seconds + self.longer_seconds))
+            elif isinstance(error := self.errors.pop(), CancelledError):
+                future.cancel()
+            else:
+                future.set_exception(error)
 
         self.held.append(finish) if self.holding else finish()
         return future
@@ -56,6 +65,11 @@ class Client:
         answer = self.http.post("/api/v1/generate/text-to-video", json={"prompt": prompt, **fields})
         assert answer.status_code == 200, answer.text
         return str(answer.json()["request_id"])
+
+    def submit_image(self, content: bytes, **fields: str) -> httpx.Response:
+        """The answer to an image-to-video job."""
+        files, data = {"image": ("image", content)}, {"prompt": "it sways", **fields}
+        return self.http.post("/api/v1/generate/image-to-video", files=files, data=data)
 
     def status(self, request_id: str) -> dict[str, Any]:
         """The body of a job's status."""

@@ -12,7 +12,8 @@ from sandbox.doubles import NOON, Client
 from reelbook.errors import SandboxError
 from reelbook.sandbox.accounts import Accounts, charge, micro, require_funds
 from reelbook.sandbox.clock import Clock
-from reelbook.sandbox.store import Database
+from reelbook.sandbox.store import MIGRATIONS
+from reelbook.web.database import SqliteFile
 from reelbook.web.refusals import Refused
 
 # NOON of the doubles is 08:00 UTC.
@@ -24,20 +25,20 @@ PAST = [
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Database]:
+def store(tmp_path: Path) -> Iterator[SqliteFile]:
     """An empty database."""
-    store = Database(tmp_path / "sandbox.db")
+    store = SqliteFile(tmp_path / "sandbox.db", MIGRATIONS)
     yield store
     store.close()
 
 
-def test_the_account_starts_with_25_dollars_once(store: Database) -> None:
+def test_the_account_starts_with_25_dollars_once(store: SqliteFile) -> None:
     """Opened again, the balance is what it was left at."""
     Accounts(store, Clock(NOON)).set_balance(1.5)
     assert Accounts(store, Clock(NOON)).balance() == {"balance_usd": 1.5, "total_spent_usd": 0.0}
 
 
-def test_no_amount_drifts(store: Database) -> None:
+def test_no_amount_drifts(store: SqliteFile) -> None:
     """A thousand clips of 5 cents are 50 dollars, to the last digit."""
     accounts = Accounts(store, Clock(NOON))
     accounts.set_balance(100)
@@ -47,7 +48,7 @@ def test_no_amount_drifts(store: Database) -> None:
     assert accounts.balance() == {"balance_usd": 50.0, "total_spent_usd": 50.0}
 
 
-def test_what_is_required_may_be_all_that_there_is(store: Database) -> None:
+def test_what_is_required_may_be_all_that_there_is(store: SqliteFile) -> None:
     """Equal is enough, a millionth less isn't."""
     Accounts(store, Clock(NOON)).set_balance(0.25)
     with store.transaction() as db:
@@ -57,7 +58,7 @@ def test_what_is_required_may_be_all_that_there_is(store: Database) -> None:
     assert caught.value.status == 402
 
 
-def test_keys_outlive_the_process_as_digests(store: Database, tmp_path: Path) -> None:
+def test_keys_outlive_the_process_as_digests(store: SqliteFile, tmp_path: Path) -> None:
     """A key is recognised after a restart, and its text is nowhere in the files."""
     first = Accounts(store, Clock(NOON))
     made = first.create_key("laptop", 5)

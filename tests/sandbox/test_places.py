@@ -63,20 +63,17 @@ def test_a_broken_access_file_is_named_and_not_quoted(content: str, places: at.P
 
 
 def test_a_notice_says_who_serves_where(places: at.Places) -> None:
-    """It is taken down by its own server alone, and its port is remembered."""
-    at.put_up(places, url="http://127.0.0.1:4321", version="1.0", instance="first")
-    at.take_down(places, "another")
-    assert at.read_notice(places) == at.Notice("http://127.0.0.1:4321", os.getpid(), "1.0", "first")
-    at.take_down(places, "first")
-    assert (at.read_notice(places), at.last_port(places)) == (None, 4321)
+    """As long as it is up."""
+    notice = at.Notice("http://127.0.0.1:4321", os.getpid(), "1.0", "first")
+    at.write_notice(places, notice)
+    assert at.read_notice(places) == notice
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"url": "http://127.0.0.1:1"}', "70000"])
+@pytest.mark.parametrize("content", ["", "[]", '{"url": "http://127.0.0.1:1"}'])
 def test_a_broken_notice_is_none(content: str, places: at.Places) -> None:
-    """Left over from a crash, or no port at all."""
+    """Left over from a crash."""
     places.server.write_text(content)
-    places.port.write_text(content)
-    assert (at.read_notice(places), at.last_port(places)) == (None, None)
+    assert at.read_notice(places) is None
 
 
 def test_the_lock_says_whether_a_server_lives(places: at.Places) -> None:

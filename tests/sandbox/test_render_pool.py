@@ -18,10 +18,10 @@ pytestmark = [pytest.mark.browser]
 
 
 class FragileExecutor(Executor):
-    """Breaks, with all that is being drawn, a moment after it was given the prompt "poison"."""
+    """Breaks, with all that it draws, where the prompt "poison" is among it."""
 
     def __init__(self) -> None:
-        self.drawing: list[Future[Any]] = []
+        self.drawing: dict[Future[Any], str] = {}
         self.broken = False
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
@@ -29,23 +29,18 @@ class FragileExecutor(Executor):
         if self.broken:
             raise BrokenExecutor("broken")
         future: Future[Any] = Future()
-        self.drawing.append(future)
-        loop = asyncio.get_running_loop()
-        if args[0].prompt == "poison":
-            loop.call_soon(self._break)
-        else:
-            loop.call_later(0.001, self._finish, future)
+        self.drawing[future] = args[0].prompt
+        asyncio.get_running_loop().call_soon(self._end)
         return future
 
-    def _finish(self, future: Future[Any]) -> None:
-        if not future.done():
-            future.set_result(Rendered(b"clip", 1.0))
-
-    def _break(self) -> None:
-        self.broken = True
+    def _end(self) -> None:
+        self.broken |= "poison" in self.drawing.values()
         for future in self.drawing:
-            if not future.done():
+            if self.broken:
                 future.set_exception(BrokenExecutor("broken"))
+            else:
+                future.set_result(Rendered(b"clip", 1.0))
+        self.drawing.clear()
 
 
 @pytest.mark.anyio

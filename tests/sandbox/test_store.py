@@ -1,58 +1,24 @@
-"""The sandbox's SQLite file: its schema, transactions and reads."""
+"""The schema of the sandbox's SQLite file."""
 
 from __future__ import annotations
 
 import sqlite3
-import threading
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from reelbook.sandbox.jobs import SandboxJob
-from reelbook.sandbox.store import MIGRATIONS, Database
-
-PAST = "INSERT INTO history VALUES (1.0, 5.0, 1, 250000)"
+from reelbook.sandbox.store import MIGRATIONS
+from reelbook.web.database import SqliteFile
 
 
 def test_a_transaction_is_whole_or_not_there(tmp_path: Path) -> None:
     """An error takes back what was written before it."""
-    with closing(Database(tmp_path / "sandbox.db")) as store:
-
-        def failing() -> None:
-            with store.transaction() as db:
-                db.execute(PAST)
-                raise RuntimeError("in the middle")
-
-        with pytest.raises(RuntimeError):
-            failing()
+    with closing(SqliteFile(tmp_path / "sandbox.db", MIGRATIONS)) as store:
+        with pytest.raises(sqlite3.IntegrityError), store.transaction() as db:
+            db.executemany("INSERT INTO history VALUES (?, 5.0, 1, 250000)", [(1.0,), ("never",)])
         assert store.read("SELECT * FROM history") == []
-        with store.transaction() as db:
-            db.execute(PAST)
-    with closing(Database(tmp_path / "sandbox.db")) as store:
-        assert [row["cost_micro"] for row in store.read("SELECT * FROM history WHERE at = ?", (1.0,))] == [
-            250_000
-        ]
-
-
-def test_a_read_doesnt_wait_for_a_transaction(tmp_path: Path) -> None:
-    """It sees what was committed before; a second transaction waits for the first."""
-    with closing(Database(tmp_path / "sandbox.db")) as store:
-        written = threading.Event()
-
-        def write() -> None:
-            with store.transaction() as db:
-                db.execute(PAST)
-            written.set()
-
-        with store.transaction() as db:
-            db.execute(PAST)
-            thread = threading.Thread(target=write)
-            thread.start()
-            assert store.read("SELECT * FROM history") == []
-            assert not written.wait(0.05)
-        thread.join(60)
-        assert len(store.read("SELECT * FROM history")) == 2
 
 
 def test_a_file_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -> None:
@@ -64,7 +30,7 @@ def test_a_file_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -> No
         names = "request_id, state, mode, prompt, duration_seconds, aspect_ratio, seed, accepted_at"
         old.execute(f"INSERT INTO jobs ({names}, planned_seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", job)
         old.commit()
-    with closing(Database(path)) as store:
+    with closing(SqliteFile(path, MIGRATIONS)) as store:
         assert [tuple(row) for row in store.read("SELECT * FROM account")] == [(1, 7, 8)]
         assert store.read("SELECT * FROM history") == []
         (row,) = store.read("SELECT * FROM jobs")

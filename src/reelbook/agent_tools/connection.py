@@ -289,11 +289,8 @@ class Carrier(httpx2.AsyncClient):
                 return _answer(response, body)
             if kind.startswith("application/json"):
                 return _answer(response, await _body(response, MAX_ANSWER_BYTES))
-            if (
-                response.is_success
-                and response.status_code != 202
-                and not kind.startswith("text/event-stream")
-            ):
+            streamed = kind.startswith("text/event-stream")
+            if response.is_success and response.status_code != 202 and not streamed:
                 note.failure, note.said = "foreign", f"It is of the type {kind or 'unknown'}."
             elif isinstance(response.stream, httpx2.AsyncByteStream):
                 response.stream = _WatchedAnswer(response.stream, note)
@@ -382,11 +379,8 @@ async def _body(response: httpx2.Response, limit: int) -> bytes:
 
 
 def _answer(response: httpx2.Response, body: bytes) -> httpx2.Response:
-    kept = {
-        name: value
-        for name in ("content-type", "mcp-session-id")
-        if (value := response.headers.get(name)) is not None
-    }
+    headers = response.headers
+    kept = {name: headers[name] for name in ("content-type", "mcp-session-id") if name in headers}
     return httpx2.Response(response.status_code, headers=kept, content=body, request=response.request)
 
 

@@ -65,18 +65,15 @@ def error_of(note: Note, user_id: Secret, *, paid: bool = False) -> errors.Reelb
         if paid:
             may_be = "The call may have been carried out, and billed. It was not sent again."
             return errors.ToolCallUncertain(f"{lost}{words} {may_be}")
-        if note.failure == "foreign":
-            return errors.UnexpectedAnswer(f"{lost}{words}", answer=answer)
-        return (
-            errors.AnswerLost(f"{lost}{words}")
-            if note.failure
-            else errors.ServerError(f"{lost}{words}", answer=answer)
-        )
+        if note.failure in ("lost", "too large"):
+            return errors.AnswerLost(f"{lost}{words}")
+        kind = errors.UnexpectedAnswer if note.failure else errors.ServerError
+        return kind(f"{lost}{words}", answer=answer)
     if note.session_gone:
         return errors.ToolCallFailed("The tool server dropped the session twice. Nothing was carried out.")
     if status in _REFUSALS:
-        kind, text = _REFUSALS[status]
-        return kind(f"{text}{words}", answer=answer)
+        refusal, text = _REFUSALS[status]
+        return refusal(f"{text}{words}", answer=answer)
     if 300 <= status < 400:
         return errors.UnexpectedAnswer(
             "The tool server points elsewhere, where the user id must not go. Set the address that it means, "

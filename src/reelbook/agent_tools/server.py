@@ -118,14 +118,8 @@ class ToolServer:
         given = checked_arguments(name, arguments)
         seconds = CALL_SECONDS if deadline_seconds is None else deadline_seconds
         note = Note()
-
-        async def send(connection: ToolConnection) -> Mapping[str, Any]:
-            nonlocal note
-            note = Note()
-            return await connection.call(name, given, on_progress, note)
-
         try:
-            raw = await self._sent(send, seconds)
+            raw = await self._sent(lambda each: each.call(name, given, on_progress, note), seconds)
         except ExchangeFailed:
             raise error_of(note, self.user_id, paid=True) from None
         except TimeoutError:
@@ -166,9 +160,8 @@ class ToolServer:
     async def _sent(self, send: Callable[[ToolConnection], Awaitable[T]], seconds: float) -> T:
         """Returns what `send` returns; tries once more where the server had dropped the session.
 
-        It refuses such a request unread, so nothing was paid for it.
-
-        Raises ExchangeFailed, TimeoutError, and ReelbookError where the server can't be joined.
+        It refuses such a request unread, so nothing was paid for it. Raises ExchangeFailed, TimeoutError, and
+        ReelbookError where the server can't be joined.
         """
         async with Deadline(seconds):
             connection = await self._join()
@@ -195,14 +188,12 @@ class ToolServer:
     async def _joined(self) -> ToolConnection:
         try:
             # It takes half a second, which would block the loop.
-            await asyncio.to_thread(importlib.import_module, ".connection", __package__)
+            module = await asyncio.to_thread(importlib.import_module, ".connection", __package__)
         except ImportError as absent:
             raise errors.ConfigurationError(
                 f"Agent tools need a package that isn't installed ({absent.name}). Install it: {INSTALL}"
             ) from None
-        from .connection import ToolConnection
-
-        connection = ToolConnection(self.url, self.user_id, self._spawn)
+        connection: ToolConnection = module.ToolConnection(self.url, self.user_id, self._spawn)
         try:
             async with Deadline(JOIN_SECONDS):
                 await asyncio.shield(connection.ready)

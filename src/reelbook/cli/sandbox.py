@@ -98,12 +98,11 @@ def stop(home: Home = None) -> None:
 
 
 def _pace(text: str) -> str | float:
-    from ..sandbox.protocol import checked_pace
+    from ..sandbox.protocol import PACE_IS, is_pace
 
     given: str | float = text
     with suppress(ValueError):
         given = float(text)
-    try:
-        return checked_pace(given)
-    except ValueError as error:
-        raise typer.BadParameter(f"The {error}.", param_hint="--pace") from None
+    if not is_pace(given):
+        raise typer.BadParameter(f"The {PACE_IS}.", param_hint="--pace")
+    return given

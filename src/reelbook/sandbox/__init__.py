@@ -14,51 +14,39 @@ What a prompt can ask for by itself, without a control, case aside:
  [stuck]             it stays pending for a day, and then fails
 ==================  ============================================================================
 
-What the sandbox chose where the interface is silent:
+What it does where the interface is silent is in `NOT_SHOWN` of web/openapi.py, with the switch of
+`Sandbox.settings` or `Sandbox.fault` that changes it; GET /openapi.json tells it too. Beyond that:
 
 ==========================  ====================================================================
  Silent about                Chosen
 ==========================  ====================================================================
- moves between states        pending → processing → completed or failed; a failure passes
-                             processing too; nothing leaves completed or failed
- progress                    0 to 99 of the planned time while processing, 99 until the clip is there
  estimated_duration_seconds  the length of the clip that was asked for
- failed jobs                 cost nothing
  when money moves            at completion, by the clip's real length; a submission is refused (402)
                              when the balance, less the estimates of jobs under way, is below its
                              own estimate, and that difference is the "current balance" it names
- prompt                      1 to 2000 characters, not only spaces
  unknown fields and parts    ignored; a part or parameter given twice is refused (400)
- image                       a JPEG or PNG that opens, at most 10 MiB (else 413) and 50 million
-                             pixels; the clip takes the nearest of the three shapes, upright
+ image                       a JPEG or PNG that opens, of at most 50 million pixels; the clip takes
+                             the nearest of the three shapes, upright
  seed                        any integer; -1 is drawn at acceptance; image-to-video always random
  who sees a job              every key: there is one account
- API key names, limits       name of 1 to 100 characters; rate_limit 1 to 100, 10 if left out
- last_used, never used       null
- revoked keys                stay listed with is_active false; revoking again is confirmed again;
-                             a revoked notebook key is replaced at the sandbox's next start
- days                        1 to 365, 30 if left out; windows of 24 hours up to now. Requests count
-                             when accepted, seconds and cost when completed. `Sandbox.settings` offers
-                             the other reading: calendar days of UTC, of which today is the last.
+ revoked keys                revoking again is confirmed again; a revoked notebook key is replaced at
+                             the sandbox's next start
+ usage                       requests count when accepted, seconds and cost when completed;
                              `Sandbox.plant_history` adds a past
- rate limit                  a sliding window of 60 s per key; refused requests aren't counted, all
-                             others with a valid key are, whatever the answer. `Sandbox.settings`
-                             offers the other readings: fixed windows, refused ones counted, epochs,
-                             headers that are missing or wrong
+ rate limit                  refused requests aren't counted, all others with a valid key are,
+                             whatever the answer
  X-RateLimit-Reset           whole seconds until one more request is free than now: after a 429 the
                              time until the next one is allowed. On every answer to a valid key
- other errors' bodies        {"detail": text}; unknown ids and paths 404, wrong methods 405, wrong
-                             content types 400, JSON above 1 MiB 413, foreign host names 421
+ other statuses              wrong methods 405, wrong content types 400, JSON above 1 MiB 413,
+                             foreign host names 421
  video_url                   absolute, by the host that was asked; needs no key; byte ranges
  agent tools                 at /mcp, with one user id (`Sandbox.user_id`) for the one account; any other is
                              a 401, a page of another origin a 403, without the extra `agents` a 501.
-                             The tools' names and arguments are in tools.py; they refuse what
+                             The tools' names and arguments are in tool_server.py; they refuse what
                              the HTTP interface refuses, with the same words, and unknown arguments too.
                              No rate limit, which is a key's. No sessions. An image comes in base64
  connections                 2048, half of them from one address, or as many as the system's limit on open
                              files allows; a new one takes the place of the longest idle, and gets a 503
                              where all are busy. 30 s for a request's head, 120 s for its body
- retention                   7 days, removed at a start of the sandbox
- API key expiry, scopes      none
 ==========================  ====================================================================
 """

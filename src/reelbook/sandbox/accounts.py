@@ -8,31 +8,29 @@ that is a setting.
 from __future__ import annotations
 
 import hashlib
-import math
 import secrets
 import sqlite3
-from dataclasses import asdict, dataclass, replace
+from dataclasses import astuple, dataclass
 from typing import Any, Final
 
 from .. import wire
 from ..secret import Secret
+from ..web.database import SqliteFile
 from ..web.payloads import Parameter
 from ..web.refusals import NoMoney, Refused
 from ..wire import MICRO
 from .clock import Clock, iso
 from .places import new_api_key
 from .protocol import UsageDays
-from .store import Database
 
 START_BALANCE_USD: Final = 25.0
-PREVIEW_TAIL: Final = 4
 DAY_SECONDS: Final = 86_400
 MAX_PLANTED: Final = 5000
 
 
-@dataclass(frozen=True)
+@dataclass
 class Key:
-    """One API key, without the key itself. `created_at` is seconds since the epoch."""
+    """One API key, without the key itself. Its times are seconds since the epoch."""
 
     key_id: str
     digest: str
@@ -40,25 +38,23 @@ class Key:
     preview: str
     rate_limit: int
     created_at: float
-    is_active: bool
+    last_used: float | None = None
+    is_active: bool = True
 
 
 class Accounts:
     """Keys, balance and usage. Methods that write wait for the disk: call those from a thread."""
 
-    def __init__(self, store: Database, clock: Clock) -> None:
+    def __init__(self, store: SqliteFile, clock: Clock) -> None:
         self._store = store
         self._clock = clock
         with store.transaction() as db:
             db.execute("INSERT OR IGNORE INTO account VALUES (1, ?, 0)", (micro(START_BALANCE_USD),))
         # All keys are held in memory: every request asks for one, and notes when it was last used.
         self._keys: dict[str, Key] = {}
-        self._last_used: dict[str, float | None] = {}
         for row in store.read("SELECT * FROM keys ORDER BY rowid"):
-            columns = dict(row)
-            self._last_used[row["digest"]] = columns.pop("last_used")
-            self._keys[row["digest"]] = Key(**{**columns, "is_active": bool(row["is_active"])})
-        self._used: set[str] = set()
+            self._keys[row["digest"]] = Key(**{**dict(row), "is_active": bool(row["is_active"])})
+        self._used: dict[str, Key] = {}
 
     def authenticate(self, secret: str) -> Key | None:
         """The active key that `secret` is, None if there is none."""
@@ -67,19 +63,16 @@ class Accounts:
 
     def note_use(self, key: Key) -> None:
         """Note that `key` was used now; `save_uses` brings it to the disk."""
-        self._last_used[key.digest] = self._clock.now()
-        self._used.add(key.digest)
+        key.last_used = self._clock.now()
+        self._used[key.key_id] = key
 
     def save_uses(self) -> None:
         """Write down which keys were used when."""
-        used = tuple(self._used)  # a copy: keys are used while this waits for the disk
-        self._used.difference_update(used)
+        used, self._used = self._used, {}
         if used:
+            uses = [vars(key) for key in tuple(used.values())]  # another thread may still note one
             with self._store.transaction() as db:
-                db.executemany(
-                    "UPDATE keys SET last_used = ? WHERE digest = ?",
-                    [(self._last_used[digest], digest) for digest in used],
-                )
+                db.executemany("UPDATE keys SET last_used = :last_used WHERE key_id = :key_id", uses)
 
     def create_key(self, name: str, rate_limit: int) -> dict[str, Any]:
         """Make a key and answer as POST /api/v1/keys does: the only time that its secret is shown."""
@@ -100,17 +93,12 @@ class Accounts:
             key_id=f"key_{secrets.token_hex(8)}",
             digest=_digest(value),
             name=name,
-            preview=f"sk-sandbox-…{value[-PREVIEW_TAIL:]}",
+            preview=f"sk-sandbox-…{value[-4:]}",
             rate_limit=rate_limit,
             created_at=self._clock.now(),
-            is_active=True,
         )
         with self._store.transaction() as db:
-            db.execute(
-                "INSERT INTO keys (key_id, digest, name, preview, rate_limit, created_at, is_active)"
-                " VALUES (:key_id, :digest, :name, :preview, :rate_limit, :created_at, :is_active)",
-                asdict(key),
-            )
+            db.execute("INSERT INTO keys VALUES (?, ?, ?, ?, ?, ?, ?, ?)", astuple(key))
         self._keys[key.digest] = key
         return key
 
@@ -121,7 +109,7 @@ class Accounts:
             return False
         with self._store.transaction() as db:
             db.execute("UPDATE keys SET is_active = 0 WHERE key_id = ?", (key_id,))
-        self._keys[key.digest] = replace(key, is_active=False)
+        key.is_active = False
         return True
 
     def knows(self, secret: Secret) -> bool:
@@ -130,18 +118,17 @@ class Accounts:
 
     def listed(self) -> list[dict[str, Any]]:
         """All keys as GET /api/v1/keys lists them, oldest first."""
-        keys = tuple(self._keys.values())  # a copy: another thread may add one
         return [
             {
                 "key_id": key.key_id,
                 "name": key.name,
                 "is_active": key.is_active,
                 "created_at": iso(key.created_at),
-                "last_used": None if (used := self._last_used.get(key.digest)) is None else iso(used),
+                "last_used": key.last_used and iso(key.last_used),
                 "key_preview": key.preview,
                 "rate_limit": key.rate_limit,
             }
-            for key in keys
+            for key in tuple(self._keys.values())  # a copy: another thread may add one
         ]
 
     def balance(self) -> dict[str, float]:
@@ -162,26 +149,24 @@ class Accounts:
     def usage(self, days: int, usage_days: UsageDays) -> dict[str, Any]:
         """The answer of GET /api/v1/billing/usage for the last `days` days."""
         now = self._clock.now()
-        if usage_days == "rolling":
-            since, after = now - days * DAY_SECONDS, ">"
-        else:  # what happened at midnight itself counts to the day that begins then
-            since, after = (math.floor(now / DAY_SECONDS) - days + 1) * DAY_SECONDS, ">="
-        accepted, done, planted = (
-            self._store.read(sql.format(after=after), (since,))[0]
-            for sql in (
-                "SELECT count(*) AS requests FROM jobs WHERE accepted_at {after} ?",
-                "SELECT total(rendered_seconds) AS seconds, coalesce(sum(cost_micro), 0) AS cost"
-                " FROM jobs WHERE finished_at {after} ?",
-                "SELECT total(seconds) AS seconds, coalesce(sum(requests), 0) AS requests,"
-                " coalesce(sum(cost_micro), 0) AS cost FROM history WHERE at {after} ?",
-            )
+        since = now - days * DAY_SECONDS
+        if usage_days == "calendar":
+            since = (now // DAY_SECONDS - days + 1) * DAY_SECONDS
+        (used,) = self._store.read(
+            "SELECT coalesce(sum(requests), 0) AS requests, total(seconds) AS seconds, total(cost) AS cost"
+            " FROM ("
+            " SELECT accepted_at AS at, 1 AS requests, 0 AS seconds, 0 AS cost FROM jobs"
+            " UNION ALL SELECT finished_at, 0, rendered_seconds, cost_micro FROM jobs"
+            " UNION ALL SELECT at, requests, seconds, cost_micro FROM history"
+            ") WHERE at >= ?",
+            (since,),
         )
         balance = self.balance()
         return {
             "period_days": days,
-            "total_requests": accepted["requests"] + planted["requests"],
-            "total_seconds": round(done["seconds"] + planted["seconds"], 3),
-            "total_cost_usd": (done["cost"] + planted["cost"]) / MICRO,
+            "total_requests": used["requests"],
+            "total_seconds": round(used["seconds"], 3),
+            "total_cost_usd": used["cost"] / MICRO,
             "current_balance_usd": balance["balance_usd"],
             "total_spent_usd": balance["total_spent_usd"],
         }
@@ -194,10 +179,12 @@ class Accounts:
         if not isinstance(history, list) or not 0 < len(history) <= MAX_PLANTED:
             raise Refused(400, f"history must be a list of 1 to {MAX_PLANTED} objects")
         now = self._clock.now()
-        rows = [
-            (now - past["days_ago"] * DAY_SECONDS, past["seconds"], past["requests"], micro(past["usd"]))
-            for past in map(_checked_past, history)
-        ]
+        rows = []
+        for past in history:
+            if not isinstance(past, dict):
+                raise Refused(400, "each of history must be an object")
+            days_ago, seconds, requests, usd = (field.read(past) for field in _PAST)
+            rows.append((now - days_ago * DAY_SECONDS, seconds, requests, micro(usd)))
         with self._store.transaction() as db:
             db.executemany("INSERT INTO history VALUES (?, ?, ?, ?)", rows)
             db.execute("UPDATE account SET spent_micro = spent_micro + ?", (sum(row[-1] for row in rows),))
@@ -232,15 +219,8 @@ def _digest(secret: str) -> str:
 
 
 _PAST: Final = (
-    Parameter("days_ago", "number", "When it was.", None, 0, 1e6),
-    Parameter("seconds", "number", "Seconds of video.", None, 0, 1e6),
-    Parameter("requests", "integer", "How many clips.", None, 0, 1e6),
-    Parameter("usd", "number", "What it cost.", None, 0, 1e6),
+    Parameter("days_ago", "number", "", None, 0, 1e6),
+    Parameter("seconds", "number", "", None, 0, 1e6),
+    Parameter("requests", "integer", "", None, 0, 1e6),
+    Parameter("usd", "number", "", None, 0, 1e6),
 )
-
-
-def _checked_past(past: Any) -> dict[str, Any]:
-    names = [field.name for field in _PAST]
-    if not isinstance(past, dict) or set(past) != set(names):
-        raise Refused(400, f"each of history must have exactly {', '.join(names)}")
-    return {field.name: field.read(past) for field in _PAST}

@@ -6,12 +6,13 @@ Every answer to a request with a valid key carries the rate-limit headers. The c
 from __future__ import annotations
 
 import asyncio
+import functools
 import importlib
 import logging
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -35,12 +36,9 @@ from ..web.payloads import (
 )
 from ..web.refusals import Refused
 from . import control, page
-from .faults import Faults, endpoint_of, happen
+from .faults import KINDS, Faults, Hit, endpoint_of
 from .protocol import STATE, TOOLS, version
 from .service import VIDEOS, Answered, SandboxService
-
-if TYPE_CHECKING:
-    from .tool_server import McpServer
 
 logger = logging.getLogger(__name__)
 
@@ -55,12 +53,7 @@ _LOOPBACK_HOST = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d+)?", re.IGNOR
 
 def make_app(service: SandboxService, *, loopback_only: bool = True) -> ASGIApp:
     """The service as an ASGI application. With `loopback_only`, requests for other host names are refused."""
-    tools, faults, log = _ToolGate(service), Faults(), page.Timeline()
-
-    async def close() -> None:
-        await tools.close()
-        await service.close()
-
+    faults, log = Faults(), page.Log(maxlen=page.KEPT_REQUESTS)
     endpoints: dict[str, dict[str, Handler]] = {
         wire.TEXT_TO_VIDEO: {"POST": _text_to_video},
         wire.IMAGE_TO_VIDEO: {"POST": _image_to_video},
@@ -79,13 +72,13 @@ def make_app(service: SandboxService, *, loopback_only: bool = True) -> ASGIApp:
                 for path, by_method in endpoints.items()
             ),
             Route(f"{VIDEOS}{{name}}", _videos(service), methods=["GET"]),
-            Route(TOOLS, tools, methods=["POST"]),
-            Route(OPENAPI, _interface, methods=["GET"]),
+            Route(TOOLS, _tools(service), methods=["POST"]),
+            Route(OPENAPI, JSONResponse(document(version=version())), methods=["GET"]),
             *control.routes(service, faults),
             *page.routes(service, faults, log),
         ],
         start=service.start,
-        close=close,
+        close=service.close,
     )
     return _front(app, service, faults, log, loopback_only)
 
@@ -123,10 +116,9 @@ def _videos(service: SandboxService) -> Callable[[Request], Awaitable[Response]]
         path = service.places.videos / name
         if not re.fullmatch(r"[\w-]+\.mp4", name, re.ASCII) or not path.is_file():
             return refusal(404, "No such video, or it was removed: videos are kept for 7 days")
-        if request.query_params.get("link", "0") != str(service.link(name)):
-            return refusal(
-                service.expired_status(name), "This link has expired; the job's status has a new one"
-            )
+        number, expired = service.link(name)
+        if request.query_params.get("link", "0") != str(number):
+            return refusal(expired, "This link has expired; the job's status has a new one")
         return clip_file(path)
 
     return endpoint
@@ -158,71 +150,46 @@ def _authenticated(
     return endpoint
 
 
-async def _interface(request: Request) -> Response:
-    return JSONResponse(document(version=version()))
-
-
-class _ToolGate:
-    """The ASGI application at /mcp: lets users in, and opens the server behind it for the first one.
-
-    The package that speaks the tools' protocol (extra `agents`) takes half a second to import and may be
-    missing. `close` ends what was opened.
-    """
-
-    def __init__(self, service: SandboxService) -> None:
-        self._service = service
-        self._opening: asyncio.Task[McpServer] | None = None
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request(scope, receive)
-        try:
-            self._check(request)
-            server = await self._server()
-        except Refused as exc:
-            await refusal(exc.status, exc.detail)(scope, receive, send)
-            return
-        await server.handle(scope, receive, send)
-
-    async def close(self) -> None:
-        """End all calls that still wait."""
-        if self._opening is not None:
-            server = await self._opening
-            await server.close()
-
-    def _check(self, request: Request) -> None:
+def _tools(service: SandboxService) -> Callable[[Request], Awaitable[ASGIApp]]:
+    async def endpoint(request: Request) -> ASGIApp:
         origin = request.headers.get("origin")
         # A web page says where it comes from; only one of the sandbox's own address may ask.
         if origin is not None and origin != reached_at(request):
-            raise Refused(403, "Pages of other origins may not use the agent tools")
-        given = request.headers.getlist(wire.USER_ID_HEADER)
-        if len(given) != 1 or not same(given[0], self._service.access.user_id):
-            raise Refused(401, f"{wire.USER_ID_HEADER} is missing or names nobody here")
-
-    async def _server(self) -> McpServer:
-        if self._opening is None:
-            importlib.invalidate_caches()  # the extra may have been installed since the sandbox was started
-            self._opening = asyncio.create_task(self._opened())
+            return refusal(403, "Pages of other origins may not use the agent tools")
+        if not same(request.headers.get(wire.USER_ID_HEADER, ""), service.access.user_id):
+            return refusal(401, f"{wire.USER_ID_HEADER} is missing or names nobody here")
         try:
-            # Shielded: the first client may go away while others wait for the same server.
-            return await asyncio.shield(self._opening)
+            # In a thread: for the first one that comes in this takes half a second.
+            server = await asyncio.to_thread(_tool_server)
         except ImportError as exc:
-            self._opening = None
-            raise Refused(501, f"{EXTRA_MISSING} ({exc})") from None
+            return refusal(501, f"{EXTRA_MISSING} ({exc})")
+        return functools.partial(server.answer, service)
 
-    async def _opened(self) -> McpServer:
-        module = await asyncio.to_thread(importlib.import_module, ".tool_server", __package__)
-        server: McpServer = module.McpServer(self._service)
-        await server.open()
-        return server
+    return endpoint
+
+
+def _tool_server() -> Any:
+    importlib.invalidate_caches()  # the extra may have been installed since the sandbox was started
+    return importlib.import_module(".tool_server", __package__)
 
 
 def _front(
-    app: ASGIApp, service: SandboxService, faults: Faults, log: page.Timeline, loopback_only: bool
+    app: ASGIApp, service: SandboxService, faults: Faults, log: page.Log, loopback_only: bool
 ) -> ASGIApp:
     """Before all routes: refuses foreign host names, notes what was asked, and makes faults happen."""
 
     async def front(scope: Scope, receive: Receive, send: Send) -> None:
-        body, endpoint, fault, status = RequestBody(receive), None, None, 0
+        if scope["type"] != "http":
+            await app(scope, receive, send)
+            return
+        headers = dict(scope["headers"])
+        # A page whose name was made to point at 127.0.0.1 sends its own name here ("DNS rebinding").
+        if loopback_only and not _LOOPBACK_HOST.fullmatch(headers.get(b"host", b"").decode("latin-1")):
+            await refusal(421, "This sandbox answers only as localhost")(scope, receive, send)
+            return
+        if scope["path"] not in (STATE, page.PAGE):  # a page that is left open uses nothing
+            service.note_use()
+        body, status = RequestBody(receive), 0
 
         async def answer(message: Message) -> None:
             nonlocal status
@@ -232,26 +199,18 @@ def _front(
                     await body.drain()
             await send(message)
 
-        if scope["type"] == "http":
-            headers = dict(scope["headers"])
-            host = headers.get(b"host", b"").decode("latin-1")
-            # A page whose name was made to point at 127.0.0.1 sends its own name here ("DNS rebinding").
-            if loopback_only and not _LOOPBACK_HOST.fullmatch(host):
-                await refusal(421, "This sandbox answers only as localhost")(scope, receive, send)
-                return
-            if scope["path"] not in (STATE, page.PAGE):  # a page that is left open uses nothing
-                service.note_use()
-            if headers.get(b"sec-fetch-site") != b"same-origin":  # a clip on our own page is no client's
-                endpoint = endpoint_of(scope["method"], scope["path"])
-                fault = faults.arrived(scope["method"], scope["path"])
-        arrived_at = service.clock.now()
+        endpoint = endpoint_of(scope["method"], scope["path"])
+        # A clip on our own page is no client's.
+        if endpoint is None or headers.get(b"sec-fetch-site") == b"same-origin":
+            await app(scope, body.receive, answer)
+            return
+        arrived_at, fault = service.clock.now(), faults.arrived(endpoint)
         try:
             if fault is None:
                 await app(scope, body.receive, answer)
             else:
-                await happen(fault, service, app, scope, body, answer)
+                await KINDS[fault.kind].act(Hit(fault.options, service, app, scope, body, answer))
         finally:
-            if endpoint is not None:
-                log.note(arrived_at, endpoint, status)
+            log.append((arrived_at, endpoint, status))
 
     return front

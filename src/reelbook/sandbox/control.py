@@ -9,7 +9,7 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, replace
-from typing import Any, Final, get_args, get_type_hints
+from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -70,7 +70,7 @@ def routes(service: SandboxService, faults: Faults) -> list[Route]:
 
     async def advance(request: Request) -> Mapping[str, Any]:
         seconds: Any = (await json_object(request)).get("advance_seconds")
-        if not _number(seconds):
+        if not protocol.is_number(seconds):
             raise Refused(400, "advance_seconds must be a number of seconds, 0 or more")
         service.clock.advance(seconds)
         await service.jobs.move_on()
@@ -107,22 +107,13 @@ def routes(service: SandboxService, faults: Faults) -> list[Route]:
 _KINDS: Final[Mapping[str, Any]] = {**get_type_hints(protocol.Settings), "balance_usd": float}
 
 
-def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1e9
-
-
 def _fits(name: str, value: Any) -> bool:
     """Whether a setting can have this value."""
     kind = _KINDS[name]
     if name == "pace":
-        try:
-            return protocol.checked_pace(value) is not None
-        except ValueError:
-            return False
-    if name == "fail_next":
-        return value is None or (isinstance(value, str) and bool(value))
-    if kind is bool:
-        return isinstance(value, bool)
+        return protocol.is_pace(value)
+    if get_origin(kind) is Literal:
+        return value in get_args(kind)
     if kind in (int, float):
-        return _number(value) and (kind is float or isinstance(value, int))
-    return value in get_args(kind)
+        return protocol.is_number(value) and isinstance(value, kind | int)
+    return isinstance(value, kind)

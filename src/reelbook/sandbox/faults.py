@@ -19,11 +19,11 @@ from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Scope, Send
 
 from .. import wire
-from ..web.connections import LimitedProtocol, RequestBody, connection_of
+from ..web.connections import RequestBody, connection_of
 from ..web.limits import Admission
-from ..web.payloads import refusal
+from ..web.payloads import Parameter, refusal
 from ..web.refusals import Refused
-from .protocol import TOOLS
+from .protocol import TOOLS, is_number
 from .service import VIDEOS, SandboxService
 
 GARBAGE: Final = b"\x16\x03\x01\x00\x02these bytes are no HTTP\r\n\r\n"
@@ -48,7 +48,9 @@ _ENDPOINTS: Final[Mapping[str, tuple[str, str]]] = {
     "tools": ("POST", TOOLS),
 }
 _EVERY: Final = frozenset(_ENDPOINTS)
-_GROUPS: Final = {
+# What a fault may be set for: each of them, or a group.
+_NAMED: Final[Mapping[str, frozenset[str]]] = {
+    **{name: frozenset({name}) for name in _ENDPOINTS},
     "generate": frozenset({"text-to-video", "image-to-video"}),
     "billing": frozenset({"balance", "usage"}),
     "keys": frozenset({"list-keys", "create-key", "revoke-key"}),
@@ -104,11 +106,8 @@ class Faults:
         shown = ("kind", "endpoint", "times", "after", "options", "seen", "happened")
         return [{name: getattr(fault, name) for name in shown} for fault in self._faults]
 
-    def arrived(self, method: str, path: str) -> Fault | None:
+    def arrived(self, endpoint: str) -> Fault | None:
         """Count a request and return the fault that it meets: the first one due, or None."""
-        endpoint = endpoint_of(method, path)
-        if endpoint is None:
-            return None
         self.requests[endpoint] += 1
         return next((fault for fault in self._faults if fault.takes(endpoint)), None)
 
@@ -126,8 +125,8 @@ def endpoint_of(method: str, path: str) -> str | None:
 
 
 @dataclass(frozen=True)
-class _Hit:
-    """One request, and the options of the fault that happens to it."""
+class Hit:
+    """The request of `scope`, which `app` would handle, and the options of the fault that happens to it."""
 
     options: Mapping[str, Any]
     service: SandboxService
@@ -135,7 +134,6 @@ class _Hit:
     scope: Scope
     body: RequestBody
     send: Send
-    connection: LimitedProtocol
 
     async def handle(self) -> Response:
         """Let the application handle the request, and keep its answer back."""
@@ -172,42 +170,36 @@ class _Hit:
         """Send a piece of the body."""
         await self.send({"type": "http.response.body", "body": body, "more_body": more})
 
-    async def close(self) -> None:
-        """Close the connection after what was sent."""
-        self.connection.transport.close()
+    async def close(self, last: bytes = b"") -> None:
+        """Close the connection after what was sent, and `last`, which needn't be HTTP."""
+        connection = connection_of(self.scope)
+        connection.transport.write(last)
+        connection.transport.close()
         await self.body.gone_within(END_SECONDS)
 
     async def reset(self) -> None:
         """Reset the connection."""
-        self.connection.reset()
+        connection_of(self.scope).reset()
         await self.body.gone_within(END_SECONDS)
 
 
-async def happen(
-    fault: Fault, service: SandboxService, app: ASGIApp, scope: Scope, body: RequestBody, send: Send
-) -> None:
-    """Let `fault` happen to the request of `scope`, which `app` would handle."""
-    hit = _Hit(fault.options, service, app, scope, body, send, connection_of(scope))
-    await KINDS[fault.kind].act(hit)
-
-
-async def _reset_before(hit: _Hit) -> None:
+async def _reset_before(hit: Hit) -> None:
     if hit.options["read"]:
         await hit.body.drain()
     await hit.reset()
 
 
-async def _answer_lost(hit: _Hit) -> None:
+async def _answer_lost(hit: Hit) -> None:
     await hit.handle()
     await hit.reset()
 
 
-async def _close(hit: _Hit) -> None:
+async def _close(hit: Hit) -> None:
     await hit.take()
     await hit.close()
 
 
-async def _short_body(hit: _Hit) -> None:
+async def _short_body(hit: Hit) -> None:
     answer = await hit.handle()
     most = hit.options["after_bytes"]
     most = len(answer.body) // 2 if most is None else most
@@ -219,13 +211,12 @@ async def _short_body(hit: _Hit) -> None:
     await hit.close()
 
 
-async def _garbage(hit: _Hit) -> None:
+async def _garbage(hit: Hit) -> None:
     await hit.take()
-    hit.connection.transport.write(GARBAGE)
-    await hit.close()
+    await hit.close(GARBAGE)
 
 
-async def _stall(hit: _Hit) -> None:
+async def _stall(hit: Hit) -> None:
     answer = await hit.handle() if hit.options["handled"] else None
     await hit.body.drain()
     if await hit.body.gone_within(hit.options["seconds"]):
@@ -236,7 +227,7 @@ async def _stall(hit: _Hit) -> None:
         await hit.answer(answer)
 
 
-async def _drip(hit: _Hit) -> None:
+async def _drip(hit: Hit) -> None:
     answer = await hit.handle()
     await hit.begin(answer)
     for byte in bytes(answer.body):
@@ -246,11 +237,11 @@ async def _drip(hit: _Hit) -> None:
     await hit.go_on(b"", more=False)
 
 
-async def _refused(hit: _Hit, status: int, detail: str) -> None:
+async def _refused(hit: Hit, status: int, detail: str) -> None:
     await hit.answer(refusal(status, detail, await hit.take()))
 
 
-async def _too_many(hit: _Hit) -> None:
+async def _too_many(hit: Hit) -> None:
     key = hit.service.key_of(Headers(scope=hit.scope).get("authorization", ""))
     limit = key.rate_limit if key else wire.DEFAULT_REQUESTS_PER_MINUTE
     told = Admission(False, limit, 0, hit.options["reset_seconds"])
@@ -260,24 +251,24 @@ async def _too_many(hit: _Hit) -> None:
     await hit.answer(refusal(429, "Rate limit exceeded", headers))
 
 
-async def _html(hit: _Hit) -> None:
+async def _html(hit: Hit) -> None:
     await hit.answer(HTMLResponse(PAGE, headers=await hit.take()))
 
 
-async def _broken_json(hit: _Hit) -> None:
+async def _broken_json(hit: Hit) -> None:
     answer = await hit.handle()
     _replace_body(answer, answer.body[:-1])
     await hit.answer(answer)
 
 
-async def _broken_gzip(hit: _Hit) -> None:
+async def _broken_gzip(hit: Hit) -> None:
     answer = await hit.handle()
     _replace_body(answer, BROKEN_GZIP)
     answer.headers["content-encoding"] = "gzip"
     await hit.answer(answer)
 
 
-async def _unknown_status(hit: _Hit) -> None:
+async def _unknown_status(hit: Hit) -> None:
     answer = await hit.handle()
     said = json.loads(bytes(answer.body))
     if "status" in said:
@@ -285,7 +276,7 @@ async def _unknown_status(hit: _Hit) -> None:
     await hit.answer(answer)
 
 
-async def _expired_link(hit: _Hit) -> None:
+async def _expired_link(hit: Hit) -> None:
     hit.service.expire(hit.scope["path"].removeprefix(VIDEOS), hit.options["status"])
     await hit.app(hit.scope, hit.body.receive, hit.send)
 
@@ -299,7 +290,7 @@ def _replace_body(answer: Response, body: bytes | memoryview) -> None:
 class _Kind:
     """What a fault does, its options with their defaults, and the endpoints to which it can happen."""
 
-    act: Callable[[_Hit], Awaitable[None]]
+    act: Callable[[Hit], Awaitable[None]]
     options: Mapping[str, Any]
     endpoints: frozenset[str] = _EVERY
 
@@ -327,18 +318,17 @@ KINDS: Final[Mapping[str, _Kind]] = {
 }
 
 
+_WANTED: Final = (
+    Parameter("kind", "string", "", among=tuple(KINDS)),
+    Parameter("endpoint", "string", "", "any", among=tuple(_NAMED)),
+    Parameter("times", "integer", "", 1, 1, MAX_COUNT),
+    Parameter("after", "integer", "", 0, 0, MAX_COUNT),
+)
+
+
 def _checked(wanted: Mapping[str, Any]) -> Fault:
-    options = {**wanted}
-    kind, endpoint = options.pop("kind", None), options.pop("endpoint", "any")
-    times, after = options.pop("times", 1), options.pop("after", 0)
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise Refused(400, f"kind must be one of {', '.join(KINDS)}")
-    if not isinstance(endpoint, str) or (endpoint not in _GROUPS and endpoint not in _EVERY):
-        raise Refused(400, f"endpoint must be one of {', '.join((*_ENDPOINTS, *_GROUPS))}")
-    if not _count(times, 1):
-        raise Refused(400, "times must be a whole number from 1")
-    if not _count(after, 0):
-        raise Refused(400, "after must be a whole number from 0")
+    kind, endpoint, times, after = (each.read(wanted) for each in _WANTED)
+    options = {name: wanted[name] for name in wanted.keys() - {each.name for each in _WANTED}}
     known = KINDS[kind]
     for name, value in options.items():
         if name not in known.options:
@@ -346,14 +336,10 @@ def _checked(wanted: Mapping[str, Any]) -> Fault:
             raise Refused(400, f"{name} is no option of {kind}; {offered}")
         if not _fits(name, known.options[name], value):
             raise Refused(400, f"{name} can't be {value!r}")
-    endpoints = _GROUPS.get(endpoint, frozenset({endpoint})) & known.endpoints
+    endpoints = _NAMED[endpoint] & known.endpoints
     if not endpoints:
         raise Refused(400, f"{kind} can happen to {', '.join(sorted(known.endpoints))} only")
     return Fault(kind, endpoint, times, after, {**known.options, **options}, endpoints)
-
-
-def _count(value: object, least: int = 0) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= MAX_COUNT
 
 
 def _fits(name: str, default: Any, value: Any) -> bool:
@@ -363,5 +349,5 @@ def _fits(name: str, default: Any, value: Any) -> bool:
     if isinstance(default, bool | str):
         return type(value) is type(default) and value != ""
     if isinstance(default, float):
-        return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MAX_SECONDS
-    return _count(value) or (value is None and default is None)
+        return is_number(value) and value <= MAX_SECONDS
+    return (is_number(value) and isinstance(value, int)) or (value is None and default is None)

@@ -78,16 +78,11 @@ class Sandbox(SuggestsNames):
         What it leaves open about usage: `usage_days` are "rolling" windows of 24 hours up to now, or
         "calendar" days of UTC with today as the last.
         """
-        # None changes nothing, but for `fail_next`, which it takes back.
         given = {name: value for name, value in locals().items() if name != "self"}
-        wanted = {name: value for name, value in given.items() if value is not None or name == "fail_next"}
-        if fail_next is _UNSET:
-            del wanted["fail_next"]
-        if pace is not None:
-            try:
-                protocol.checked_pace(pace)
-            except ValueError as error:
-                raise InvalidInput(f"The {error}, not {quotable(pace)}.") from None
+        left_out = {"fail_next": _UNSET}  # None takes it back; it changes nothing else
+        wanted = {name: value for name, value in given.items() if value is not left_out.get(name)}
+        if pace is not None and not protocol.is_pace(pace):
+            raise InvalidInput(f"The {protocol.PACE_IS}, not {quotable(pace)}.")
         self._ask(protocol.SETTINGS, wanted)
 
     def plant_history(self, history: Iterable[Mapping[str, float]]) -> None:

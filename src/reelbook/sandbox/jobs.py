@@ -8,26 +8,23 @@ that was killed goes on where it stopped.
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import functools
-import hashlib
 import itertools
 import json
 import logging
 import math
+import random
 import re
 import secrets
 import sqlite3
 import time
-from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import BrokenExecutor
 from dataclasses import asdict, dataclass, replace
-from statistics import NormalDist
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from .. import wire
 from ..atomic_files import write_whole
+from ..web.database import SqliteFile
 from ..web.openapi import TELLS
 from ..wire import MICRO
 from .accounts import charge, micro, require_funds
@@ -36,17 +33,15 @@ from .places import Places
 from .protocol import PACES, Pace
 from .render import Spec
 from .render_pool import Renders
-from .store import Database
 
 logger = logging.getLogger(__name__)
 
 KEEP_VIDEOS_SECONDS = 7 * 86_400.0
+PROCESSING_BEGINS: Final = 0.15
 ALMOST_DONE = 99
 STUCK_SECONDS: Final = 86_400.0
 FAILURES: Final = {"policy": "The prompt was refused by the content policy."}
 _MARK: Final = re.compile(r"\[\s*(fail|slow|stuck)\s*(?::([^\[\]]*))?\]", re.IGNORECASE)
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -65,12 +60,11 @@ class Phase:
 # Interface, Job states. It names only the first move, from nothing to pending; the others are the sandbox's.
 LIFE: Final = (
     Phase(wire.PENDING, 0.0),
-    Phase(wire.PROCESSING, 0.15),
+    Phase(wire.PROCESSING, PROCESSING_BEGINS),
     Phase(wire.COMPLETED, 1.0, end="video"),
     Phase(wire.FAILED, 1.0, end="failure"),
 )
 UNDER_WAY: Final = tuple(phase.state for phase in LIFE if phase.end is None)
-_ORDER: Final = {phase.state: number for number, phase in enumerate(LIFE)}
 
 
 @dataclass(frozen=True)
@@ -132,9 +126,7 @@ def planned_seconds(pace: Pace, request_id: str) -> float:
     median, sigma = PACES[pace] if isinstance(pace, str) else (pace, 0)
     if not sigma:
         return float(median)
-    digest = hashlib.sha256(f"pace {request_id}".encode()).digest()
-    share = (int.from_bytes(digest[:8]) + 0.5) / 2**64
-    return median * math.exp(sigma * NormalDist().inv_cdf(share))
+    return random.Random(request_id).lognormvariate(math.log(median), sigma)  # noqa: S311  # no secret
 
 
 def state_at(job: SandboxJob, now: float) -> str:
@@ -142,20 +134,18 @@ def state_at(job: SandboxJob, now: float) -> str:
     if not job.under_way:
         return job.state
     elapsed = now - job.accepted_at
-    reached = (
-        phase.state
-        for phase in reversed(LIFE[_ORDER[job.state] + 1 :])
-        if elapsed >= phase.begins * job.planned_seconds
-        and (phase.end is None or getattr(job, phase.end) is not None)
-    )
-    return next(reached, job.state)
+    for phase in reversed(LIFE):
+        due = elapsed >= phase.begins * job.planned_seconds
+        if phase.state == job.state or (due and (phase.end is None or getattr(job, phase.end) is not None)):
+            return phase.state
+    return job.state
 
 
 def progress(job: SandboxJob, now: float) -> int:
     """0 to 99 while it runs: the share of the planned time, held at 99 until the clip is really there."""
     if not job.planned_seconds:
         return ALMOST_DONE
-    start = LIFE[_ORDER[wire.PROCESSING]].begins * job.planned_seconds
+    start = PROCESSING_BEGINS * job.planned_seconds
     share = (now - job.accepted_at - start) / (job.planned_seconds - start)
     return max(0, min(ALMOST_DONE, int(100 * share)))
 
@@ -177,14 +167,14 @@ def status_body(job: SandboxJob, now: float, video_url: str | None) -> dict[str,
 class JobQueue:
     """All jobs. Lives on the server's event loop; what waits for the disk is done in threads."""
 
-    def __init__(self, store: Database, clock: Clock, places: Places, renders: Renders) -> None:
+    def __init__(self, store: SqliteFile, clock: Clock, places: Places, renders: Renders) -> None:
         self._store = store
         self._clock = clock
         self._places = places
         self._renders = renders
         self._under_way: dict[str, SandboxJob] = {}
-        # What waits to be drawn, by key, and the turn in which each key was served last.
-        self._lines: dict[str, deque[Callable[[], Coroutine[Any, Any, None]]]] = {}
+        self._waiting: list[SandboxJob] = []  # to be drawn
+        # The turn in which each key was served last.
         self._served: dict[str, int] = {}
         self._turns = itertools.count(1)
         self._workers_used = 0
@@ -207,9 +197,13 @@ class JobQueue:
 
     async def accept(self, job: SandboxJob, image: bytes | None) -> None:
         """Take on a new `job`. Raises Refused if it can't be paid; then nothing is kept."""
-        await asyncio.to_thread(self._write_accepted, job, image)
-        self._under_way[job.request_id] = job
-        self._draw(job)
+
+        async def accepted() -> None:
+            await asyncio.to_thread(self._write_accepted, job, image)
+            self._under_way[job.request_id] = job
+            self._draw(job)
+
+        await _whole(accepted())
 
     async def find(self, request_id: str) -> SandboxJob | None:
         """The job as it stands now, None if there is none of that id."""
@@ -226,26 +220,16 @@ class JobQueue:
         now = self._clock.now()
         if all(state_at(job, now) == job.state for job in self._under_way.values()):
             return
-        async with self._moving:
-            moved = [
-                _moved(job, state)
-                for job in self._under_way.values()
-                if (state := state_at(job, now)) != job.state
-            ]
-            await _whole(lambda: self._write(moved))
-            for job in moved:
-                if job.under_way:
-                    self._under_way[job.request_id] = job
-                else:
-                    del self._under_way[job.request_id]
-                    self._places.images.joinpath(job.request_id).unlink(missing_ok=True)
+        await _whole(self._change(lambda job: _moved(job, state_at(job, now))))
 
     async def close(self) -> None:
         """Stop drawing. Jobs under way stay as they are and go on at the next start."""
-        self._lines.clear()
+        self._waiting.clear()
         for task in self._drawing:
             task.cancel()
         await asyncio.gather(*self._drawing, return_exceptions=True)
+        async with self._moving:  # what is being written goes to its end
+            pass
 
     def tidy(self) -> None:
         """Remove clips finished more than 7 days ago, and files that no job knows."""
@@ -260,33 +244,33 @@ class JobQueue:
                     file.unlink(missing_ok=True)
 
     def _draw(self, job: SandboxJob) -> None:
-        if job.failure is not None or job.video is not None:
-            return
-        line = self._lines.setdefault(job.key_id, deque())
-        line.append(functools.partial(self._drawn, job, self._clock.now(), time.monotonic()))
-        self._draw_next()
+        if job.failure is None and job.video is None:
+            self._waiting.append(job)
+            self._draw_next()
 
     def _draw_next(self) -> None:
         """Keeps the workers busy. The key that was served longest ago comes first.
 
         So a new one waits only for what is being drawn, whoever floods.
         """
-        while self._lines and self._workers_used < self._renders.at_once:
-            key_id = min(self._lines, key=lambda key_id: self._served.get(key_id, 0))
-            line = self._lines[key_id]
-            self._served[key_id] = next(self._turns)
+        while self._waiting and self._workers_used < self._renders.at_once:
+            job = min(self._waiting, key=lambda job: self._served.get(job.key_id, 0))
+            self._waiting.remove(job)
+            self._served[job.key_id] = next(self._turns)
             self._workers_used += 1
-            task = asyncio.create_task(line.popleft()())
+            task = asyncio.create_task(self._drawn(job))
             self._drawing.add(task)
             task.add_done_callback(self._drawing.discard)
-            if not line:
-                del self._lines[key_id]
 
-    async def _drawn(self, job: SandboxJob, begun: float, ticks: float) -> None:
+    async def _drawn(self, job: SandboxJob) -> None:
+        begun, ticks = self._clock.now(), time.monotonic()
+        outcome: dict[str, Any]
         try:
             try:
-                image = await asyncio.to_thread(self._image, job)
-                asked = job.request
+                image, asked = None, job.request
+                if job.mode == "image-to-video":
+                    kept = self._places.images / job.request_id
+                    image = await asyncio.to_thread(kept.read_bytes)
                 rendered = await self._renders.draw(
                     Spec(asked["prompt"], job.seconds, asked["aspect_ratio"], asked["seed"], image)
                 )
@@ -303,14 +287,24 @@ class JobQueue:
         except Exception as exc:
             logger.exception("job %s could not be drawn", job.request_id)
             outcome = {"failure": f"The clip could not be drawn: {type(exc).__name__}."}
-        async with self._moving:
-            job = replace(self._under_way[job.request_id], **outcome)  # type: ignore[arg-type]  # fields of SandboxJob
-            await _whole(lambda: self._write([job]))
-            self._under_way[job.request_id] = job
+
+        def drawn(each: SandboxJob) -> SandboxJob:
+            return replace(each, **outcome) if each.request_id == job.request_id else each
+
+        await _whole(self._change(drawn))
         await self.move_on()
 
-    def _image(self, job: SandboxJob) -> bytes | None:
-        return (self._places.images / job.request_id).read_bytes() if job.mode == "image-to-video" else None
+    async def _change(self, change: Callable[[SandboxJob], SandboxJob]) -> None:
+        """Change jobs under way, each on the disk before it is in memory."""
+        async with self._moving:
+            changed = [new for job in self._under_way.values() if (new := change(job)) is not job]
+            await asyncio.to_thread(self._write, changed)
+            for job in changed:
+                if job.under_way:
+                    self._under_way[job.request_id] = job
+                else:
+                    del self._under_way[job.request_id]
+                    self._places.images.joinpath(job.request_id).unlink(missing_ok=True)
 
     def _write_accepted(self, job: SandboxJob, image: bytes | None) -> None:
         kept = self._places.images / job.request_id
@@ -342,6 +336,8 @@ class JobQueue:
 
 def _moved(job: SandboxJob, state: str) -> SandboxJob:
     """`job` in `state`, with what that state costs and when it began."""
+    if state == job.state:
+        return job
     job = replace(job, state=state)
     if job.under_way:
         return job
@@ -352,12 +348,6 @@ def _moved(job: SandboxJob, state: str) -> SandboxJob:
     return replace(job, finished_at=max(job.accepted_at + job.planned_seconds, job.rendered_at or 0))
 
 
-async def _whole(write: Callable[[], T]) -> T:
-    """Run `write` in a thread to its end, even when cancelled: memory must not fall behind the disk."""
-    running = asyncio.ensure_future(asyncio.to_thread(write))
-    try:
-        return await asyncio.shield(running)
-    except asyncio.CancelledError:
-        with contextlib.suppress(Exception):
-            await running
-        raise
+async def _whole(work: Coroutine[Any, Any, None]) -> None:
+    """Do `work` to its end, even when whoever asked is gone: memory must not fall behind the disk."""
+    await asyncio.shield(asyncio.create_task(work))

@@ -10,12 +10,10 @@ import asyncio
 import hashlib
 import hmac
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, get_args
-from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -43,47 +41,20 @@ CLIPS: Final = 12  # the newest
 LATEST: Final = 6  # requests that stand below the timeline
 SLICE_SECONDS: Final = 2
 SLICES: Final = 60
+KEPT_REQUESTS: Final = 20_000
+
+# Of each request: when it arrived (seconds since the epoch), its endpoint, and its answer's status or 0.
+Log = deque[tuple[float, str, int]]
 
 
-@dataclass
-class _Slice:
-    """How many requests came in one slice of time, and how many of them were too many (429)."""
-
-    number: int
-    all: int = 0
-    refused: int = 0
-
-
-class Timeline:
-    """Recent requests: counts for the timeline, and the newest ones one by one."""
-
-    def __init__(self) -> None:
-        self.slices: deque[_Slice] = deque(maxlen=SLICES)
-        self.latest: deque[tuple[float, str, int]] = deque(maxlen=LATEST)
-
-    def note(self, at: float, endpoint: str, status: int) -> None:
-        """A request of `at` (seconds since the epoch); `status` 0 is one that got no whole answer."""
-        number = int(at // SLICE_SECONDS)
-        if not self.slices or self.slices[-1].number < number:
-            self.slices.append(_Slice(number))
-        self.slices[-1].all += 1
-        self.slices[-1].refused += status == 429
-        self.latest.appendleft((at, endpoint, status))
-
-    def since(self, now: float) -> list[tuple[int, _Slice]]:
-        """The slices of the last two minutes, each with its place: 0 is the oldest."""
-        first = int(now // SLICE_SECONDS) - SLICES + 1
-        return [(each.number - first, each) for each in self.slices if each.number >= first]
-
-
-def routes(service: SandboxService, faults: Faults, log: Timeline) -> list[Route]:
+def routes(service: SandboxService, faults: Faults, log: Log) -> list[Route]:
     """The page, and what its forms send."""
     token = service.access.control_token
     # Good for this run of the sandbox only.
     cookie = hmac.new(token.reveal().encode(), service.instance.encode(), hashlib.sha256).hexdigest()
 
     def name(request: Request) -> str:
-        return f"reelbook_sandbox_{urlsplit(reached_at(request)).port or 80}"
+        return f"reelbook_sandbox_{request.url.port or 80}"
 
     async def page(request: Request) -> Response:
         if not same(request.cookies.get(name(request), ""), cookie):
@@ -140,7 +111,7 @@ def routes(service: SandboxService, faults: Faults, log: Timeline) -> list[Route
 
 
 async def _page(
-    service: SandboxService, faults: Faults, log: Timeline, request: Request, refused: Refused | None = None
+    service: SandboxService, faults: Faults, log: Log, request: Request, refused: Refused | None = None
 ) -> Response:
     balance = await service.balance()
     rows = await asyncio.to_thread(
@@ -151,10 +122,13 @@ async def _page(
         "sandbox.html",
         address=reached_at(request),
         why=Html('<p class="why" role="alert">{}</p>').format(refused.detail) if refused else "",
-        nums=_figures(
-            ("left", dollars(balance["balance_usd"])),
-            ("spent", dollars(balance["total_spent_usd"])),
-            ("under way", service.jobs.under_way),
+        nums=joined(
+            Html('<div><b>{}</b><span class="quiet">{}</span></div>').format(figure, word)
+            for figure, word in (
+                (dollars(balance["balance_usd"]), "left"),
+                (dollars(balance["total_spent_usd"]), "spent"),
+                (service.jobs.under_way, "under way"),
+            )
         ),
         clips=joined(_clip(service, SandboxJob.of(row), now) for row in rows)
         or Html('<p class="quiet" id="none">Clips appear here, the newest first.</p>'),
@@ -164,13 +138,6 @@ async def _page(
         faults=_faults(faults),
     )
     return SITE.page(TITLE, body, status=200 if refused is None else refused.status)
-
-
-def _figures(*figures: tuple[str, object]) -> Html:
-    return joined(
-        Html('<div><b>{}</b><span class="quiet">{}</span></div>').format(value, word)
-        for word, value in figures
-    )
 
 
 def _options(values: tuple[str, ...]) -> Html:
@@ -186,7 +153,7 @@ def _clip(service: SandboxService, job: SandboxJob, now: float) -> Html:
         more = Html('<progress value="{0}" max="100" aria-label="{0} %"></progress>').format(done)
     elif job.state == wire.COMPLETED:
         film = Html('<video controls playsinline preload="metadata" src="{}{}?link={}"></video>').format(
-            VIDEOS, job.video, service.link(job.video or "")
+            VIDEOS, job.video, service.link(job.video or "")[0]
         )
         quiet += f" · {dollars((job.cost_micro or 0) / MICRO)}"
     elif job.state == wire.FAILED:
@@ -197,19 +164,23 @@ def _clip(service: SandboxService, job: SandboxJob, now: float) -> Html:
     ).format(job.request_id, film, job.request["prompt"], state.tone, state.title, quiet, more)
 
 
-def _requests(log: Timeline, now: float) -> Html:
+def _requests(log: Log, now: float) -> Html:
     """A bar for each two seconds of two minutes, refused requests at its foot; what came last."""
-    shown = log.since(now)
-    every = sum(each.all for _, each in shown)
-    refused = sum(each.refused for _, each in shown)
-    said = f"{count(every, 'request')} in the last 2 minutes, {refused} refused (429)"
-    most = max([4, *(each.all for _, each in shown)])
+    every, refused = Counter[int](), Counter[int]()
+    oldest = int(now // SLICE_SECONDS) - SLICES + 1
+    for at, _, status in log:
+        place = int(at // SLICE_SECONDS) - oldest
+        if place >= 0:
+            every[place] += 1
+            refused[place] += status == 429
+    said = f"{count(every.total(), 'request')} in the last 2 minutes, {refused.total()} refused (429)"
+    most = max([4, *every.values()])
     bar = Html('<rect class="{}" x="{}" y="{}" width=".8" height="{}"/>')
     bars = joined(
-        bar.format(kind, place, most - height, height)
-        for place, each in shown
-        for kind, height in (("well", each.all), ("bad", each.refused))
-        if height
+        bar.format(kind, place, most - counted[place], counted[place])
+        for place in every
+        for kind, counted in (("well", every), ("bad", refused))
+        if counted[place]
     )
     rows = joined(
         Html('<tr><td>{}</td><td class="{}">{}</td><td>{}</td></tr>').format(
@@ -218,7 +189,7 @@ def _requests(log: Timeline, now: float) -> Html:
             status or "broken off",
             time.strftime("%H:%M:%S", time.localtime(at)),
         )
-        for at, endpoint, status in log.latest
+        for at, endpoint, status in list(log)[: -LATEST - 1 : -1]
     )
     return Html(
         '<svg class="time" role="img" aria-label="{0}" viewBox="0 0 {1} {2}" preserveAspectRatio="none">'

@@ -116,27 +116,10 @@ def read_notice(places: Places) -> Notice | None:
         return None
 
 
-def put_up(places: Places, *, url: str, version: str, instance: str) -> None:
-    """Say that this process serves `places` at `url`."""
-    write_whole(places.port, url.rpartition(":")[2].encode())
-    notice = Notice(url, os.getpid(), version, instance)
+def write_notice(places: Places, notice: Notice) -> None:
+    """Put up the notice of this process's server; it keeps the port for the next one."""
+    write_whole(places.port, notice.url.rpartition(":")[2].encode())
     write_whole(places.server, json.dumps(asdict(notice), indent=1).encode())
-
-
-def take_down(places: Places, instance: str) -> None:
-    """Remove the notice, if it is still that of `instance`."""
-    notice = read_notice(places)
-    if notice is not None and notice.instance == instance:
-        places.server.unlink(missing_ok=True)
-
-
-def last_port(places: Places) -> int | None:
-    """The port of the server that ran last."""
-    try:
-        port = int(places.port.read_bytes())
-    except (OSError, ValueError):
-        return None
-    return port if 0 < port < 65536 else None
 
 
 def running_lock(places: Places) -> FileLock:

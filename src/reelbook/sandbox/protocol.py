@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, TypeGuard
 
 from ..web.limits import LimitSettings
 
@@ -24,6 +24,7 @@ SERVICE_NAME: Final = "reelbook-sandbox"
 Pace = str | float
 # Median seconds, and the spread (sigma of the logarithm) of the time a job takes.
 PACES: Final[dict[str, tuple[float, float]]] = {"at once": (0, 0), "brisk": (8, 0.15), "lifelike": (40, 0.35)}
+PACE_IS: Final = 'pace is "at once", "brisk", "lifelike" or a number of seconds up to a day'
 UsageDays = Literal["rolling", "calendar"]
 
 FaultKind = Literal[
@@ -71,13 +72,14 @@ class Settings(LimitSettings):
     usage_days: UsageDays = "rolling"
 
 
-def checked_pace(pace: object) -> Pace:
-    """`pace` if it is one: "at once", "brisk", "lifelike", or seconds from 0 to a day. Raises ValueError."""
-    if isinstance(pace, str) and pace in PACES:
-        return pace
-    if isinstance(pace, int | float) and not isinstance(pace, bool) and 0 <= pace <= 86_400:
-        return float(pace)
-    raise ValueError('pace is "at once", "brisk", "lifelike" or a number of seconds up to a day')
+def is_pace(pace: object) -> bool:
+    """Whether it is one: a name of PACES, or seconds from 0 to a day."""
+    return (isinstance(pace, str) and pace in PACES) or (is_number(pace) and pace <= 86_400)
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether it is a number from 0 on, and no boolean."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1e9
 
 
 def version() -> str:

@@ -6,13 +6,13 @@ Knows nothing of jobs. A worker ends when the server does, even by SIGKILL; a po
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import multiprocessing
 import os
+import signal
 import threading
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, Executor, Future
-from multiprocessing.connection import Connection
-from typing import Any
+from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
+from multiprocessing.connection import Connection, wait
 
 from .render import Rendered, Spec, render
 
@@ -92,41 +92,26 @@ class Renders:
             raise
 
 
-class WorkerPool(Executor):
+class WorkerPool(ProcessPoolExecutor):
     """Processes that are started one by one as they are needed, ignore Ctrl-C, and end with the server.
 
     Without `workers` there is one for each core.
     """
 
     def __init__(self, workers: int | None = None) -> None:
-        import multiprocessing
-        from concurrent.futures import ProcessPoolExecutor
-
         spawn = multiprocessing.get_context("spawn")
         # Nothing is ever sent: a worker learns of the end by the pipe's closing.
         lifeline, self._ours = spawn.Pipe(duplex=False)
         self.at_once = workers or os.cpu_count() or 1
-        self._pool = ProcessPoolExecutor(
-            max_workers=self.at_once,
-            mp_context=spawn,
-            initializer=_begin_worker,
-            initargs=(lifeline,),
-        )
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Run `fn` in a worker."""
-        return self._pool.submit(fn, *args, **kwargs)
+        super().__init__(self.at_once, spawn, _begin_worker, (lifeline,))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the workers in the middle of what they do. Always waits: it takes them milliseconds."""
-        with contextlib.suppress(OSError):
-            self._ours.close()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._ours.close()
+        super().shutdown(wait=True, cancel_futures=True)
 
 
 def _begin_worker(lifeline: Connection) -> None:
-    import signal
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is meant for the server
     if hasattr(os, "nice"):  # not on Windows
         os.nice(NICENESS)
@@ -137,9 +122,6 @@ def _begin_worker(lifeline: Connection) -> None:
 
 
 def _end_with_server(lifeline: Connection) -> None:
-    import multiprocessing
-    from multiprocessing.connection import wait
-
     parent = multiprocessing.parent_process()
     wait([lifeline] if parent is None else [lifeline, parent.sentinel])
     os._exit(0)

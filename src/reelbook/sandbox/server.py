@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
     import uvicorn
 
-
 ABOUT_TIMEOUT_SECONDS = 5.0
+START_SECONDS = 20.0
 LOOK_SECONDS = 0.02
 LOG_TAIL_CHARACTERS = 2000
 
 
-def ensure(home: Path, *, timeout_seconds: float = 20.0) -> Sandbox:
+def ensure(home: Path) -> Sandbox:
     """The running sandbox of `home`, started if there is none. Several processes may call this at once.
 
     One of another version of Reelbook is replaced, unless it has jobs under way. Raises SandboxError.
@@ -45,16 +45,16 @@ def ensure(home: Path, *, timeout_seconds: float = 20.0) -> Sandbox:
     places = Places(home)
     places.create()
     try:
-        with acquire(FileLock(places.start_lock), timeout_seconds):
+        with acquire(FileLock(places.start_lock), START_SECONDS):
             sandbox, notice = find(home), read_notice(places)
             outdated = notice is not None and notice.version != version()
             if sandbox is not None and outdated and not sandbox.state()["jobs_under_way"]:
                 sandbox.stop()
                 sandbox = None
-            return sandbox or _start(home, places, timeout_seconds)
+            return sandbox or _start(home, places)
     except Timeout:
         raise SandboxError(
-            f"Another process has been starting the sandbox for {timeout_seconds:g} s. Nothing was changed. "
+            f"Another process has been starting the sandbox for {START_SECONDS:g} s. Nothing was changed. "
             f"Its log: {places.log}"
         ) from None
 
@@ -129,7 +129,7 @@ def in_thread(
         yield handle_on(home, local_url(listening), os.getpid())
 
 
-def _start(home: Path, places: Places, timeout_seconds: float) -> Sandbox:
+def _start(home: Path, places: Places) -> Sandbox:
     if not sys.executable:
         raise SandboxError("The sandbox can't be started: this Python doesn't know its own program.")
     places.log.write_bytes(b"")
@@ -145,7 +145,7 @@ def _start(home: Path, places: Places, timeout_seconds: float) -> Sandbox:
         )
     # Waiting in a thread takes the ended process off the system's list for as long as this one lives.
     threading.Thread(target=process.wait, name="reelbook-sandbox-end", daemon=True).start()
-    countdown = Countdown(timeout_seconds)
+    countdown = Countdown(START_SECONDS)
     while pause := countdown.next_pause(LOOK_SECONDS):
         notice = read_notice(places)
         if notice is not None and notice.pid == process.pid and (sandbox := find(home)):
@@ -154,7 +154,7 @@ def _start(home: Path, places: Places, timeout_seconds: float) -> Sandbox:
             raise SandboxError(f"The sandbox could not be started. {_log_tail(places)}")
         time.sleep(pause)
     process.kill()
-    raise SandboxError(f"The sandbox didn't answer within {timeout_seconds:g} s. {_log_tail(places)}")
+    raise SandboxError(f"The sandbox didn't answer within {START_SECONDS:g} s. {_log_tail(places)}")
 
 
 def _environment() -> dict[str, str]:

@@ -1,6 +1,6 @@
 """The sandbox's state as one thing that is opened, kept going and closed, and its answers.
 
-They are the same for HTTP (app.py) and for a tool (tools.py).
+They are the same for HTTP (app.py) and for a tool (tool_server.py).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from .. import wire
+from ..web.database import SqliteFile
 from ..web.limits import Limits
 from ..web.payloads import Wanted
 from ..web.refusals import Refused
@@ -25,9 +26,9 @@ from .clock import Clock
 from .cluster import DaskPool
 from .jobs import JobQueue, SandboxJob, outcome_in, planned_seconds, status_body
 from .places import Access, Places, ensure_access, new_api_key, write_access
-from .protocol import Pace, Settings, checked_pace
+from .protocol import Pace, Settings
 from .render_pool import Renders, WorkerPool
-from .store import Database
+from .store import MIGRATIONS
 
 logger = logging.getLogger(__name__)
 
@@ -61,13 +62,13 @@ class SandboxService:
         balance_usd: float | None = None,
         idle_minutes: float | None = None,
     ) -> None:
-        self.settings = Settings(rate_limiting, pace=checked_pace(pace))
+        self.settings = Settings(rate_limiting, pace=pace)
         self.instance = secrets.token_hex(8)
         self.clock = clock or Clock()
         self.limits = Limits()
         self.places = Places(home)
         self.places.create()
-        self.store = Database(self.places.database)
+        self.store = SqliteFile(self.places.database, MIGRATIONS)
         self.accounts = Accounts(self.store, self.clock)
         self.access = self._access(rate_limit)
         if balance_usd is not None:
@@ -124,7 +125,7 @@ class SandboxService:
         )
         try:
             await self.jobs.accept(job, wanted.image)
-        except BaseException:
+        except Exception:
             self.settings = replace(self.settings, fail_next=self.settings.fail_next or fail_next)
             raise
         return {
@@ -141,7 +142,7 @@ class SandboxService:
             raise Refused(404, "No such request_id")
         url = None
         if job.video is not None:
-            link = self.link(job.video)
+            link, _ = self.link(job.video)
             url = f"{base_url}{VIDEOS}{job.video}" + (f"?link={link}" if link else "")
         return status_body(job, self.clock.now(), url)
 
@@ -160,17 +161,13 @@ class SandboxService:
         scheme, _, secret = authorization.partition(" ")
         return self.accounts.authenticate(secret.strip()) if scheme.lower() == "bearer" else None
 
-    def link(self, video: str) -> int:
-        """The number of the one link to `video` that works; 0 is that without a number."""
-        return self._links.get(video, (0, 404))[0]
-
-    def expired_status(self, video: str) -> int:
-        """The status of links to `video` that work no longer."""
-        return self._links.get(video, (0, 404))[1]
+    def link(self, video: str) -> tuple[int, int]:
+        """The number of the one link to `video` that works (0: without a number), and the others' status."""
+        return self._links.get(video, (0, 404))
 
     def expire(self, video: str, status: int) -> None:
         """The link to `video` that was given out last is answered with `status` from now on."""
-        self._links[video] = (self.link(video) + 1, status)
+        self._links[video] = (self.link(video)[0] + 1, status)
 
     def note_use(self) -> None:
         """Somebody asked for something: the sandbox stays."""
@@ -183,12 +180,11 @@ class SandboxService:
 
     def _access(self, rate_limit: int) -> Access:
         access = ensure_access(self.places)
-        known = self.accounts.knows(access.api_key)
-        if known and self.accounts.authenticate(access.api_key.reveal()) is None:
-            # Somebody revoked the notebook's own key; without a new one no session could come in again.
-            access = replace(access, api_key=new_api_key())
-            write_access(self.places, access)
-        if not self.accounts.knows(access.api_key):
+        if self.accounts.authenticate(access.api_key.reveal()) is None:
+            if self.accounts.knows(access.api_key):
+                # Somebody revoked the notebook's own key; without a new one no session could come in again.
+                access = replace(access, api_key=new_api_key())
+                write_access(self.places, access)
             self.accounts.register(access.api_key, NOTEBOOK_KEY, rate_limit)
         return access
 
@@ -202,7 +198,7 @@ class SandboxService:
                 logger.exception("moving jobs on failed; trying again")
             if self.jobs.under_way:
                 self.note_use()
-            if self._idle_minutes is not None and self.idle_seconds > self._idle_minutes * 60:
+            elif self._idle_minutes is not None and self.idle_seconds > self._idle_minutes * 60:
                 logger.info("nobody used the sandbox for %g minutes", self._idle_minutes)
                 self.end()
                 return

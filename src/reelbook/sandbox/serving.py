@@ -24,7 +24,7 @@ from ..web.listening import LOOPBACK, LOOPBACK_NAMES, bound_socket, own_address,
 from ..web.listening import make_server as listening_server
 from .app import make_app
 from .cluster import DaskPool
-from .places import Places, last_port, put_up, read_notice, running_lock, take_down
+from .places import Notice, Places, read_notice, running_lock, write_notice
 from .protocol import TOOLS, version
 from .render_pool import WorkerPool
 from .service import SandboxService
@@ -71,6 +71,7 @@ def serve(
             format="%(asctime)s %(levelname)s %(name)s: %(message)s",
             handlers=[logging.StreamHandler() if foreground else bounded_log(places)],
         )
+        logging.getLogger("mcp").setLevel(logging.WARNING)  # it reports the begin and end of each request
         cluster = DaskPool(dask) if dask else None
         listening = _listening(host, port, places)
         make_executor = functools.partial(WorkerPool, workers)
@@ -114,13 +115,13 @@ def make_server(
     places = service.places
 
     def started() -> None:
-        put_up(places, url=local_url(listening), version=version(), instance=service.instance)
+        write_notice(places, Notice(local_url(listening), os.getpid(), version(), service.instance))
         on_started()
 
     server = listening_server(
         make_app(service, loopback_only=host in LOOPBACK_NAMES),
         on_started=started,
-        on_ended=lambda: take_down(places, service.instance),
+        on_ended=lambda: places.server.unlink(missing_ok=True),
     )
 
     def end() -> None:
@@ -132,9 +133,9 @@ def make_server(
 
 def _listening(host: str, port: int | None, places: Places) -> socket.socket:
     """A listening socket on `port`, or else on the port used last, or any."""
-    if port is None and (last := last_port(places)):
-        with contextlib.suppress(OSError):
-            return bound_socket(host, last)
+    if port is None:
+        with contextlib.suppress(OSError, ValueError, OverflowError):  # it is taken, or none was used yet
+            return bound_socket(host, int(places.port.read_bytes()))
     try:
         return bound_socket(host, port or 0)
     except OSError as exc:

@@ -1,13 +1,6 @@
-"""The sandbox's SQLite file: its schema.
-
-Who may write what is decided by accounts.py and jobs.py.
-"""
+"""The schema of the sandbox's SQLite file. Who may write what is decided by accounts.py and jobs.py."""
 
 from __future__ import annotations
-
-from pathlib import Path
-
-from ..web.database import SqliteFile
 
 # Appended to, never edited: a home made by an older version is brought up to date at its next start.
 MIGRATIONS = (
@@ -69,10 +62,3 @@ MIGRATIONS = (
     """,
     "ALTER TABLE jobs ADD COLUMN key_id TEXT NOT NULL DEFAULT '';",
 )
-
-
-class Database(SqliteFile):
-    """The sandbox's file."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, MIGRATIONS)
