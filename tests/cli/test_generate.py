@@ -132,7 +132,7 @@ def test_a_live_service_gets_nothing_where_nobody_can_be_asked(
     result = run("generate", "a fox")
     assert result.exit_code == 2
     assert f"about $0.25, live service at {live.url.removeprefix('http://')}\n" in result.stderr
-    assert "Nothing was sent. --yes sends it unasked." in result.stderr
+    assert "Nothing was sent. --yes goes ahead unasked." in result.stderr
     _only_asked_what_it_is(live)
 
 

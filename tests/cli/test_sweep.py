@@ -106,7 +106,7 @@ def test_it_asks_above_a_dollar_and_a_dry_run_buys_nothing(run: Run, sandbox: Sa
     """Nobody is here to be asked, so --yes has to be said."""
     words = [*FOXES[:-1], "10"]
     result = run("sweep", *words)
-    assert (result.exit_code, "--yes buys it" in result.stderr) == (2, True)
+    assert (result.exit_code, "--yes goes ahead" in result.stderr) == (2, True)
     dry = run("sweep", *words, "--dry-run")
     assert (dry.exit_code, dry.stdout.startswith("4 clips, about $2.00")) == (0, True)
     assert "No sweep was run" in run("sweep", "list").stdout

@@ -14,7 +14,7 @@ from ..errors import ReelbookError
 from ..formatting import age, count, dollars, terminal_line
 from . import classroom_room
 from .console import moving_line, require_yes, say, stoppable
-from .options import Home, Service, command_line, needs_sandbox, open_session, option
+from .options import Home, Service, Which, Yes, command_line, needs_sandbox, open_session, option
 
 if TYPE_CHECKING:
     from ..classroom.classroom import ClassroomStatus, OpenedClassroom, Presence, Step
@@ -30,35 +30,26 @@ commands.command(short_help="Gather what students install, while there is a netw
 Name = Annotated[
     str | None, option("The classroom. Default: the one that is open; for a fresh one the date.")
 ]
-Which = Annotated[Service, typer.Option(help="auto: live where a key and an address are configured.")]
 
 
 @commands.command("open", short_help="Create a key for each student of a list.")
 def open_one(
     students: Annotated[
         Path,
-        typer.Option(
-            help="A CSV file: a name a line, or a header row with name, or first name and last name.",
+        option(
+            "A CSV file: a name a line, or a header row with name, or first name and last name.",
             dir_okay=False,
         ),
     ],
     rate_limit: Annotated[
         int | None,
-        option(
-            "Requests a minute of each key. Default: 20.",
-            metavar="NUMBER",
-            min=1,
-            max=wire.MAX_REQUESTS_PER_MINUTE,
-        ),
+        option("Requests a minute of each key. Default: 20.", min=1, max=wire.MAX_REQUESTS_PER_MINUTE),
     ] = None,
     max_spend: Annotated[
         float | None,
         option("What each student's Reelbook may spend. Default: 2.00.", metavar="USD", min=0),
     ] = None,
-    out: Annotated[
-        Path | None,
-        option("Where the files go. Default: in the home.", metavar="FOLDER", file_okay=False),
-    ] = None,
+    out: Annotated[Path | None, option("Where the files go. Default: in the home.", file_okay=False)] = None,
     address: Annotated[
         str | None, option("Where students reach the service, if not where this does.")
     ] = None,
@@ -76,7 +67,7 @@ def open_one(
     ] = None,
     name: Name = None,
     service: Which = Service.auto,
-    yes: Annotated[bool, option("Create keys at a live service without being asked.", "--yes", "-y")] = False,
+    yes: Yes = False,
     home: Home = None,
 ) -> None:
     """Create a key for each student, a file each and a sheet of cards to print.
@@ -107,13 +98,13 @@ def open_one(
                     "whoever comes late may find nothing left.",
                     err=True,
                 )
-        if session.service == "live" and not yes:
+        if session.service == "live":
             require_yes(
                 f"{len(names)} students at the live service at {session.base_url}.\n"
                 "Each key may be able to spend the whole balance.\nCreate the keys?",
-                unattended="These keys can spend money, and nobody is here to be asked. Nothing was done. "
-                "--yes creates them unasked.",
-                declined="Nothing was done.",
+                yes=yes,
+                stake="These keys can spend money",
+                untouched="Nothing was done.",
             )
         with _reported("Keys", "Stopped. Run the same command again: it goes on where it stopped.") as report:
             opened = open_classroom(

@@ -19,7 +19,7 @@ from ..errors import InvalidInput, ReelbookError
 from ..formatting import dollars, terminal_line
 from ..requests import FIELDS, JobRequest
 from .console import STOPPED, CtrlC, require_yes, say, shell_word
-from .options import Home, Service, Which, argument, command_line, open_session, option, with_fields
+from .options import Force, Home, Service, Which, Yes, command_line, open_session, option, with_fields
 
 if TYPE_CHECKING:
     from ..session import Clip, Job, Session
@@ -34,7 +34,7 @@ OTHER_ENDINGS: Final = frozenset({".avi", ".gif", ".jpeg", ".jpg", ".mkv", ".png
 def generate(
     *,
     prompt: Annotated[
-        str | None, argument("What is seen and how it moves. With --image: how the picture moves.")
+        str | None, typer.Argument(help="What is seen and how it moves. With --image: how the picture moves.")
     ] = None,
     asked: dict[str, Any],
     output: Annotated[
@@ -42,8 +42,8 @@ def generate(
         option("The file to write. Default: named by prompt and seed.", "--output", "-o", metavar="FILE"),
     ] = None,
     service: Which = Service.auto,
-    yes: Annotated[bool, option("Send to a live service without being asked.", "--yes", "-y")] = False,
-    force: Annotated[bool, option("Replace the file if it is there.", "--force")] = False,
+    yes: Yes = False,
+    force: Force = False,
     resume: Annotated[str | None, option("Watch a job that was sent before.", metavar="ID")] = None,
     home: Home = None,
 ) -> None:
@@ -66,13 +66,8 @@ def generate(
     with open_session(service, home) as session:
         if request is not None:
             _say_cost(session, request)
-            if session.service == "live" and not yes:
-                require_yes(
-                    "Send it?",
-                    unattended="This costs money, and nobody is here to be asked. Nothing was sent. "
-                    "--yes sends it unasked.",
-                    declined="Nothing was sent.",
-                )
+            if session.service == "live":
+                require_yes("Send it?", yes=yes)
         forced = ["--force"] if force else []
         again = command_line("generate", "-o", str(file), *forced, service=service, home=home)
         clip = make_clip(session, request or resume or "", resume_command=f"{again} --resume")

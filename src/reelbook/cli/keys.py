@@ -18,7 +18,7 @@ from ..errors import InvalidInput, ReelbookError
 from ..formatting import terminal_line
 from ..secret import Secret, shown
 from .console import require_yes, say, say_json, shell_word, waiting_notice
-from .options import AsJson, Home, Service, Which, open_session, option
+from .options import AsJson, Home, Service, Which, Yes, open_session, option
 
 COLUMNS = ("id", "name", "preview", "limit", "state", "created", "last_used", "note")
 
@@ -31,10 +31,9 @@ RateLimit = Annotated[
 Show = Annotated[bool, option("Print the key to standard output.", "--show")]
 Out = Annotated[
     Path | None,
-    option("Write the key to this file, which only you can read.", metavar="FILE", dir_okay=False),
+    option("Write the key to this file, which only you can read.", dir_okay=False),
 ]
 Keep = Annotated[bool, option("Keep the key in the system's keyring.", "--keep")]
-Yes = Annotated[bool, option("Don't ask.", "--yes", "-y")]
 
 
 @commands.command("list", short_help="List the keys, and when each was last used.")
@@ -112,11 +111,7 @@ def revoke(
             )
         if not yes:
             say(terminal_line(words.question(key, session.keys.in_use(listed))), err=True)
-            require_yes(
-                "Revoke it?",
-                unattended="Nothing was revoked: nobody is there to be asked. Add --yes to do it.",
-                declined="Nothing was revoked.",
-            )
+        require_yes("Revoke it?", yes=yes, stake="It can't be taken back", untouched="Nothing was revoked.")
         with waiting_notice(session):
             session.keys.revoke(key_id)
     say(terminal_line(words.revoked(key.name)))
@@ -129,7 +124,7 @@ def rotate(
     show: Show = False,
     out: Out = None,
     keep: Keep = False,
-    yes: Annotated[bool, option("Revoke the old key without being asked.", "--yes", "-y")] = False,
+    yes: Yes = False,
     service: Which = Service.auto,
     home: Home = None,
 ) -> None:

@@ -23,7 +23,10 @@ Command = TypeVar("Command", bound=Callable[..., None])
 
 
 def option(words: str, *names: str, **more: Any) -> Any:
-    """An option without a default, or one whose help text states it."""
+    """An option without a default, or one whose help text states it. Its limits tell what it takes."""
+    if "metavar" not in more:
+        taken = {"file_okay": "FOLDER", "dir_okay": "FILE", "min": "NUMBER"}
+        more["metavar"] = next((taken[limit] for limit in taken if limit in more), None)
     return typer.Option(*names, help=words, show_default=False, **more)
 
 
@@ -44,11 +47,12 @@ Which = Annotated[
     Service, typer.Option(help="auto: live where a key and an address are configured, else the sandbox.")
 ]
 AsJson = Annotated[bool, option("Print JSON, for a program to read.", "--json")]
+Force = Annotated[bool, option("Replace the file if it is there.", "--force")]
+Yes = Annotated[bool, option("Go ahead without being asked.", "--yes", "-y")]
 Home = Annotated[
     Path | None,
     option(
         "The folder for clips, ledger and sandbox. Default: REELBOOK_HOME, or the system's place.",
-        metavar="FOLDER",
         file_okay=False,
     ),
 ]

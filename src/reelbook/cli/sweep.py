@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 from ..errors import InvalidInput
 from ..formatting import count, dollars, plain, seconds, terminal_line
 from .console import moving_line, require_yes, say, say_json, stoppable
-from .options import AsJson, Home, Service, Which, argument, command_line, open_session, option, with_fields
+from .options import AsJson, Home, Service, Which, Yes, command_line, open_session, option, with_fields
 
 if TYPE_CHECKING:
     from ..explore import Plan, Sweep, SweepRun
@@ -48,8 +48,6 @@ commands = typer.Typer(
     "  reelbook sweep plan.toml",
 )
 
-Yes = Annotated[bool, option("Buy without being asked.", "--yes", "-y")]
-
 
 @commands.command(PLAN, short_help="Plan a sweep and make its clips (may be left out).")
 @with_fields(several=True)
@@ -57,8 +55,8 @@ def plan(
     *,
     template: Annotated[
         str,
-        argument(
-            "A TOML file, or the prompt itself with its {slots} and {one|other} choices.", metavar="PLAN"
+        typer.Argument(
+            metavar="PLAN", help="A TOML file, or the prompt itself with its {slots} and {one|other} choices."
         ),
     ],
     axis: Annotated[
@@ -71,9 +69,7 @@ def plan(
         option("Which cells are made: grid (the default), one-at-a-time, sample, pairs, latin-hypercube."),
     ] = None,
     sample: Annotated[int | None, option("This many cells, chosen at random.", metavar="NUMBER")] = None,
-    wildcards: Annotated[
-        Path | None, option("Text files for __wildcards__.", metavar="FOLDER", file_okay=False)
-    ] = None,
+    wildcards: Annotated[Path | None, option("Text files for __wildcards__.", file_okay=False)] = None,
     name: Annotated[str | None, option("What it is called in lists and receipts.")] = None,
     dry_run: Annotated[bool, option("Only say what it would cost.", "--dry-run")] = False,
     service: Which = Service.auto,
@@ -197,13 +193,9 @@ def _agreed(planned: Plan, *, live: bool, yes: bool, dry_run: bool) -> bool:
         raise InvalidInput("Nothing was sent.")
     if dry_run:
         return False
-    if not yes and (live or planned.cost_usd > CONFIRM_ABOVE_USD) and planned.bought:
-        require_yes(
-            f"Make {count(planned.bought, 'clip')} for about {dollars(planned.cost_usd)}?",
-            unattended="This costs money, and nobody is here to be asked. Nothing was sent. --yes buys it "
-            "unasked.",
-            declined="Nothing was sent.",
-        )
+    if planned.bought and (live or planned.cost_usd > CONFIRM_ABOVE_USD):
+        cost = dollars(planned.cost_usd)
+        require_yes(f"Make {count(planned.bought, 'clip')} for about {cost}?", yes=yes)
     return True
 
 

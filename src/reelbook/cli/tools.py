@@ -85,10 +85,7 @@ def call(
         option("All arguments as a JSON object; - reads standard input.", "--arguments", metavar="OBJECT"),
     ] = None,
     out: Annotated[
-        Path | None,
-        option(
-            "Put pictures, sound and files of the result into this folder.", metavar="FOLDER", file_okay=False
-        ),
+        Path | None, option("Put pictures, sound and files of the result into this folder.", file_okay=False)
     ] = None,
     deadline: Annotated[
         float, typer.Option(metavar="SECONDS", help="How long to wait for the result.", min=0.1)
