@@ -192,9 +192,7 @@ def test_what_was_left_unsent_is_sent_when_that_is_asked_for(run: Run, home: Pat
     """The list says how many and what they cost; resume alone sends nothing, --unsent sends them once."""
     with ledger_in(home, live.url, Secret("sk-planted-cli")) as ledger:
         ledger.intend([fox(prompt="a fox"), fox(prompt="an owl")])
-    said = (
-        "2 clips were not sent before the program ended; nothing was paid. To send what is left, for about "
-    )
+    said = "2 clips not sent before the program ended; nothing was paid. To send what is left, for about "
     assert f"{said}$0.50:\n  reelbook jobs resume --unsent" in run("jobs").stderr
     assert f"{said}$0.50:\n" in run("jobs", "resume").stderr
     assert [each for each in live.seen if each.first_line.startswith("POST")] == []

@@ -138,7 +138,7 @@ def test_the_list_is_true_and_asks_nothing(seen_crash: Crash) -> None:
         "a red fox runs through snow at night",
     ]
     assert "sandbox: $0.15 spent · $0.05 reserved · $0.15 uncertain" in result.stderr
-    assert "2 clips not here yet. To get them:\n  reelbook jobs resume\n" in result.stderr
+    assert "2 clips not here yet. To get what is missing:\n  reelbook jobs resume\n" in result.stderr
     assert seen_crash.sandbox.api_key.reveal() not in result.stdout + result.stderr
 
 
