@@ -164,7 +164,7 @@ def test_resume_brings_every_clip_home_and_pays_nothing(crash: Crash) -> None:
     assert {path.stem for path in paths} == {jobs["head"]["id"], jobs["river"]["id"]}
     assert [probe(path).duration_seconds for path in paths] == [1.0, 1.0]
     assert "2 clips fetched." in result.stderr
-    assert "1 clip was sent and never answered" in result.stderr
+    assert "1 clip sent and never answered" in result.stderr
     assert crash.sandbox.state()["requests"]["text-to-video"] == submitted
     after = crash.jobs()
     assert {word: job["state"] for word, job in after.items() if job["id"]} == dict.fromkeys(
