@@ -138,14 +138,11 @@ def _wait_for_id(job: Job, ctrl_c: CtrlC) -> None:
     """Waits until the service has named the job, or for another Ctrl-C: without its id a paid job is lost."""
     from ..deadlines import Countdown
 
-    presses = ctrl_c.presses
-    countdown = Countdown(ID_SECONDS)
-    said = False
-    while job.request_id is None and job.error is None and (pause := countdown.next_pause(LOOK_SECONDS)):
-        if not said:
-            say("Just sent. Waiting for its id; Ctrl-C again gives up on that.", err=True)
-            said = True
-        if ctrl_c.presses > presses:
+    presses, countdown = ctrl_c.presses, Countdown(ID_SECONDS)
+    if job.request_id is None and job.error is None:
+        say("Just sent. Waiting for its id; Ctrl-C again gives up on that.", err=True)
+    while job.request_id is None and job.error is None and ctrl_c.presses == presses:
+        if not (pause := countdown.next_pause(LOOK_SECONDS)):
             return
         time.sleep(pause)
 

@@ -10,12 +10,12 @@ import typer
 from typer.core import TyperGroup
 
 from ..errors import InvalidInput
-from ..formatting import count, dollars, plain, seconds, terminal_line
+from ..formatting import count, dollars, plain, terminal_line
 from .console import moving_line, require_yes, say, say_json, stoppable
 from .options import AsJson, Home, Service, Which, Yes, command_line, open_session, option, with_fields
 
 if TYPE_CHECKING:
-    from ..explore import Plan, Sweep, SweepRun
+    from ..explore import Sweep, SweepRun
     from ..ledger import SweepRecord
 
 LOOK_SECONDS: Final = 0.1
@@ -95,7 +95,7 @@ def plan(
     sweep = _sweep(template, {**given, **asked})
     with open_session(service, home) as session:
         run = SweepRun(session, sweep)
-        if not _agreed(run.plan(), live=session.service == "live", yes=yes, dry_run=dry_run):
+        if not _agreed(run, yes=yes, dry_run=dry_run):
             return
         run.start(confirm=True)
         _follow(run, service, home)
@@ -116,9 +116,7 @@ def resume(
 
     with open_session(service, home) as session:
         run = Sweep.open(session, sweep_id)
-        if run.plan().clips and not _agreed(
-            run.plan(), live=session.service == "live", yes=yes, dry_run=False
-        ):
+        if run.plan().clips and not _agreed(run, yes=yes, dry_run=False):
             return
         run.resume()
         _follow(run, service, home)
@@ -127,11 +125,11 @@ def resume(
 @commands.command("list", short_help="List the sweeps of this key.")
 def show_list(service: Which = Service.auto, as_json: AsJson = False, home: Home = None) -> None:
     """List the sweeps that were run with this key, newest first."""
-
     with open_session(service, home) as session:
         records = session.sweeps()
     if as_json:
-        say_json({"sweeps": [_document(each) for each in records]})
+        documents = [{**vars(each), "at": each.at.isoformat()} for each in records]
+        say_json({"sweeps": [{name: each[name] for name in each if name != "record"} for each in documents]})
         return
     if not records:
         say("No sweep was run with this key.")
@@ -184,10 +182,11 @@ def _file(path: Path) -> dict[str, Any]:
     return given
 
 
-def _agreed(planned: Plan, *, live: bool, yes: bool, dry_run: bool) -> bool:
+def _agreed(run: SweepRun, *, yes: bool, dry_run: bool) -> bool:
     """Says the plan; whether it is to be bought. Raises InvalidInput where it can't be, or nobody answers."""
     from ..explore.plan import CONFIRM_ABOVE_USD
 
+    planned, live = run.plan(), run.session.service == "live"
     say(str(planned), err=not dry_run)
     if planned.problems:
         raise InvalidInput("Nothing was sent.")
@@ -216,6 +215,8 @@ def _follow(run: SweepRun, service: Service, home: Path | None) -> None:
 
 def _say_end(run: SweepRun, again: str) -> None:
     """What came of it: a line for each clip, and the times."""
+    from ..text.matrix import time_words
+
     for cell in run.cells:
         places = zip(run.sweep.axes, cell.cell.place, strict=True)
         label = terminal_line(", ".join(axis.labels[place] for axis, place in places if len(axis.values) > 1))
@@ -225,11 +226,8 @@ def _say_end(run: SweepRun, again: str) -> None:
             reason = f": {cell.job.error}" if cell.job is not None and cell.job.error is not None else ""
             say(f"{cell.number}\t{label}\t{cell.state}{terminal_line(reason)}", err=True)
     record = next(each for each in run.session.sweeps() if each.id == run.id)
-    took, planned = seconds(record.elapsed_seconds), record.planned_seconds
-    said = f"{_counts(record)}, {dollars(record.cost_usd)}. It took {took}"
-    if planned[2]:
-        said += f", planned were {seconds(planned[0])} to {seconds(planned[2])}"
-    say(f"{said}.", err=True)
+    took = time_words(record.planned_seconds, record.elapsed_seconds)
+    say(f"{_counts(record)}, {dollars(record.cost_usd)}, {took}.", err=True)
     if run.trouble is not None:
         say(f"{run.trouble}\n  {again}", err=True)
     if record.counts.get("completed", 0) < len(run.cells) - record.counts.get("left out", 0):
@@ -248,17 +246,3 @@ def _so_far(run: SweepRun) -> str:
 def _counts(sweep: SweepRun | SweepRecord) -> str:
     """ "12 completed, 6 planned"."""
     return ", ".join(f"{number} {state}" for state, number in sweep.counts.items())
-
-
-def _document(record: SweepRecord) -> dict[str, Any]:
-    return {
-        "id": record.id,
-        "name": record.name,
-        "at": record.at.isoformat(),
-        "state": record.state,
-        "counts": dict(record.counts),
-        "found": record.found,
-        "cost_usd": record.cost_usd,
-        "planned_seconds": list(record.planned_seconds),
-        "elapsed_seconds": record.elapsed_seconds,
-    }
