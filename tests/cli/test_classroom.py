@@ -147,12 +147,6 @@ def test_no_secret_is_said(words: list[str], home: Path, run: Run) -> None:
     assert "any student's key may be able to create and revoke keys" in said
 
 
-def test_status_starts_no_sandbox(run: Run, home: Path) -> None:
-    """Where none runs nobody can use a key of it."""
-    assert run("classroom", "status").stdout.startswith("No sandbox runs, ")
-    assert server.find(home) is None
-
-
 def test_two_students_of_one_name_are_told(run: Run, sandbox: Sandbox, folder: Path) -> None:
     """The later one has a number, here and on the card."""
     (folder / "names.csv").write_text("Ada\nBo\nAda\n")

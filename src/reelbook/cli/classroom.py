@@ -14,7 +14,7 @@ from ..errors import ReelbookError
 from ..formatting import age, count, dollars, terminal_line
 from . import classroom_room
 from .console import moving_line, require_yes, say, stoppable
-from .options import Home, Service, Which, Yes, command_line, needs_sandbox, open_session, option
+from .options import Home, Service, Which, Yes, command_line, open_session, option
 
 if TYPE_CHECKING:
     from ..classroom.classroom import ClassroomStatus, OpenedClassroom, Presence, Step
@@ -121,9 +121,6 @@ def status(service: Which = Service.auto, home: Home = None) -> None:
     """Show who uses their key, and which keys somebody else made. One request."""
     from ..classroom.classroom import classroom_status
 
-    if needs_sandbox(service, home):
-        say("No sandbox runs, so nobody can use a key of it. It starts with: reelbook sandbox serve")
-        return
     with open_session(service, home) as session:
         rooms = classroom_status(session)
     if not rooms:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 from typer.core import TyperCommand
 
-from .. import settings
 from ..requests import FIELDS, RequestField
 
 if TYPE_CHECKING:
@@ -106,19 +105,6 @@ def open_session(service: Service, home: Path | None) -> Session:
     from ..session import connect
 
     return connect(service.value, home=home)
-
-
-def needs_sandbox(service: Service, home: Path | None) -> bool:
-    """Whether a session for `service` would have to start a sandbox first."""
-    from ..sandbox import server
-    from ..session.connector import configured_sandbox
-
-    live = settings.find(settings.API_KEY) or settings.find(settings.BASE_URL)
-    if service is Service.live or (service is Service.auto and live):
-        return False
-    if service is Service.sandbox and configured_sandbox():
-        return False
-    return server.find(settings.home(home)) is None
 
 
 def command_line(*words: str, service: Service, home: Path | None) -> str:
