@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 0.1
 ROWS = 12
 PROMPT_CHARACTERS = 20
-ONE_BAR_CHARACTERS, ROW_BAR_CHARACTERS = 24, 10
+BAR_CHARACTERS = 10
 OLD_SECONDS = 60.0
 UNKNOWN_SECONDS = 8.0  # time for a few answers
 
@@ -131,7 +131,7 @@ def clip_figures(clip: Clip) -> str:
 
 @contextmanager
 def _display(*, one: bool = False) -> Iterator[_Bars | _Lines]:
-    """Bars where a person watches, else lines. Of `one` job alone neither says which it is."""
+    """Bars where a person watches, else lines, which don't say which job it is where there is `one` alone."""
     if not sys.stderr.isatty():
         yield _Lines(one)
         return
@@ -142,10 +142,10 @@ def _display(*, one: bool = False) -> Iterator[_Bars | _Lines]:
 
     cut = Column(no_wrap=True, overflow="ellipsis")
     columns = [
-        *([] if one else [TextColumn("{task.description}", markup=False)]),
+        TextColumn("{task.description}", markup=False),
         TextColumn("{task.fields[word]}", markup=False),
-        BarColumn(ONE_BAR_CHARACTERS if one else ROW_BAR_CHARACTERS),
-        TextColumn("{task.fields[figures]}", markup=False, table_column=None if one else cut),
+        BarColumn(BAR_CHARACTERS),
+        TextColumn("{task.fields[figures]}", markup=False, table_column=cut),
     ]
     screen = Screen(stderr=True)
     with Progress(*columns, console=screen, transient=True, redirect_stdout=False) as progress:
