@@ -96,11 +96,9 @@ def test_a_line_counts_on() -> None:
 )
 def test_an_age_reads_as_a_person_says_it(passed: float, said: str) -> None:
     """Long ago is a date; what is no time is given back as it is, and nothing is "never"."""
-    assert age(iso(NOW - passed), NOW) == said
-    assert age(None, NOW) == "never"
-    assert age("yesterday", NOW) == "yesterday"
-    assert age(iso(NOW - 90 * DAY), NOW).endswith("2026")
     assert age(iso(time.time() - passed)) == said
+    assert (age(None), age("yesterday")) == ("never", "yesterday")
+    assert age("2026-01-21T12:00:00") == "21 Jan 2026"
 
 
 def test_a_time_is_read_and_written() -> None:

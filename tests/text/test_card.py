@@ -208,10 +208,10 @@ def test_the_card_says_which_run_it_is_from_and_how_to_buy_another(
 ) -> None:
     """When and where that run was, what it is known by, and the button where there is one."""
     run = EarlierRun(datetime(2026, 3, 7, 9, 5, tzinfo=UTC), known_by, notebook)
-    done = face(view(state="completed", from_earlier_run=True, earlier_run=run))
+    done = face(view(state="completed", earlier_run=run))
     assert aside in done["aside"]
     assert done["aside"].endswith("For another clip: again=True in the code, or Again.")
-    assert face(view(from_earlier_run=True, earlier_run=run))["aside"].endswith("in the code.")
+    assert face(view(earlier_run=run))["aside"].endswith("in the code.")
 
 
 def test_a_request_without_its_picture_cant_be_sent_again() -> None:

@@ -85,8 +85,12 @@ def tiles(shown: Sequence[ComparedClip]) -> list[CompareTile]:
         tile["facts"] = [run for runs in marked.values() for run in runs]
         if mixed and each.sandbox:
             tile["facts"].append(("sandbox", True))
-        if each.clip is not None:
-            _with_clip(tile, each.clip, longest)
+        if (clip := each.clip) is not None:
+            tile["clip"], tile["codec"] = clip_face(clip)["clip"], clip.info.codec
+            tile["shape"], tile["fps"] = [clip.width, clip.height], clip.frames_per_second
+            tile["seconds"] = clip.duration_seconds
+            if longest - clip.duration_seconds > 0.05:
+                tile["ended"] = f"ended at {clip.duration_seconds:.1f} s"
         made.append(tile)
     return made
 
@@ -204,12 +208,3 @@ def _without_clip(shown: ComparedClip, prompt: list[Run], key: str) -> CompareTi
         clip=0, seconds=0.0, fps=24.0, codec="", ended="", word=face["word"], tone=face["tone"],
         stage=face["stage"], note=face["note"], bar=bar, lines=lines,
     )  # fmt: skip
-
-
-def _with_clip(tile: CompareTile, clip: Clip, longest: float) -> None:
-    tile["clip"] = clip_face(clip)["clip"]
-    tile["shape"] = [clip.width, clip.height]
-    tile["seconds"], tile["fps"] = clip.duration_seconds, clip.frames_per_second
-    tile["codec"] = clip.info.codec
-    if longest - clip.duration_seconds > 0.05:
-        tile["ended"] = f"ended at {clip.duration_seconds:.1f} s"
