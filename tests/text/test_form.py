@@ -67,13 +67,6 @@ def test_the_nearer_of_two_ends_is_said() -> None:
     assert length(4, 0.9, Spend(0.6, 0, 0), 1.0)["low"].endswith("your limit of $1.00.")
 
 
-def test_an_image_is_described_with_what_was_changed() -> None:
-    """Size, kind and weight first."""
-    assert image_words(640, 360, "JPEG", 120_000, ["turned upright"]) == (
-        "640 × 360 · JPEG · 120 kB · turned upright"
-    )
-
-
 @pytest.mark.parametrize(
     ("prompt", "said"),
     [
@@ -105,11 +98,6 @@ def test_what_is_offered_is_explained() -> None:
     assert styles_note(2, Path.home() / "styles.txt").endswith("They are in ~/styles.txt.")
 
 
-def test_a_recent_image_has_a_name() -> None:
-    """Its size and when it was sent, for who can't see it."""
-    assert recent_words(400, 300, 1_700_000_000.0).startswith("400 × 300, sent ")
-
-
 @pytest.mark.parametrize(
     ("count", "words"),
     [
@@ -125,8 +113,12 @@ def test_where_copies_lie_is_said(count: int, words: str, monkeypatch: pytest.Mo
     assert "/srv/images" in where_words(2, Path("/srv/images"), 12)
 
 
-def test_only_what_changed_is_said() -> None:
-    """Another format and another size, after what was removed."""
+def test_an_image_says_what_it_is_and_what_was_changed() -> None:
+    """Size, kind and weight first; another format and another size after what was removed."""
+    assert image_words(640, 360, "JPEG", 120_000, ["turned upright"]) == (
+        "640 × 360 · JPEG · 120 kB · turned upright"
+    )
+    assert recent_words(400, 300, 1_700_000_000.0).startswith("400 × 300, sent ")
     assert page_notes([], "JPEG", "JPEG", (9, 9), (9, 9)) == ()
     assert page_notes(["camera data removed"], "WebP", "PNG", (4000, 20), (2048, 10)) == (
         "camera data removed",
