@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from cli.doubles import Book, TinyClips
+from cli.doubles import Book, TinyClips, live_service
 from ledger.doubles import KEY, SERVICE, Clock
 from support.ledgers import ledger_in
-from support.raw_server import Exchange, RawServer, raw_server
+from support.raw_server import RawServer
 from typer.testing import CliRunner, Result
 
 from reelbook.cli import app
@@ -52,13 +52,7 @@ def run() -> Run:
 
 
 @pytest.fixture
-def live(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RawServer]:
+def live(home: Path) -> Iterator[RawServer]:
     """A configured live service that knows nothing but to say so, and keeps what reaches it."""
-
-    def answer(exchange: Exchange) -> None:
-        exchange.answer(404, b'{"detail": "no such thing"}')
-
-    with raw_server(answer) as service:
-        monkeypatch.setenv("REELBOOK_API_KEY", "sk-planted-cli")
-        monkeypatch.setenv("REELBOOK_BASE_URL", service.url)
+    with live_service(lambda exchange: exchange.answer(404, b'{"detail": "no such thing"}')) as service:
         yield service

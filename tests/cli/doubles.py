@@ -11,15 +11,17 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from ledger.doubles import Clock, fox, intend
 from media.pictures import film
+from support.raw_server import Exchange, RawServer, raw_server
 from typer.testing import Result
 
 import reelbook
@@ -76,6 +78,15 @@ class Book:
             if state != "pending":
                 self.ledger.status(entry_id, state, cost_usd=0.25 if state == "completed" else None)
         return entry_id
+
+
+@contextlib.contextmanager
+def live_service(answer: Callable[[Exchange], None]) -> Iterator[RawServer]:
+    """A live service that answers so, with a key and its address in the environment."""
+    with raw_server(answer) as service, pytest.MonkeyPatch.context() as settings:
+        settings.setenv("REELBOOK_API_KEY", "sk-planted-cli")
+        settings.setenv("REELBOOK_BASE_URL", service.url)
+        yield service
 
 
 def listed(run: Callable[..., Result], *words: str) -> list[dict[str, Any]]:
