@@ -15,7 +15,7 @@ import pytest
 import typer
 from classroom.room.visitors import Visitor
 from cli.conftest import Run
-from cli.doubles import start
+from cli.doubles import read_until, start
 from support.raw_server import RawServer
 from support.waiting import until
 from support.wheels import make_wheel
@@ -27,17 +27,6 @@ from reelbook.cli.classroom_room import end_time, qr_code
 from reelbook.sandbox import server
 
 
-def said_when_started(process: subprocess.Popen[str]) -> str:
-    """What it prints until it serves."""
-    assert process.stdout is not None
-    said = ""
-    for line in process.stdout:
-        said += line
-        if "Ctrl-C stops it" in line:
-            return said
-    raise AssertionError(said)
-
-
 @pytest.mark.browser
 def test_a_class_from_one_command(home: Path, tmp_path: Path) -> None:
     """It prints address, code, QR code and token; Ctrl-C stops it, and the same command goes on."""
@@ -47,7 +36,7 @@ def test_a_class_from_one_command(home: Path, tmp_path: Path) -> None:
     tokens = []
     for _ in range(2):
         process = start(*words, "--students", str(names), cwd=tmp_path, stderr=subprocess.STDOUT)
-        said = said_when_started(process)
+        said = read_until(process, "Ctrl-C stops it")
         url, code = re.findall(r"Students open +(\S+)\nCode +(\S+)", said)[0]
         tokens.append((code, re.findall(r"Its token +(\S+)", said)[0]))
         assert "█" in said

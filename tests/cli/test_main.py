@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import warnings
@@ -22,8 +23,10 @@ from reelbook.session import connect
 
 @pytest.mark.parametrize("group", [[], ["sweep"], ["jobs"], ["keys"], ["sandbox"], ["tools"], ["classroom"]])
 def test_help_describes_every_command_to_its_end(run: Run, group: list[str]) -> None:
-    """A person finds the commands by asking for help, and no sentence breaks off."""
+    """A person finds the commands there; no sentence breaks off, and no type of Python's shows."""
     listed = run(*group, "--help").stdout.partition("\nCommands:\n")[2].rstrip()
+    for command in re.findall(r"^  (\w+) ", listed, re.MULTILINE):
+        assert "list[" not in run(*group, command, "--help").stdout
     assert listed != ""
     assert [line for line in listed.splitlines() if not line.endswith(".")] == []
     assert "..." not in listed
@@ -71,12 +74,6 @@ def test_a_shell_completes_the_commands() -> None:
     asked = {"_REELBOOK_COMPLETE": "complete_bash", "COMP_WORDS": "reelbook cl", "COMP_CWORD": "1"}
     answer = CliRunner().invoke(cli.app, [], prog_name="reelbook", env=asked)
     assert answer.stdout.split() == ["classroom"]
-
-
-def test_help_shows_no_types_of_python_s(run: Run) -> None:
-    """A command that takes many words says so in words."""
-    for words in (("jobs", "resume"), ("tools", "call")):
-        assert "list[" not in run(*words, "--help").stdout
 
 
 def test_a_home_that_cant_be_used_is_said_plainly(run: Run, tmp_path: Path) -> None:

@@ -24,15 +24,9 @@ def test_status_says_where_it_is_and_what_it_does(run: Run, sandbox: Sandbox) ->
     sandbox.settings(pace="lifelike")
     result = run("sandbox", "status")
     assert result.exit_code == 0
-    for words in (
-        sandbox.url,
-        sandbox.mcp_url,
-        str(sandbox.access_file),
-        "Pace: lifelike.",
-        "Jobs under way: 0.",
-        "Balance: $25.00.",
-    ):
+    for words in (sandbox.url, sandbox.mcp_url, str(sandbox.access_file)):
         assert words in result.stdout
+    assert "Pace: lifelike. Jobs under way: 0. Balance: $25.00." in result.stdout
     assert sandbox.api_key.reveal() not in result.output
     assert sandbox.user_id not in result.output
 

@@ -50,15 +50,11 @@ def test_usage_for_a_program(run: Run, sandbox: Sandbox) -> None:
     assert told["spans"][0]["from"] < told["spans"][-1]["to"]
 
 
-def test_an_empty_account_is_said(run: Run, sandbox: Sandbox) -> None:
-    """And what will appear there."""
+def test_without_usage_a_line_is_said(run: Run, sandbox: Sandbox) -> None:
+    """What will appear there where nothing was spent; where the service tells none, the reason, and 1."""
     assert "Nothing was spent in this time." in run("usage", "--service", "sandbox").stdout
-
-
-def test_a_service_without_usage_ends_in_one_line(run: Run, sandbox: Sandbox) -> None:
-    """Exit code 1 and the reason."""
     sandbox.fault("html", endpoint="usage", times=20)
-    result = run("usage", "--service", "sandbox")
+    result = run("usage", "--service", "sandbox", "--days", "7")
     assert (result.exit_code, result.stdout, len(result.stderr.splitlines())) == (1, "", 1)
 
 
@@ -82,10 +78,7 @@ def test_the_balance_is_said(run: Run, sandbox: Sandbox) -> None:
     ("set_one", "told"),
     [
         ({}, "Set REELBOOK_API_KEY and REELBOOK_BASE_URL. --service sandbox needs none."),
-        (
-            {"REELBOOK_BASE_URL": "https://host.example"},
-            "Set REELBOOK_API_KEY. --service sandbox needs none.",
-        ),
+        ({"REELBOOK_BASE_URL": "https://h.example"}, "Set REELBOOK_API_KEY. --service sandbox needs none."),
         ({"REELBOOK_API_KEY": "sk-planted"}, "Set REELBOOK_BASE_URL. --service sandbox needs none."),
     ],
 )

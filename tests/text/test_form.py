@@ -91,7 +91,6 @@ def test_styles_count_in_a_template() -> None:
 def test_what_is_offered_is_explained() -> None:
     """Why there is nothing, that there is more, and where the styles are."""
     assert history_note(0, searched=False, most=20) == "Prompts that you send are listed here."
-    assert history_note(0, searched=True, most=20) == "No earlier prompt contains these words."
     assert history_note(3, searched=True, most=20) == ""
     assert history_note(20, searched=False, most=20) == "The last 20. Search to find earlier ones."
     assert "film grain" in styles_note(0, Path("styles.txt"))
