@@ -57,4 +57,4 @@ def test_a_live_service_costs_real_money() -> None:
     beside = {**LIVE, "service": "sandbox", "source": "keyring", "known_address": "https://api.example.com"}
     sandbox = words.connection_words(**beside)
     assert sandbox["address"] == "https://api.example.com"
-    assert sandbox["key"] == "There is also a key for a live service, from this system's keyring."
+    assert sandbox["key"] == "There is also a key for a live service: it comes from this system's keyring."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, TypedDict
+from typing import Any, Final
 
 from reelbook import wire
 
@@ -13,7 +13,6 @@ from ..formatting import count
 from ..states import names
 from .board import IN_CODE, board_row
 from .card import CODE_ACTION, CardFace, ShownJob, empty_face, job_face
-from .compare import Run
 
 # The choices: the value, its label on the page, and the states to look for in the ledger.
 STATES: Final[dict[str, tuple[str, Collection[str] | None]]] = {
@@ -39,27 +38,7 @@ DELETE: Final = (
     "This deletes the clip's file from this disk. Its record stays: prompt, settings, cost, note and tags. "
     "Fetch again brings the file back as long as its link at the service works."
 )
-
-
 DELETED: Final = "The file was deleted. The record stays."
-
-
-class GalleryTile(TypedDict, total=False):
-    """A clip in the grid; empty values are left out."""
-
-    key: str
-    id: str
-    prompt: str
-    runs: list[Run]  # the prompt with what differs in its group marked, where there are groups
-    group: int  # which of them
-    about: str
-    money: str
-    word: str  # only if it isn't a finished clip
-    tone: str
-    picked: bool
-    remark: str  # the person's note
-    selected: bool
-    here: bool  # its file is on this disk
 
 
 class OpenedFace(CardFace):
@@ -75,22 +54,19 @@ def nothing_opened() -> OpenedFace:
     return OpenedFace(**empty_face(), key="", tags="", delete="")
 
 
-def tile(job: ShownJob, key: str) -> GalleryTile:
-    """A job's tile: the board's row with parts left out."""
+def tile(job: ShownJob, key: str) -> dict[str, Any]:
+    """A job's tile: the board's row with parts left out, its marks, and whether its file is `here`.
+
+    What is empty is left out, and `word` and `tone` are there only if it isn't a finished clip. The gallery
+    adds `selected` and, where there are groups, `group` and the prompt's `runs` with what differs marked.
+    """
     # Without the clip: a tile needs nothing from its file, which would have to be read.
     row = board_row(replace(job, clip=None, picked=False))
-    shown = GalleryTile(key=key, prompt=row["prompt"], about=row["about"], money=row["money"])
-    if job.request_id:
-        shown["id"] = job.request_id
+    shown = {"id": job.request_id, "here": job.clip is not None, "picked": job.picked, "remark": job.note}
     if job.view.state != wire.COMPLETED:
-        shown["word"], shown["tone"] = row["word"], row["tone"]
-    if job.clip is not None:
-        shown["here"] = True
-    if job.picked:
-        shown["picked"] = True
-    if job.note:
-        shown["remark"] = job.note
-    return shown
+        shown |= {"word": row["word"], "tone": row["tone"]}
+    always = {"key": key, "prompt": row["prompt"], "about": row["about"], "money": row["money"]}
+    return always | {name: value for name, value in shown.items() if value}
 
 
 def opened_face(job: ShownJob, key: str, *, can_vary: bool) -> OpenedFace:
