@@ -102,15 +102,11 @@ def test_show_says_all_that_is_known(run: Run, book: Book, tmp_path: Path) -> No
     assert result.exit_code == 0
     assert run("jobs", "show", f"#{number}").stdout == run("jobs", "show", "req_abc").stdout == result.stdout
     assert result.stdout.startswith("a red fox runs through snow\n")
-    for label, said in [
-        ("id", "req_abc"),
-        ("state", "completed"),
-        ("seed", "7"),
-        ("cost", "$0.25"),
-        ("experiment", "fog"),
-        ("clip", f"{clip} (2 kB)"),
-    ]:
+    known = {"id": "req_abc", "state": "completed", "length": "5 s", "seed": "7", "cost": "$0.25"}
+    for label, said in (known | {"experiment": "fog", "clip": f"{clip} (2 kB)"}).items():
         assert re.search(rf"^{label} +{re.escape(said)}$", result.stdout, re.MULTILINE), result.stdout
+    book.job("req_still", image=b"x")
+    assert re.search(r"^still +its SHA-256 begins \w{12}$", run("jobs", "show", "req_s").stdout, re.MULTILINE)
     fields = json.loads(run("jobs", "show", "req_abc", "--json").stdout)
     assert (fields["clip_path"], fields["clip_exists"], fields["clip_bytes"]) == (str(clip), True, 2000)
     clip.unlink()

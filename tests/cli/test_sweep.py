@@ -124,7 +124,7 @@ def test_it_asks_above_a_dollar_and_a_dry_run_buys_nothing(run: Run, sandbox: Sa
         (["missing.toml"], "missing.toml can't be read"),
         (["broken.toml"], "broken.toml isn't valid TOML"),
         (["empty.toml"], "empty.toml has no template"),
-        (["strange.toml"], "animal isn't a field of a plan"),
+        (["strange.toml"], "called sede. Did you mean seed?"),
         (["a fox", "--image", "broken.toml"], "not a picture"),
         (["resume", "99", "--service", "sandbox"], "no sweep 99"),
     ],
@@ -135,7 +135,7 @@ def test_a_mistake_is_said_before_anything_is_bought(
     """In one line, with what is wrong; nothing is written or sent."""
     (folder / "broken.toml").write_text("template = a fox")
     (folder / "empty.toml").write_text("seed = 1")
-    (folder / "strange.toml").write_text('template = "a {animal}"\nanimal = ["fox"]')
+    (folder / "strange.toml").write_text('template = "a fox"\nsede = [1]')
     result = run("sweep", *words)
     assert (result.exit_code, said in result.stderr) == (2, True), result.stderr
     assert sandbox.state()["requests"] == {}

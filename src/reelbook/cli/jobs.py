@@ -422,6 +422,7 @@ def _facts(lookup: JobLookup, entry: Entry) -> list[tuple[str, str | None]]:
         ("service", lookup.service_of(entry)),
         ("state", job_lookup.state_of(entry) + progress_now),
         ("error", entry.error),
+        ("still", entry.image_digest and f"its SHA-256 begins {entry.image_digest[:12]}"),
         *(
             (about.label.lower(), about.words(value))
             for name, about in options().items()

@@ -154,8 +154,6 @@ def _sweep(template: str, options: dict[str, Any]) -> Sweep:
 
 def _file(path: Path) -> dict[str, Any]:
     """What a plan's file says, as arguments of `Sweep`."""
-    from ..explore.sweep import RESERVED
-
     try:
         with path.open("rb") as file:
             given = tomllib.load(file)
@@ -165,11 +163,6 @@ def _file(path: Path) -> dict[str, Any]:
         raise InvalidInput(f"{path} isn't valid TOML: {error}.") from None
     if not isinstance(given.get("template"), str):
         raise InvalidInput(f'{path} has no template. It begins with: template = "a {{animal}} runs".')
-    known = {*RESERVED, "axes"} - {"prompt"}
-    if strange := [each for each in given if each not in known]:
-        raise InvalidInput(
-            f"{path}: {strange[0]} isn't a field of a plan. What fills a slot goes below [axes]."
-        )
     axes = given.pop("axes", {})
     if not isinstance(axes, dict):
         raise InvalidInput(f"{path}: axes is a table of names and values, below a line [axes].")

@@ -134,10 +134,8 @@ def _source(server: str | None, service: Service, home: Path | None) -> Session 
 
 
 def _object(text: str | None) -> dict[str, Any]:
-    if text is None:
-        return {}
     try:
-        value = json.loads(text)
+        value = json.loads(text or "{}")
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
