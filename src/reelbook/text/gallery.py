@@ -11,7 +11,7 @@ from reelbook import wire
 
 from ..formatting import count
 from ..states import names
-from .board import IN_CODE, board_row
+from .board import board_row, empty_words
 from .card import CODE_ACTION, CardFace, ShownJob, empty_face, job_face
 
 # The choices: the value, its label on the page, and the states to look for in the ledger.
@@ -142,10 +142,7 @@ def group_words(picked: int, clips: int) -> str:
 
 def nothing_words(*, filtered: bool, can_create: bool) -> str:
     """The words of a gallery without tiles. `can_create`: a button below makes the first clip."""
-    if filtered:
-        return "No clip matches."
-    said = "No clips yet. They are kept here as soon as they are made."
-    return said if can_create else f"{said} {IN_CODE}"
+    return "No clip matches." if filtered else empty_words(whole_session=True, can_create=can_create)
 
 
 def exported_words(path: Path, clips: int, without_file: int) -> str:

@@ -89,8 +89,7 @@ def face(
     if "again" in acts:
         acts["again"] = f"Send again · {dollars(request.estimated_cost_usd)}"
     made["acts"] = [[name, acts[name]] for name in wanted if name in acts]
-    if job.clip is not None:
-        made["clip"], made["fps"], made["seconds"] = card["clip"], card["fps"], card["seconds"]
+    made["clip"], made["fps"], made["seconds"] = card["clip"], card["fps"], card["seconds"]
     return made
 
 
