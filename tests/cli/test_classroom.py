@@ -86,13 +86,11 @@ def key_in(file: Path) -> str:
 
 def one_for_each(home: Path, url: str) -> None:
     """Asserts that each student has one active key, and that it is the one in the student's file."""
-    active = [key for key in keys() if key.is_active]
-    assert sorted(key.name.partition(" · ")[2] for key in active) == STUDENTS
-    texts = [file.read_text() for file in files(home)]
-    assert len(texts) == 30
-    ids = {key.key_id: key.name.partition(" · ")[2] for key in active}
-    for text in texts:
-        lines = text.splitlines()
+    ids = {key.key_id: key.name.partition(" · ")[2] for key in keys() if key.is_active}
+    assert sorted(ids.values()) == STUDENTS
+    assert len(files(home)) == 30
+    for file in files(home):
+        lines = file.read_text().splitlines()
         student = lines[0].partition(" · ")[0]
         assert [ids[each] for each in ids if f"# Key: {each}" in lines] == [student]
     with rb.connect("live", api_key=key_in(files(home)[-1]), base_url=url) as student_session:

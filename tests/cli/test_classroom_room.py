@@ -112,14 +112,10 @@ def test_wheels_says_of_each_target_what_is_missing(
     assert run("classroom", "wheels", "--python", "3").exit_code == 2
 
 
-@pytest.fixture
-def teacher(short_jobs: None, session: rb.Session) -> rb.Session:
-    return session
-
-
-def test_the_report_of_a_class(teacher: rb.Session, run: Run, folder: Path) -> None:
+@pytest.mark.usefixtures("short_jobs")
+def test_the_report_of_a_class(session: rb.Session, run: Run, folder: Path) -> None:
     """A table that a spreadsheet opens without harm, and a page that plays without a network."""
-    with in_thread(teacher, "FOX-234", Choices(name="Weather <b>")) as room:
+    with in_thread(session, "FOX-234", Choices(name="Weather <b>")) as room:
         with Visitor(room.url) as ada, Visitor(room.url) as grace:
             ada.join("Ada")
             grace.join("Grace")
@@ -150,9 +146,9 @@ def test_a_report_where_no_class_was(home: Path, run: Run) -> None:
     assert "No class of this home" in run("classroom", "report", "--code", "ABC-234").output
 
 
-def test_the_room_is_one_processs_alone(teacher: rb.Session, run: Run) -> None:
+def test_the_room_is_one_processs_alone(session: rb.Session, run: Run) -> None:
     """A second one for the same class is refused, and the first goes on."""
-    with in_thread(teacher, "FOX-234") as room:
+    with in_thread(session, "FOX-234") as room:
         result = run("classroom", "serve", "--service", "sandbox", "--code", "fox234")
         assert "served already" in result.output
         with Visitor(room.url) as ada:

@@ -51,15 +51,10 @@ def test_the_button_says_why_it_is_off(balance: float, spend: Spend | None, off:
     assert length(5, balance, spend, 1.0)["off"] == off
 
 
-def test_what_is_nearly_used_up_is_said_before_the_press() -> None:
-    """Near its end the balance stands there instead of what the clip leaves."""
-    said = length(5, 0.6)
-    assert "balance" in said["low"].lower()
-    assert "leaves" not in said["line"]
-
-
-def test_the_nearer_of_two_ends_is_said() -> None:
-    """What a clip leaves of the limit, or that it is the last; one sentence beside the button is enough."""
+def test_the_nearer_of_two_ends_is_said_before_the_press() -> None:
+    """What a clip leaves of balance or limit, or that it is the last; one sentence is enough."""
+    near = length(5, 0.6)
+    assert ("balance" in near["low"].lower(), "leaves" in near["line"]) == (True, False)
     spend = Spend(1.2, 0.3, 0.1)
     assert length(1, None, spend, 2.0)["low"] == "This leaves $0.35 of your limit of $2.00."
     last = length(8, None, spend, 2.0)["low"]

@@ -13,12 +13,9 @@ LOOK = Tool("look", description="Looks\nclosely", read_only=True)
 
 def test_a_tools_hints_are_the_servers_word() -> None:
     """They are passed on as that."""
-    assert words.heading(DRAW) == {
-        "title": "Draw a clip",
-        "called": "draw",
-        "about": "Draws.\n\nAt length.",
-        "hints": "The server says that it may change or delete things.",
-    }
+    heading = words.heading(DRAW)
+    assert (heading["title"], heading["called"]) == ("Draw a clip", "draw")
+    assert heading["hints"] == "The server says that it may change or delete things."
     assert words.heading(LOOK)["hints"] == "The server says that it only reads."
     assert words.heading(LOOK)["called"] == ""
 
