@@ -127,12 +127,11 @@ def counting(value: float, rate: float) -> list[float]:
 
 def plain(line: Line) -> str:
     """A `Line` as it reads now."""
-    return "".join(part if isinstance(part, str) else seconds(_counted(*part)) for part in line)
-
-
-def _counted(value: float, rate: float) -> float:
     # As on the page: what is due is about to happen, and "0 s left" would stay there until it does.
-    return max(1.0, value) if rate < 0 else value
+    return "".join(
+        part if isinstance(part, str) else seconds(max(1.0, part[0]) if part[1] < 0 else part[0])
+        for part in line
+    )
 
 
 def terminal_text(text: str) -> str:

@@ -43,12 +43,8 @@ def book(home: Path) -> Iterator[Book]:
 
 @pytest.fixture
 def run() -> Run:
-    """Runs `reelbook …` in this process; nobody sits at its terminal."""
-
-    def run(*words: str) -> Result:
-        return CliRunner().invoke(app, list(words))
-
-    return run
+    """Runs `reelbook …` in this process, with that environment; nobody sits at its terminal."""
+    return lambda *words, **env: CliRunner().invoke(app, list(words), env=env)
 
 
 @pytest.fixture

@@ -157,12 +157,9 @@ def test_yes_sends_to_a_live_service(run: Run, home: Path, folder: Path) -> None
     assert "sk-planted-cli" not in result.output
 
 
-def test_half_a_configuration_is_said(
-    run: Run, home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_half_a_configuration_is_said(run: Run, home: Path, folder: Path) -> None:
     """A key without an address ends in 1 with what is missing."""
-    monkeypatch.setenv("REELBOOK_API_KEY", "sk-planted-cli")
-    result = run("generate", "a fox")
+    result = run("generate", "a fox", REELBOOK_API_KEY="sk-planted-cli")
     assert (result.exit_code, "address is missing" in result.stderr) == (1, True)
     assert "sk-planted" not in result.output
 
@@ -175,17 +172,14 @@ def test_an_unknown_id_is_said_at_once(run: Run, sandbox: Sandbox, folder: Path)
     assert not re.search("Pending|Accepted", result.stderr)
 
 
-def test_the_limit_s_end_is_said_beside_the_cost(
-    run: Run, sandbox: Sandbox, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_limit_s_end_is_said_beside_the_cost(run: Run, sandbox: Sandbox, folder: Path) -> None:
     """Before anything is sent, and once; a clip that would pass it isn't sent."""
-    monkeypatch.setenv("REELBOOK_MAX_SPEND", "0.12")
-    result = run("generate", "a fox", "--duration", "2", "--service", "sandbox")
+    words = ("generate", "a fox", "--duration", "2", "--service", "sandbox")
+    result, refused = (run(*words, REELBOOK_MAX_SPEND="0.12") for _ in range(2))
     note = "This leaves $0.02 of your limit of $0.12: not enough for another clip like it."
     assert result.exit_code == 0
     assert result.stderr.splitlines()[:2] == ["2 s × $0.05 = about $0.10, sandbox", note]
     assert result.stderr.count("This leaves") == 1
-    refused = run("generate", "a fox", "--duration", "2", "--service", "sandbox")
     assert (refused.exit_code, "Nothing was sent" in refused.stderr) == (1, True)
     assert sandbox.state()["requests"]["text-to-video"] == 1
 

@@ -84,14 +84,10 @@ def test_in_a_class_the_lessons_get_the_settings_of_the_card(
     card = {"REELBOOK_API_KEY": "sk-card", "REELBOOK_MAX_SPEND": "2.00"}
     with server.in_thread(home.with_name("teacher"), pace=0) as shared:
         card["REELBOOK_BASE_URL"] = shared.url
-        for name, value in (card | {"REELBOOK_USER_ID": "me"}).items():
-            monkeypatch.setenv(name, value)
-        result = run("lab")
+        result = run("lab", REELBOOK_USER_ID="me", **card)
         assert (result.exit_code, f"class's sandbox runs at {shared.url}" in result.stdout) == (0, True)
-    assert {name: value for name, value in seen.items() if name.startswith("REELBOOK_")} == {
-        **card,
-        "REELBOOK_HOME": str(home),
-    }
+    ours = {name: value for name, value in seen.items() if name.startswith("REELBOOK_")}
+    assert ours == card | {"REELBOOK_HOME": str(home)}
     assert server.find(home) is None
 
 

@@ -45,11 +45,8 @@ def test_arguments_that_cannot_be_read_send_nothing(run: Run, sandbox: Sandbox, 
     assert "generate" not in str(sandbox.state()["requests"])
 
 
-def test_another_server_is_called_and_its_files_are_kept(
-    run: Run, home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_server_is_called_and_its_files_are_kept(run: Run, home: Path, folder: Path) -> None:
     """The user id comes from the environment; no control character of the server's reaches the terminal."""
-    monkeypatch.setenv("REELBOOK_USER_ID", USER)
 
     def answer(exchange: Exchange, message: dict[str, object]) -> None:
         content = [
@@ -61,7 +58,8 @@ def test_another_server_is_called_and_its_files_are_kept(
 
     (folder / "cat.png").write_bytes(b"\xff\xd8")
     with scripted(answer) as server:
-        called = run("tools", "call", "buy", "image=@cat.png", "--server", server.url, "--out", "kept")
+        words = ("image=@cat.png", "--server", server.url, "--out", "kept")
+        called = run("tools", "call", "buy", *words, REELBOOK_USER_ID=USER)
         sent = json.loads(server.seen[-1].body)
     assert called.exit_code == 0, called.output
     assert called.stdout.splitlines()[0] == "red [31m alert"
@@ -86,9 +84,8 @@ def test_json_for_a_program_is_whole_and_gives_no_orders(run: Run, home: Path) -
     def answer(exchange: Exchange, message: Any) -> None:
         result(exchange, message, {"content": [], "structuredContent": value})
 
-    with scripted(answer) as server, pytest.MonkeyPatch.context() as set_to:
-        set_to.setenv("REELBOOK_USER_ID", USER)
-        said = run("tools", "call", "buy", "--server", server.url)
+    with scripted(answer) as server:
+        said = run("tools", "call", "buy", "--server", server.url, REELBOOK_USER_ID=USER)
     assert json.loads(said.stdout) == value
     assert "\u009b" not in said.stdout
     assert "ü" in said.stdout

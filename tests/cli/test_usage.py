@@ -83,11 +83,9 @@ def test_the_balance_is_said(run: Run, sandbox: Sandbox) -> None:
     ],
 )
 def test_what_is_missing_is_said_as_a_terminal_has_it(
-    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch, set_one: dict[str, str], told: str
+    run: Run, home: Path, set_one: dict[str, str], told: str
 ) -> None:
     """Arguments of a Python call are of no use there."""
-    for name, value in set_one.items():
-        monkeypatch.setenv(name, value)
-    result = run("balance", "--service", "live")
+    result = run("balance", "--service", "live", **set_one)
     assert (result.exit_code, result.stderr.strip().endswith(told)) == (1, True), result.stderr
     assert not re.search(r"argument|ask=|planted", result.stderr)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Final
 from urllib.parse import urlsplit
 
 import typer
@@ -113,7 +113,12 @@ def make_clip(session: Session, wanted: JobRequest | str, *, resume_command: str
         except KeyboardInterrupt:
             if job is None:
                 raise
-            _stop(job, ctrl_c, resume_command)
+            if job.cancel():
+                say("Taken back before it was sent. Nothing was paid.", err=True)
+            else:
+                _wait_for_id(job, ctrl_c)
+                say(_farewell(job, resume_command), err=True)
+            raise typer.Exit(STOPPED) from None
         except (ReelbookError, OSError) as error:
             if job is None or isinstance(wanted, str):
                 raise
@@ -122,16 +127,6 @@ def make_clip(session: Session, wanted: JobRequest | str, *, resume_command: str
                     f"The job was sent. To get its clip:\n  {resume_command} {shell_word(job.request_id)}"
                 )
             raise
-
-
-def _stop(job: Job, ctrl_c: CtrlC, resume_command: str) -> NoReturn:
-    """Takes the job back if it wasn't sent, else says what becomes of it and how to come back."""
-    if job.cancel():
-        say("Taken back before it was sent. Nothing was paid.", err=True)
-    else:
-        _wait_for_id(job, ctrl_c)
-        say(_farewell(job, resume_command), err=True)
-    raise typer.Exit(STOPPED)
 
 
 def _wait_for_id(job: Job, ctrl_c: CtrlC) -> None:

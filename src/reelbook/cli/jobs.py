@@ -51,8 +51,8 @@ _TIMES: Final = {
 }
 JSON_FIELDS: Final = (
     *("experiment", "estimated_cost_usd", "cost_usd"),
-    *("intended_at", "sent_at", "accepted_at", "ended_at", "downloaded_at"),
-    *("took_seconds", "actual_seconds", "clip_path", "error"),
+    *("intended_at", "sent_at", "accepted_at", "ended_at", "downloaded_at", "abandoned_at"),
+    *("took_seconds", "actual_seconds", "clip_path", "error", "progress", "video_url", "image_digest"),
 )
 # A row's fields, which never change, and what a job's document calls them.
 ROW_FIELDS: Final = {
@@ -130,7 +130,7 @@ def show(
     with job_lookup.open_lookup(home, Service.auto) as lookup:
         entry = lookup.one(wanted)
         if as_json:
-            say_json(_job_document(lookup, entry))
+            say_json(_job_fields(lookup, entry))
         else:
             _print_job(lookup, entry, command_line("jobs", "resume", service=Service.auto, home=home))
 
@@ -479,8 +479,9 @@ def _cost(entry: Entry) -> str:
 
 
 def _job_fields(lookup: JobLookup, entry: Entry) -> dict[str, Any]:
-    """A job for a program: names and units as in the ledger, times in ISO 8601."""
+    """All of a job for a program: names and units as in the ledger, times in ISO 8601."""
     kept = {name: getattr(entry, name) for name in JSON_FIELDS}
+    size = _clip_bytes(entry)
     return {
         "number": entry.id,
         "id": entry.request_id,
@@ -488,6 +489,11 @@ def _job_fields(lookup: JobLookup, entry: Entry) -> dict[str, Any]:
         "state": job_lookup.state_of(entry),
         **{name: entry.record.get(name) for name in ("mode", "prompt", *options())},
         **{name: iso_time(value) if name.endswith("_at") else value for name, value in kept.items()},
+        "cell": None if entry.place is None else entry.place.cell,
+        "nth_in_cell": None if entry.place is None else entry.place.nth,
+        "picked": entry.marks.picked,
+        "clip_exists": size is not None,
+        "clip_bytes": size,
     }
 
 
@@ -497,23 +503,6 @@ def _job_row(lookup: JobLookup, entry: Entry) -> str:
     values = (fields[name] for name in ROW_FIELDS.values())
     cells = (f"{each:.4f}" if isinstance(each, float) else str(each or "") for each in values)
     return "\t".join(map(terminal_line, cells))
-
-
-def _job_document(lookup: JobLookup, entry: Entry) -> dict[str, Any]:
-    """All that is known of one job as JSON."""
-    size = _clip_bytes(entry)
-    return {
-        **_job_fields(lookup, entry),
-        "abandoned_at": iso_time(entry.abandoned_at),
-        "progress": entry.progress,
-        "video_url": entry.video_url,
-        "image_digest": entry.image_digest,
-        "cell": None if entry.place is None else entry.place.cell,
-        "nth_in_cell": None if entry.place is None else entry.place.nth,
-        "picked": entry.marks.picked,
-        "clip_exists": size is not None,
-        "clip_bytes": size,
-    }
 
 
 def _resumed(session: Session, to_send: Sequence[Entry]) -> tuple[Job, ...]:

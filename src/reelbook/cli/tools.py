@@ -25,7 +25,7 @@ from .console import moving_line, say, say_json
 from .options import AsJson, Home, ManyArguments, Service, argument, option
 
 if TYPE_CHECKING:
-    from ..agent_tools.types import Content, Tool, ToolProgress, ToolResult
+    from ..agent_tools.types import Content, Tool, ToolResult
     from ..session import Session, Tools
 
 MAX_ABOUT = 300
@@ -98,6 +98,8 @@ def call(
 
     Structured results are printed as JSON, others as text. Ctrl-C ends the call and tells the server.
     """
+    from ..text.tools import progress
+
     arguments = _object(sys.stdin.read() if given == "-" else given)
     with closing(_source(server, service, home)) as source:
         if words:
@@ -107,7 +109,7 @@ def call(
             run = source.call_tool(
                 name,
                 arguments,
-                on_progress=lambda progress: show(_progress(progress)),
+                on_progress=lambda told: show(terminal_line(progress(told))),
                 deadline_seconds=deadline,
             )
             try:
@@ -172,11 +174,6 @@ def _file(path: Path) -> str:
         return content.decode()
     except UnicodeDecodeError:
         return base64.b64encode(content).decode()
-
-
-def _progress(progress: ToolProgress) -> str:
-    part = f"{progress.fraction:4.0%}" if progress.fraction is not None else f"{progress.progress:g}"
-    return f"{part} {terminal_line(progress.message or '', 100)}"
 
 
 def _show(result: ToolResult, out: Path | None) -> None:
