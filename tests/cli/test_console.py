@@ -147,23 +147,20 @@ class Stream(io.StringIO):
         self.isatty = lambda: person  # type: ignore[method-assign]  # a stream of one kind or the other
 
 
-def test_the_rate_limit_is_said_with_its_end() -> None:
-    """And a plain wait is no more than that."""
-    assert console.waiting_text(USED_UP) == (
-        "Waiting for the rate limit of 10 requests a minute: more in 12 s"
-    )
-    assert console.waiting_text(LEFT) == "Waiting for the service's answer"
-
-
 @pytest.mark.parametrize(
     ("person", "notice_seconds", "said"),
-    [(True, 0.01, "more in 12 s"), (True, 60.0, ""), (False, 0.01, "")],
+    [
+        (True, 0.01, "the rate limit of 10 requests a minute: more in 12 s"),
+        (True, 60.0, ""),
+        (False, 0.01, ""),
+    ],
     ids=["a long wait", "a quick answer", "a program"],
 )
 def test_a_long_wait_is_said_and_taken_away(
     monkeypatch: pytest.MonkeyPatch, person: bool, notice_seconds: float, said: str
 ) -> None:
     """The line is empty again in the end; a quick answer shows nothing, and a program hears nothing."""
+    assert console.waiting_text(LEFT) == "Waiting for the service's answer"
     stream = Stream(person)
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(console, "NOTICE_SECONDS", notice_seconds)
