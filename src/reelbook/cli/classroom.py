@@ -35,11 +35,7 @@ Name = Annotated[
 @commands.command("open", short_help="Create a key for each student of a list.")
 def open_one(
     students: Annotated[
-        Path,
-        option(
-            "A CSV file: a name a line, or a header row with name, or first name and last name.",
-            dir_okay=False,
-        ),
+        Path, option("A CSV file of names; a header row may tell first and last name apart.", dir_okay=False)
     ],
     rate_limit: Annotated[
         int | None,
@@ -133,11 +129,7 @@ def status(service: Which = Service.auto, home: Home = None) -> None:
 def close(
     name: Name = None,
     all_made_since: Annotated[
-        bool,
-        option(
-            "Revoke also the keys that others made since it was opened, such as a student's own.",
-            "--all-made-since",
-        ),
+        bool, option("Revoke also the keys that others made since it was opened.", "--all-made-since")
     ] = False,
     service: Which = Service.auto,
     home: Home = None,

@@ -44,11 +44,7 @@ def serve(
     ] = None,
     max_duration: Annotated[
         int | None,
-        option(
-            "The longest clip that may be ordered, in seconds. Default: 10.",
-            min=wire.MIN_SECONDS,
-            max=wire.MAX_SECONDS,
-        ),
+        option("The longest clip, in seconds. Default: 10.", min=wire.MIN_SECONDS, max=wire.MAX_SECONDS),
     ] = None,
     name: Annotated[str | None, option("What the class is called.")] = None,
     code: Annotated[

@@ -30,11 +30,8 @@ def serve(
     workers: Annotated[int | None, option("How many processes draw.", min=1)] = None,
     rate_limit: Annotated[
         int,
-        typer.Option(
-            metavar="NUMBER",
-            help="Requests a minute of the notebook's key, when it is made.",
-            min=1,
-            max=wire.MAX_REQUESTS_PER_MINUTE,
+        option(
+            "Requests a minute of a new notebook key. Default: 10.", min=1, max=wire.MAX_REQUESTS_PER_MINUTE
         ),
     ] = wire.DEFAULT_REQUESTS_PER_MINUTE,
     balance: Annotated[

@@ -24,13 +24,7 @@ STATES: Final[dict[str, tuple[str, Collection[str] | None]]] = {
 }
 SORTS: Final = {"newest": "Newest first", "oldest": "Oldest first", "costliest": "Costliest first"}
 MODES: Final = {"": "Text and image", "text-to-video": "From text", "image-to-video": "From an image"}
-DAYS: Final = {
-    "0": "Any time",
-    "1": "Last day",
-    "7": "Last 7 days",
-    "30": "Last 30 days",
-    "90": "Last 90 days",
-}
+DAYS: Final = {"0": "Any time", "1": "Last day"} | {f"{days}": f"Last {days} days" for days in (7, 30, 90)}
 
 KEYS: Final = "Tick a corner or press Space to select. Arrow keys move, Enter opens, p picks, Escape closes."
 NOT_HERE: Final = "The clip's file isn't on this disk. Fetch again brings it back as long as its link works."
