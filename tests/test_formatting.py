@@ -6,7 +6,9 @@ import csv
 import io
 import json
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -44,6 +46,10 @@ def iso(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat()
 
 
+def clips(number: int) -> str:
+    return count(number, "clip")
+
+
 @pytest.mark.parametrize(
     ("usd", "rounded", "exact"),
     [
@@ -61,27 +67,17 @@ def test_money_is_in_dollars_and_cents(usd: float, rounded: str, exact: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("number", "said"), [(0, "0 clips"), (1, "1 clip"), (2, "2 clips"), (1000, "1,000 clips")]
+    ("write", "value", "said"),
+    [
+        *((clips, number, said) for number, said in ((0, "0 clips"), (1, "1 clip"), (1000, "1,000 clips"))),
+        *((file_size, size, said) for size, said in ((1, "1 kB"), (50_400, "50 kB"), (1_250_000, "1.2 MB"))),
+        *((seconds, value, said) for value, said in ((-1, "0 s"), (14.4, "14 s"), (59.6, "1 min"))),
+        *((seconds, value, said) for value, said in ((60, "1 min"), (125, "2 min 5 s"))),
+    ],
 )
-def test_a_count_has_its_plural(number: int, said: str) -> None:
-    """One is one, and everything else is several."""
-    assert count(number, "clip") == said
-
-
-@pytest.mark.parametrize(
-    ("size_bytes", "said"), [(1, "1 kB"), (1500, "2 kB"), (50_400, "50 kB"), (1_250_000, "1.2 MB")]
-)
-def test_a_file_has_its_size(size_bytes: int, said: str) -> None:
-    """In the unit that fits."""
-    assert file_size(size_bytes) == said
-
-
-@pytest.mark.parametrize(
-    ("value", "said"), [(-1, "0 s"), (14.4, "14 s"), (59.6, "1 min"), (60, "1 min"), (125, "2 min 5 s")]
-)
-def test_a_span_of_time_is_in_minutes_and_seconds(value: float, said: str) -> None:
-    """Whole seconds, and no "0 s" behind whole minutes."""
-    assert seconds(value) == said
+def test_figures_have_their_units(write: Callable[[Any], str], value: float, said: str) -> None:
+    """Counts with a plural, sizes in the unit that fits, times in whole seconds without "0 s" at the end."""
+    assert write(value) == said
 
 
 def test_a_line_counts_on() -> None:
@@ -96,11 +92,9 @@ def test_a_line_counts_on() -> None:
 )
 def test_an_age_reads_as_a_person_says_it(passed: float, said: str) -> None:
     """Long ago is a date; what is no time is given back as it is, and nothing is "never"."""
-    assert age(iso(NOW - passed), NOW) == said
-    assert age(None, NOW) == "never"
-    assert age("yesterday", NOW) == "yesterday"
-    assert age(iso(NOW - 90 * DAY), NOW).endswith("2026")
     assert age(iso(time.time() - passed)) == said
+    assert (age(None), age("yesterday")) == ("never", "yesterday")
+    assert age("2026-01-21T12:00:00") == "21 Jan 2026"
 
 
 def test_a_time_is_read_and_written() -> None:
@@ -151,17 +145,13 @@ def test_json_for_a_terminal_says_the_same(value: object) -> None:
     ids=ascii,
 )
 def test_what_a_spreadsheet_would_calculate_is_text(text: str) -> None:
-    """Also behind what isn't seen, and in full width."""
+    """Also behind what isn't seen, and in full width; other text stays as it is."""
     assert spreadsheet_cell(text) == f"'{text}"
     row = io.StringIO(newline="")
     csv.writer(row).writerow([spreadsheet_cell(text)])
     assert next(csv.reader(io.StringIO(row.getvalue(), newline=""))) == [f"'{text}"]
-
-
-@pytest.mark.parametrize("text", ["", "a fox", "a = b", "3 foxes", "狐", "(–)", "'x"])
-def test_other_text_stays_as_it_is(text: str) -> None:
-    """A ' that nobody needs is in nobody's way."""
-    assert spreadsheet_cell(text) == text
+    others = ["", "a fox", "a = b", "3 foxes", "狐", "(–)", "'x"]
+    assert [spreadsheet_cell(each) for each in others] == others
 
 
 @given(st.text())
@@ -200,8 +190,4 @@ def test_a_name_that_not_every_system_takes_gets_a_hash(name: str) -> None:
     assert plain != name
     assert plain == plain_name(plain)
     assert plain != plain_name(name + "x")
-
-
-def test_an_ending_outlives_a_name_that_is_cut() -> None:
-    """What kind of file it is can still be seen."""
-    assert plain_name("x" * 300 + ".mp4").endswith(".mp4")
+    assert plain_name("x" * 300 + ".mp4").endswith(".mp4")  # what kind of file it is can still be seen

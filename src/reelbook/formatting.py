@@ -27,9 +27,7 @@ MAX_NAME_BYTES: Final = 255
 _DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)", re.IGNORECASE)
 # The first characters of a formula (OWASP, "CSV Injection"); full-width ones are found by their plain form.
 _FORMULA: Final = frozenset("=+-@−")
-_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _DAY_SECONDS: Final = 86_400
-_LONG_AGO_DAYS: Final = 30
 
 # Text, and spans of time that go on counting on the page, see `counting`.
 Line = list[str | list[float]]
@@ -100,18 +98,18 @@ def date(iso: str | None) -> str:
     if at is None:
         return iso or ""
     there = local(at)
-    return f"{there.day} {_MONTHS[there.month - 1]} {there.year}"
+    return f"{there.day} {there:%b %Y}"
 
 
-def age(iso: str | None, now: float | None = None) -> str:
+def age(iso: str | None) -> str:
     """How long ago an ISO time is: "just now", "5 min ago", "3 days ago", after a month the date.
 
-    None is "never". What can't be read stays as it is. `now` is in epoch seconds.
+    None is "never". What can't be read stays as it is.
     """
     at = epoch_seconds(iso)
     if at is None:
         return iso or "never"
-    passed = (time.time() if now is None else now) - at
+    passed = time.time() - at
     if passed < 60:
         return "just now"
     if passed < 3600:
@@ -119,7 +117,7 @@ def age(iso: str | None, now: float | None = None) -> str:
     if passed < _DAY_SECONDS:
         return f"{int(passed / 3600)} h ago"
     days = int(passed / _DAY_SECONDS)
-    return date(iso) if days > _LONG_AGO_DAYS else f"{count(days, 'day')} ago"
+    return date(iso) if days > 30 else f"{count(days, 'day')} ago"
 
 
 def counting(value: float, rate: float) -> list[float]:
@@ -129,12 +127,11 @@ def counting(value: float, rate: float) -> list[float]:
 
 def plain(line: Line) -> str:
     """A `Line` as it reads now."""
-    return "".join(part if isinstance(part, str) else seconds(_counted(*part)) for part in line)
-
-
-def _counted(value: float, rate: float) -> float:
     # As on the page: what is due is about to happen, and "0 s left" would stay there until it does.
-    return max(1.0, value) if rate < 0 else value
+    return "".join(
+        part if isinstance(part, str) else seconds(max(1.0, part[0]) if part[1] < 0 else part[0])
+        for part in line
+    )
 
 
 def terminal_text(text: str) -> str:

@@ -99,11 +99,10 @@ def _session(shell: Any, name: str | None) -> Session:
 def _parser() -> Any:
     parser: Any = magic_arguments.MagicArgumentParser("%%video", description=video.__doc__)  # type: ignore[no-untyped-call]  # it has no types
     add = parser.add_argument
-    kinds: dict[str, Any] = {"slider": int}
     for about in (each for name, each in FIELDS.items() if name != "prompt"):
         names = [f"--{about.option}", *([f"-{about.letter}"] if about.letter else [])]
-        words = _HELP.get(about.name, about.option_help)
-        add(*names, dest=about.name, type=kinds.get(about.control, str), help=words)
+        kind, words = int if about.control == "slider" else str, _HELP.get(about.name, about.option_help)
+        add(*names, dest=about.name, type=kind, help=words)
     add("-a", "--axis", action="append", help="NAME=VALUES for a slot {NAME} of a sweep. May be repeated.")
     add("--yes", action="store_true", help="Buy a sweep for more than $1.00.")
     add("-o", "--output", help="The variable that the job is put into.")

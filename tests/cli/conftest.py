@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from cli.doubles import Book, TinyClips
+from cli.doubles import Book, TinyClips, live_service
 from ledger.doubles import KEY, SERVICE, Clock
 from support.ledgers import ledger_in
-from support.raw_server import Exchange, RawServer, raw_server
+from support.raw_server import RawServer
 from typer.testing import CliRunner, Result
 
 from reelbook.cli import app
@@ -43,22 +43,12 @@ def book(home: Path) -> Iterator[Book]:
 
 @pytest.fixture
 def run() -> Run:
-    """Runs `reelbook …` in this process; nobody sits at its terminal."""
-
-    def run(*words: str) -> Result:
-        return CliRunner().invoke(app, list(words))
-
-    return run
+    """Runs `reelbook …` in this process, with that environment; nobody sits at its terminal."""
+    return lambda *words, **env: CliRunner().invoke(app, list(words), env=env)
 
 
 @pytest.fixture
-def live(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RawServer]:
+def live(home: Path) -> Iterator[RawServer]:
     """A configured live service that knows nothing but to say so, and keeps what reaches it."""
-
-    def answer(exchange: Exchange) -> None:
-        exchange.answer(404, b'{"detail": "no such thing"}')
-
-    with raw_server(answer) as service:
-        monkeypatch.setenv("REELBOOK_API_KEY", "sk-planted-cli")
-        monkeypatch.setenv("REELBOOK_BASE_URL", service.url)
+    with live_service(lambda exchange: exchange.answer(404, b'{"detail": "no such thing"}')) as service:
         yield service

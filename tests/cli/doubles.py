@@ -11,15 +11,17 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from ledger.doubles import Clock, fox, intend
 from media.pictures import film
+from support.raw_server import Exchange, RawServer, raw_server
 from typer.testing import Result
 
 import reelbook
@@ -78,6 +80,15 @@ class Book:
         return entry_id
 
 
+@contextlib.contextmanager
+def live_service(answer: Callable[[Exchange], None]) -> Iterator[RawServer]:
+    """A live service that answers so, with a key and its address in the environment."""
+    with raw_server(answer) as service, pytest.MonkeyPatch.context() as settings:
+        settings.setenv("REELBOOK_API_KEY", "sk-planted-cli")
+        settings.setenv("REELBOOK_BASE_URL", service.url)
+        yield service
+
+
 def listed(run: Callable[..., Result], *words: str) -> list[dict[str, Any]]:
     """The jobs of the list as a program reads it."""
     result = run("jobs", "--json", *words)
@@ -96,7 +107,7 @@ def environment(**more: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", **more}
 
 
-def start(*words: str, cwd: Path, stderr: int = subprocess.PIPE, **more: str) -> subprocess.Popen[str]:
+def start(*words: str, cwd: Path | None, stderr: int = subprocess.PIPE, **more: str) -> subprocess.Popen[str]:
     """The command `reelbook …` as a process of its own, its output kept."""
     return subprocess.Popen(
         command(*words),
@@ -111,16 +122,9 @@ def start(*words: str, cwd: Path, stderr: int = subprocess.PIPE, **more: str) ->
 
 def ran(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """The same, once it has ended."""
-    return subprocess.run(
-        command(*words),
-        cwd=cwd,
-        env=environment(),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=2 * WAIT_SECONDS,
-        check=False,
-    )
+    process = start(*words, cwd=cwd)
+    stdout, stderr = process.communicate(timeout=2 * WAIT_SECONDS)
+    return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
 
 
 def on_a_terminal(
@@ -147,10 +151,9 @@ def on_a_terminal(
 
 
 def read_until(process: subprocess.Popen[str], words: str) -> str:
-    """Its error output up to the line that holds `words`."""
-    assert process.stderr is not None
+    """Its error output, or all of it in one stream, up to the line that holds `words`."""
     said = ""
-    for line in process.stderr:
+    for line in process.stderr or process.stdout or ():
         said += line
         if words in line:
             return said

@@ -15,7 +15,7 @@ import pytest
 import typer
 from classroom.room.visitors import Visitor
 from cli.conftest import Run
-from cli.doubles import start
+from cli.doubles import read_until, start
 from support.raw_server import RawServer
 from support.waiting import until
 from support.wheels import make_wheel
@@ -27,17 +27,6 @@ from reelbook.cli.classroom_room import end_time, qr_code
 from reelbook.sandbox import server
 
 
-def said_when_started(process: subprocess.Popen[str]) -> str:
-    """What it prints until it serves."""
-    assert process.stdout is not None
-    said = ""
-    for line in process.stdout:
-        said += line
-        if "Ctrl-C stops it" in line:
-            return said
-    raise AssertionError(said)
-
-
 @pytest.mark.browser
 def test_a_class_from_one_command(home: Path, tmp_path: Path) -> None:
     """It prints address, code, QR code and token; Ctrl-C stops it, and the same command goes on."""
@@ -47,7 +36,7 @@ def test_a_class_from_one_command(home: Path, tmp_path: Path) -> None:
     tokens = []
     for _ in range(2):
         process = start(*words, "--students", str(names), cwd=tmp_path, stderr=subprocess.STDOUT)
-        said = said_when_started(process)
+        said = read_until(process, "Ctrl-C stops it")
         url, code = re.findall(r"Students open +(\S+)\nCode +(\S+)", said)[0]
         tokens.append((code, re.findall(r"Its token +(\S+)", said)[0]))
         assert "█" in said
@@ -123,14 +112,10 @@ def test_wheels_says_of_each_target_what_is_missing(
     assert run("classroom", "wheels", "--python", "3").exit_code == 2
 
 
-@pytest.fixture
-def teacher(short_jobs: None, session: rb.Session) -> rb.Session:
-    return session
-
-
-def test_the_report_of_a_class(teacher: rb.Session, run: Run, folder: Path) -> None:
+@pytest.mark.usefixtures("short_jobs")
+def test_the_report_of_a_class(session: rb.Session, run: Run, folder: Path) -> None:
     """A table that a spreadsheet opens without harm, and a page that plays without a network."""
-    with in_thread(teacher, "FOX-234", Choices(name="Weather <b>")) as room:
+    with in_thread(session, "FOX-234", Choices(name="Weather <b>")) as room:
         with Visitor(room.url) as ada, Visitor(room.url) as grace:
             ada.join("Ada")
             grace.join("Grace")
@@ -161,9 +146,9 @@ def test_a_report_where_no_class_was(home: Path, run: Run) -> None:
     assert "No class of this home" in run("classroom", "report", "--code", "ABC-234").output
 
 
-def test_the_room_is_one_processs_alone(teacher: rb.Session, run: Run) -> None:
+def test_the_room_is_one_processs_alone(session: rb.Session, run: Run) -> None:
     """A second one for the same class is refused, and the first goes on."""
-    with in_thread(teacher, "FOX-234") as room:
+    with in_thread(session, "FOX-234") as room:
         result = run("classroom", "serve", "--service", "sandbox", "--code", "fox234")
         assert "served already" in result.output
         with Visitor(room.url) as ada:

@@ -14,9 +14,9 @@ from typing import Any, cast
 
 import pytest
 from cli.conftest import Run
-from cli.doubles import HOSTILE, ORDERS, WAIT_SECONDS, on_a_terminal
+from cli.doubles import HOSTILE, ORDERS, WAIT_SECONDS, live_service, on_a_terminal
 from support.ledgers import ledger_in
-from support.raw_server import Exchange, raw_server
+from support.raw_server import Exchange
 
 from reelbook.account import Facts
 from reelbook.cli import console
@@ -55,23 +55,14 @@ def planted(home: Path) -> Path:
 @pytest.mark.parametrize(
     "words",
     [
-        ("jobs",),
-        ("jobs", "show", "req_0"),
-        ("jobs", "show", "req_1"),
-        ("jobs", "show", "req_2"),
-        ("jobs", "show", "req_"),
-        ("jobs", "--json"),
-        ("jobs", "show", "req_1", "--json"),
-        ("jobs", "receipt"),
-        ("jobs", "receipt", "nobody"),
-        ("jobs", "resume"),
-        ("jobs", "resume", "req_0"),
+        "jobs",
+        *(f"jobs {rest}" for rest in ("--json", "receipt", "receipt nobody", "resume", "resume req_0")),
+        *(f"jobs show {rest}" for rest in ("req_0", "req_1", "req_2", "req_", "req_1 --json")),
     ],
-    ids=" ".join,
 )
-def test_what_the_ledger_holds_is_said_as_text(words: tuple[str, ...], run: Run, planted: Path) -> None:
+def test_what_the_ledger_holds_is_said_as_text(words: str, run: Run, planted: Path) -> None:
     """States, ids, errors, prompts, experiments, addresses and paths; JSON keeps the whole value."""
-    result = run(*words)
+    result = run(*words.split())
     assert result.exit_code in (0, 1, 2), result.output
     assert_clean(result.stdout)
     assert_clean(result.stderr)
@@ -80,16 +71,16 @@ def test_what_the_ledger_holds_is_said_as_text(words: tuple[str, ...], run: Run,
         assert {job["prompt"] for job in told.get("jobs", [told])} == {HOSTILE}
 
 
-@pytest.mark.parametrize("words", [("jobs",), ("jobs", "receipt", "--csv", "-")], ids=" ".join)
-def test_a_terminal_gets_only_our_own_orders(words: tuple[str, ...], planted: Path) -> None:
+@pytest.mark.parametrize("words", ["jobs", "jobs receipt --csv -"])
+def test_a_terminal_gets_only_our_own_orders(words: str, planted: Path) -> None:
     """A table has its colours, and a cell none of its own."""
-    said, code = on_a_terminal(*words, columns=200)
+    said, code = on_a_terminal(*words.split(), columns=200)
     assert (code, "FAKE" in said) == (0, True), said
     assert not ORDERS.search(said), ascii(said)
 
 
 @pytest.fixture
-def hostile(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def hostile(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A configured live service that has orders in every text that it says."""
 
     def answer(exchange: Exchange) -> None:
@@ -112,11 +103,9 @@ def hostile(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
             failed = {"request_id": "r", "status": "failed", "error": HOSTILE}
             exchange.answer(200, json.dumps(failed).encode())
 
-    with raw_server(answer) as service:
-        monkeypatch.setenv("REELBOOK_API_KEY", "sk-planted-output")
-        monkeypatch.setenv("REELBOOK_BASE_URL", service.url)
-        monkeypatch.setattr("reelbook.client.retries.delay_seconds", lambda *_: 0.0)
-        yield service.url
+    monkeypatch.setattr("reelbook.client.retries.delay_seconds", lambda *_: 0.0)
+    with live_service(answer):
+        yield
 
 
 @pytest.mark.parametrize(
@@ -132,7 +121,8 @@ def hostile(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     ],
     ids=lambda words: " ".join(words[:2]),
 )
-def test_what_a_service_says_is_text(words: tuple[str, ...], run: Run, hostile: str, folder: Path) -> None:
+@pytest.mark.usefixtures("hostile")
+def test_what_a_service_says_is_text(words: tuple[str, ...], run: Run, folder: Path) -> None:
     """Its errors, its keys' names, its ids and its reasons."""
     result = run(*words)
     assert_clean(result.stdout)
@@ -157,23 +147,20 @@ class Stream(io.StringIO):
         self.isatty = lambda: person  # type: ignore[method-assign]  # a stream of one kind or the other
 
 
-def test_the_rate_limit_is_said_with_its_end() -> None:
-    """And a plain wait is no more than that."""
-    assert console.waiting_text(USED_UP) == (
-        "Waiting for the rate limit of 10 requests a minute: more in 12 s"
-    )
-    assert console.waiting_text(LEFT) == "Waiting for the service's answer"
-
-
 @pytest.mark.parametrize(
     ("person", "notice_seconds", "said"),
-    [(True, 0.01, "more in 12 s"), (True, 60.0, ""), (False, 0.01, "")],
+    [
+        (True, 0.01, "the rate limit of 10 requests a minute: more in 12 s"),
+        (True, 60.0, ""),
+        (False, 0.01, ""),
+    ],
     ids=["a long wait", "a quick answer", "a program"],
 )
 def test_a_long_wait_is_said_and_taken_away(
     monkeypatch: pytest.MonkeyPatch, person: bool, notice_seconds: float, said: str
 ) -> None:
-    """The line is empty again in the end; a quick answer doesn't flicker, and a program hears nothing."""
+    """The line is empty again in the end; a quick answer shows nothing, and a program hears nothing."""
+    assert console.waiting_text(LEFT) == "Waiting for the service's answer"
     stream = Stream(person)
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(console, "NOTICE_SECONDS", notice_seconds)
@@ -181,8 +168,8 @@ def test_a_long_wait_is_said_and_taken_away(
         end = time.monotonic() + WAIT_SECONDS
         while said not in stream.getvalue() and time.monotonic() < end:
             time.sleep(0.01)
-    assert said in stream.getvalue()
-    assert stream.getvalue()[-4:] == ("\r\x1b[K" if said else "")
+    assert ("Waiting" in stream.getvalue()) is bool(said)
+    assert stream.getvalue().endswith("\r\x1b[K") is person
 
 
 def test_where_nothing_can_move_a_line_is_said_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,33 +71,7 @@ class Crash:
 
 @pytest.fixture
 def crash(home: Path, folder: Path) -> Iterator[Crash]:
-    """One of the test's own, to be mended."""
-    with _crashed(home, folder) as crash:
-        yield crash
-
-
-@pytest.fixture(scope="module")
-def old_crash(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crash]:
-    """One for all tests that only look at it."""
-    folder = tmp_path_factory.mktemp("crash")
-    home = folder / "home"
-    with pytest.MonkeyPatch.context() as settings:
-        settings.setenv("REELBOOK_HOME", str(home))
-        with _crashed(home, folder) as crash:
-            settings.undo()
-            yield crash
-
-
-@pytest.fixture
-def seen_crash(old_crash: Crash, monkeypatch: pytest.MonkeyPatch) -> Crash:
-    """The one that is only looked at."""
-    monkeypatch.setenv("REELBOOK_HOME", str(old_crash.folder / "home"))
-    monkeypatch.chdir(old_crash.folder)
-    return old_crash
-
-
-@contextmanager
-def _crashed(home: Path, folder: Path) -> Iterator[Crash]:
+    """A kernel that was killed in the middle of four jobs."""
     with server.in_thread(home, rate_limiting=False, executor=KeptClips()) as sandbox:
         found = environment(REELBOOK_TEST_JOBS="short")
         process = subprocess.Popen(
@@ -113,64 +86,54 @@ def _crashed(home: Path, folder: Path) -> Iterator[Crash]:
         yield Crash(sandbox, folder)
 
 
-def test_the_list_is_true_and_asks_nothing(seen_crash: Crash) -> None:
-    """What was received is listed with its id, what was being sent is uncertain, and no request goes out."""
-    before = seen_crash.sandbox.state()["requests"]
-    jobs = seen_crash.jobs()
-    result = seen_crash.run("jobs")
-    assert seen_crash.sandbox.state()["requests"] == before
-    assert {word: job["state"] for word, job in jobs.items()} == {
-        "dawn": "uncertain",
-        "river": "pending",
-        "head": "completed",
-        "night": "completed",
-    }
+def test_the_list_is_true_and_asks_nothing(crash: Crash) -> None:
+    """What was received has its id, what was being sent is uncertain; it says what to do about each."""
+    before = crash.sandbox.state()["requests"]
+    jobs = crash.jobs()
+    result = crash.run("jobs")
+    assert crash.sandbox.state()["requests"] == before
+    assert [(word, job["state"]) for word, job in jobs.items()] == [
+        ("dawn", "uncertain"),
+        ("river", "pending"),
+        ("head", "completed"),
+        ("night", "completed"),
+    ]
     for job in jobs.values():
         if job["id"] is not None:
-            assert seen_crash.truth(job["id"])["status"] == job["state"]
+            assert crash.truth(job["id"])["status"] == job["state"]
     assert (jobs["dawn"]["id"], jobs["head"]["clip_path"]) == (None, None)
     assert probe(Path(jobs["night"]["clip_path"])).duration_seconds == 2.0
     assert jobs["night"]["experiment"] == "fog"
-    assert [line.split("\t")[-1] for line in result.stdout.splitlines()[1:]] == [
-        "a heron at dawn",
-        "a brown bear fishes in a river",
-        "an owl turns its head",
-        "a red fox runs through snow at night",
-    ]
     assert "sandbox: $0.15 spent · $0.05 reserved · $0.15 uncertain" in result.stderr
-    assert "2 clips not here yet. To get them:\n  reelbook jobs resume\n" in result.stderr
-    assert seen_crash.sandbox.api_key.reveal() not in result.stdout + result.stderr
-
-
-def test_one_job_is_shown_with_what_to_do(seen_crash: Crash) -> None:
-    """What was being sent may be billed; what runs can be watched by the command that is said."""
-    jobs = seen_crash.jobs()
-    uncertain = seen_crash.run("jobs", "show", f"#{jobs['dawn']['number']}").stdout
+    assert "2 clips not here yet. To get what is missing:\n  reelbook jobs resume\n" in result.stderr
+    assert crash.sandbox.api_key.reveal() not in result.stdout + result.stderr
+    uncertain = crash.run("jobs", "show", f"#{jobs['dawn']['number']}").stdout
     assert re.search(r"^cost +maybe \$0\.15, if it was accepted$", uncertain, re.MULTILINE)
     assert "It was not sent again." in uncertain
-    runs = seen_crash.run("jobs", "show", jobs["river"]["id"][:14]).stdout
+    runs = crash.run("jobs", "show", jobs["river"]["id"][:14]).stdout
     assert f"To get its clip:\n  reelbook jobs resume {jobs['river']['id']}\n" in runs
 
 
 def test_resume_brings_every_clip_home_and_pays_nothing(crash: Crash) -> None:
-    """The broken download and the running job come home; no job is made, and the uncertain one is said."""
+    """One by the beginning of its id, then the rest; no job is made, and the uncertain one is said."""
     jobs = crash.jobs()
+    owl, bear = jobs["head"]["id"], jobs["river"]["id"]
     submitted = crash.sandbox.state()["requests"]["text-to-video"]
     crash.sandbox.clear_faults()
+    for _ in range(2):  # a clip that is here is only named
+        result = crash.run("jobs", "resume", owl[:14])
+        assert (result.returncode, Path(result.stdout.partition(": ")[0]).stem) == (0, owl), result.stderr
+    assert crash.jobs()["river"]["state"] == "pending"
     crash.sandbox.advance(3600)
     result = crash.run("jobs", "resume")
     assert result.returncode == 0, result.stderr
-    paths = [Path(line.partition(": ")[0]) for line in result.stdout.splitlines()]
-    assert {path.stem for path in paths} == {jobs["head"]["id"], jobs["river"]["id"]}
-    assert [probe(path).duration_seconds for path in paths] == [1.0, 1.0]
-    assert "2 clips fetched." in result.stderr
-    assert "1 clip was sent and never answered" in result.stderr
+    path = Path(result.stdout.partition(": ")[0])
+    assert (path.stem, probe(path).duration_seconds) == (bear, 1.0)
+    assert "1 clip sent and never answered" in result.stderr
     assert crash.sandbox.state()["requests"]["text-to-video"] == submitted
     after = crash.jobs()
-    assert {word: job["state"] for word, job in after.items() if job["id"]} == dict.fromkeys(
-        ("river", "head", "night"), "completed"
-    )
-    assert after["river"]["cost_usd"] == crash.truth(after["river"]["id"])["cost_usd"]
+    assert [after[word]["state"] for word in ("river", "head", "night")] == ["completed"] * 3
+    assert after["river"]["cost_usd"] == crash.truth(bear)["cost_usd"]
 
 
 def test_what_became_of_the_unanswered_one_is_asked_and_said_truly(crash: Crash) -> None:
@@ -186,43 +149,29 @@ def test_what_became_of_the_unanswered_one_is_asked_and_said_truly(crash: Crash)
     assert crash.sandbox.state()["requests"]["text-to-video"] == submitted
 
 
-def test_one_job_can_be_resumed_alone(crash: Crash) -> None:
-    """By the beginning of its id; the others stay as they are. A clip that is here is only named."""
-    owl = crash.jobs()["head"]["id"]
-    crash.sandbox.clear_faults()
-    for _ in range(2):
-        result = crash.run("jobs", "resume", owl[:14])
-        assert (result.returncode, Path(result.stdout.partition(": ")[0]).stem) == (0, owl), result.stderr
-    assert crash.jobs()["river"]["state"] == "pending"
-
-
-@pytest.mark.parametrize("columns", [80, 120])
-def test_a_terminal_gets_a_table_that_fits(seen_crash: Crash, columns: int) -> None:
-    """No line is wider than the terminal, and the id that stands there is enough for `show`."""
-    screen, code = lines_on_a_terminal(seen_crash.folder, columns, "jobs")
-    assert code == 0
-    table = screen[: next(number for number, line in enumerate(screen) if "spent" in line)]
-    assert max(map(len, table)) <= columns
-    assert table[0].split()[:3] == ["When", "State", "Prompt"]
+def test_a_terminal_gets_a_table_and_rows_that_move(crash: Crash) -> None:
+    """No line is wider than it, a shown id is enough for `show`, and what came home is a line that stays."""
+    for columns in (80, 120):
+        screen = lines_on_a_terminal(crash.folder, columns, "jobs")
+        table = screen[: next(number for number, line in enumerate(screen) if "spent" in line)]
+        assert max(map(len, table)) <= columns
+        assert table[0].split()[:3] == ["When", "State", "Prompt"]
+        assert ("Length" in table[0]) is (columns > 90)
     [row] = [line for line in table if "pending" in line]
-    [short] = re.findall(r"req_\w+", row)
-    assert seen_crash.run("jobs", "show", short).stdout.startswith("a brown bear fishes in a river\n")
     assert "about $0.05" in row
-
-
-def test_a_terminal_gets_a_row_for_each_job_that_is_waited_for(crash: Crash) -> None:
-    """The rows move in place; what came home is printed as a line that stays."""
+    [short] = re.findall(r"req_\w+", row)
+    assert crash.run("jobs", "show", short).stdout.startswith("a brown bear fishes in a river\n")
     crash.sandbox.clear_faults()
     crash.sandbox.advance(3600)
-    screen, code = lines_on_a_terminal(crash.folder, 100, "jobs", "resume")
-    assert code == 0, screen
-    said = "\n".join(screen)
+    said = "\n".join(lines_on_a_terminal(crash.folder, 100, "jobs", "resume"))
     assert re.search(r"an owl turns its h\S* +Completed", said)
     assert len(re.findall(r"^\S+/req_\w+\.mp4: 1\.0 s", said, re.MULTILINE)) == 2
+    assert "2 clips fetched." in said
 
 
-def lines_on_a_terminal(folder: Path, columns: int, *words: str) -> tuple[list[str], int]:
-    """What a command writes to a terminal of that width, line by line without its orders; its exit code."""
+def lines_on_a_terminal(folder: Path, columns: int, *words: str) -> list[str]:
+    """What a command writes to a terminal of that width, line by line without its orders."""
     said, code = on_a_terminal(*words, cwd=folder, columns=columns)
+    assert code == 0, said
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said)
-    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), code
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")

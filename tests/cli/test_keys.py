@@ -62,18 +62,13 @@ def test_a_key_is_not_made_before_it_is_known_where_it_goes(
     assert not sandbox.state()["requests"].get("create-key")
 
 
-def test_a_key_that_was_not_made_leaves_no_file(run: Run, sandbox: Sandbox, folder: Path) -> None:
-    """What failed can be tried again with the same name of a file."""
+def test_a_key_is_printed_when_asked_for(run: Run, sandbox: Sandbox, folder: Path) -> None:
+    """Alone on standard output, so that it can be piped; a key that wasn't made leaves no file."""
     sandbox.fault("500", endpoint="create-key")
     assert run("keys", "create", "ada", "--out", "ada.key").exit_code == 1
     assert not (folder / "ada.key").exists()
-
-
-def test_a_key_is_printed_when_asked_for(run: Run, sandbox: Sandbox) -> None:
-    """Alone on standard output, so that it can be piped."""
-    result = run("keys", "create", "ada", "--show")
-    assert result.stdout.strip().startswith("sk-sandbox-")
-    assert len(result.stdout.splitlines()) == 1
+    (line,) = run("keys", "create", "ada", "--show").stdout.splitlines()
+    assert line.startswith("sk-sandbox-")
 
 
 def test_a_key_goes_into_the_keyring(run: Run, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,12 +94,12 @@ def test_a_key_is_revoked_by_a_persons_word(run: Run, sandbox: Sandbox) -> None:
     assert "There is no key nobody" in run("keys", "revoke", "nobody", "--yes").stderr
 
 
-def test_the_sandboxs_own_key_is_rotated(run: Run, sandbox: Sandbox, home: Path) -> None:
+def test_the_sandboxs_own_key_is_rotated(run: Run, sandbox: Sandbox, home: Path, folder: Path) -> None:
     """It is kept with the sandbox, the old one is revoked, and the next command works."""
     (old,) = listed(run).values()
-    result = run("keys", "rotate", "--name", "second", "--yes")
+    result = run("keys", "rotate", "--name", "second", "--yes", "--out", "second.key")
     assert result.exit_code == 0, result.output
-    assert "kept with the sandbox" in result.stderr
+    assert "It is kept with the sandbox. It is in second.key." in result.stderr
     rows = listed(run)
     assert rows["second"]["state"] == "in use"
     assert rows[str(old["name"])]["state"] == "revoked"

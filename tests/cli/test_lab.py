@@ -14,7 +14,7 @@ import httpx
 import psutil
 import pytest
 from cli.conftest import Run
-from cli.doubles import WAIT_SECONDS, start
+from cli.doubles import WAIT_SECONDS, read_until, start
 from support.raw_server import RawServer
 
 from reelbook.cli import lab
@@ -31,16 +31,17 @@ def test_jupyterlab_opens_on_the_first_lesson_and_never_sees_a_key(
     own = {f"JUPYTER_{what}_DIR": str(home / what) for what in ("CONFIG", "DATA", "RUNTIME")}
     process = start("lab", "--no-browser", cwd=folder, stderr=subprocess.STDOUT, **own)
     try:
-        said, page = _address(process)
-        token = httpx.URL(page).params["token"]
-        assert httpx.URL(page).path == "/lab/tree/01-first-video.ipynb"
+        said = read_until(process, "token=")
+        page = httpx.URL(re.findall(r"http://\S+/lab\S+token=\w+", said)[0])
+        token = page.params["token"]
+        assert page.path == "/lab/tree/01-first-video.ipynb"
         with httpx.Client(params={"token": token}, trust_env=False) as http:
             shown = http.get(page)
             assert shown.status_code == 200
             assert lab.ANNOUNCEMENTS in shown.text
-            code = http.get(httpx.URL(page).join("/lab/extensions/reelbook/static/remoteEntry.js"))
+            code = http.get(page.join("/lab/extensions/reelbook/static/remoteEntry.js"))
             assert (code.status_code, "still form" in code.text) == (200, True)
-            lesson = http.get(httpx.URL(page).join("/api/contents/01-first-video.ipynb")).json()
+            lesson = http.get(page.join("/api/contents/01-first-video.ipynb")).json()
         assert lesson["content"]["cells"][0]["source"].startswith("# Your first clip")
         assert (folder / "reelbook-lessons" / "02-from-an-image.ipynb").exists()
         sandbox = server.find(home)
@@ -83,14 +84,10 @@ def test_in_a_class_the_lessons_get_the_settings_of_the_card(
     card = {"REELBOOK_API_KEY": "sk-card", "REELBOOK_MAX_SPEND": "2.00"}
     with server.in_thread(home.with_name("teacher"), pace=0) as shared:
         card["REELBOOK_BASE_URL"] = shared.url
-        for name, value in (card | {"REELBOOK_USER_ID": "me"}).items():
-            monkeypatch.setenv(name, value)
-        result = run("lab")
+        result = run("lab", REELBOOK_USER_ID="me", **card)
         assert (result.exit_code, f"class's sandbox runs at {shared.url}" in result.stdout) == (0, True)
-    assert {name: value for name, value in seen.items() if name.startswith("REELBOOK_")} == {
-        **card,
-        "REELBOOK_HOME": str(home),
-    }
+    ours = {name: value for name, value in seen.items() if name.startswith("REELBOOK_")}
+    assert ours == card | {"REELBOOK_HOME": str(home)}
     assert server.find(home) is None
 
 
@@ -103,16 +100,6 @@ def test_without_jupyterlab_the_install_command_is_said(
     assert (result.exit_code, "pip install jupyterlab" in result.stderr) == (1, True)
     assert list(folder.iterdir()) == []
     assert not home.exists()
-
-
-def _address(process: subprocess.Popen[str]) -> tuple[str, str]:
-    assert process.stdout is not None
-    said = ""
-    for line in process.stdout:
-        said += line
-        if found := re.search(r"http://127\.0\.0\.1:\d+/lab\S+token=\w+", line):
-            return said, found[0]
-    raise AssertionError(said)
 
 
 def test_a_folder_that_cannot_be_used_is_said(tmp_path: Path) -> None:

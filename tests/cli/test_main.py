@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import warnings
@@ -15,30 +16,20 @@ from typer.testing import CliRunner
 import reelbook
 from reelbook import cli
 from reelbook.errors import SandboxError
+from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import connect
 
 
-def test_help_names_every_command(run: Run) -> None:
-    """A person finds the commands by asking for help."""
-    result = run("--help")
-    assert result.exit_code == 0
-    commands = ["lab", "generate", "usage", "balance", "sweep", "jobs", "keys", "sandbox"]
-    assert [word for word in commands if f"\n  {word} " in result.stdout] == commands
-
-
 @pytest.mark.parametrize("group", [[], ["sweep"], ["jobs"], ["keys"], ["sandbox"], ["tools"], ["classroom"]])
-def test_a_command_is_described_to_its_end(run: Run, group: list[str]) -> None:
-    """In the list of commands no sentence breaks off."""
+def test_help_describes_every_command_to_its_end(run: Run, group: list[str]) -> None:
+    """A person finds the commands there; no sentence breaks off, and no type of Python's shows."""
     listed = run(*group, "--help").stdout.partition("\nCommands:\n")[2].rstrip()
+    for command in re.findall(r"^  (\w+) ", listed, re.MULTILINE):
+        assert "list[" not in run(*group, command, "--help").stdout
     assert listed != ""
     assert [line for line in listed.splitlines() if not line.endswith(".")] == []
     assert "..." not in listed
-
-
-def test_the_version_is_said(run: Run) -> None:
-    """`--version` gives the package's own version."""
-    assert run("--version").stdout == f"reelbook {reelbook.__version__}\n"
 
 
 @pytest.mark.parametrize(
@@ -85,12 +76,6 @@ def test_a_shell_completes_the_commands() -> None:
     assert answer.stdout.split() == ["classroom"]
 
 
-def test_help_shows_no_types_of_python_s(run: Run) -> None:
-    """A command that takes many words says so in words."""
-    for words in (("jobs", "resume"), ("tools", "call")):
-        assert "list[" not in run(*words, "--help").stdout
-
-
 def test_a_home_that_cant_be_used_is_said_plainly(run: Run, tmp_path: Path) -> None:
     """Here a file is in its place: no system's error number, and what to do."""
     (tmp_path / "file").touch()
@@ -101,15 +86,14 @@ def test_a_home_that_cant_be_used_is_said_plainly(run: Run, tmp_path: Path) -> N
 
 
 def test_a_library_error_is_one_clean_line(run: Run, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
-    """An error of the library ends in 1 with its text on stderr and no traceback."""
-    _break_the_sandbox(monkeypatch)
+    """It ends in 1 with its text on stderr and no traceback; with --debug the error itself comes through."""
+
+    def find(_: Path) -> None:
+        raise SandboxError("The sandbox is broken.")
+
+    monkeypatch.setattr(server, "find", find)
     result = run("sandbox", "status")
     assert (result.exit_code, result.stdout, result.stderr) == (1, "", "The sandbox is broken.\n")
-
-
-def test_debug_shows_where_an_error_came_from(run: Run, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
-    """With --debug the error itself comes through."""
-    _break_the_sandbox(monkeypatch)
     assert isinstance(run("--debug", "sandbox", "status").exception, SandboxError)
 
 
@@ -127,19 +111,8 @@ def test_a_warning_is_one_clean_line(
 
 def test_importing_the_command_loads_nothing_heavy() -> None:
     """Help and bad usage are answered without loading client, widgets or media."""
-    heavy = {
-        "av",
-        "numpy",
-        "PIL",
-        "httpx",
-        "pydantic",
-        "ipywidgets",
-        "IPython",
-        "starlette",
-        "uvicorn",
-        "asyncio",
-    }
-    code = f"import sys, reelbook.cli; print({heavy!r} & set(sys.modules))"
+    heavy = "av numpy PIL httpx pydantic ipywidgets IPython starlette uvicorn asyncio"
+    code = f"import sys, reelbook.cli; print(set({heavy!r}.split()) & set(sys.modules))"
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=True
     )
@@ -147,17 +120,8 @@ def test_importing_the_command_loads_nothing_heavy() -> None:
 
 
 def test_python_dash_m_is_the_same_command() -> None:
-    """`python -m reelbook` answers as `reelbook` does."""
+    """`python -m reelbook` answers as `reelbook` does: with the package's own version."""
     assert ran("--version").stdout == f"reelbook {reelbook.__version__}\n"
-
-
-def _break_the_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
-    from reelbook.sandbox import server
-
-    def find(_: Path) -> None:
-        raise SandboxError("The sandbox is broken.")
-
-    monkeypatch.setattr(server, "find", find)
 
 
 def test_a_key_on_the_command_line_is_not_repeated(run: Run, sandbox: Sandbox) -> None:

@@ -5,46 +5,33 @@ from __future__ import annotations
 import re
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from cli.conftest import Run
-from cli.doubles import Book, on_a_terminal, tiny_mp4
+from cli.doubles import Book, on_a_terminal
 from ledger.doubles import Clock
 from support.ledgers import ledger_in
 from widgets.doubles import view
 
-from reelbook.cli.progress import clip_figures, progress_figures, state_word
+from reelbook.cli.progress import progress_figures, state_word
 from reelbook.client.watch import PATIENCE_SECONDS
 from reelbook.sandbox.handle import Sandbox
-from reelbook.session import Clip, connect
+from reelbook.session import connect
 from reelbook.text.card import share_done
 
 pytestmark = [pytest.mark.browser]
 
 
-@pytest.mark.parametrize(
-    ("changed", "said", "share"),
-    [
-        ({}, "Processing: 62 % · about 14 s left · 23 s so far", 0.62),
-        ({"progress": None, "remaining_seconds": None}, "Processing: No figure yet · 23 s so far", None),
-        (
-            {"state": "completed", "progress": 1.0, "download": 0.4},
-            "Completed: Fetching the clip · 40 %",
-            0.4,
-        ),
-    ],
-    ids=["reported", "not reported", "a download"],
-)
-def test_the_figures_are_share_elapsed_and_left(
-    sandbox: Sandbox, changed: dict[str, Any], said: str, share: float | None
-) -> None:
+def test_the_figures_are_share_elapsed_and_left(sandbox: Sandbox) -> None:
     """Where they are known; without a figure the bar claims none, and a download moves it again."""
-    told = view(**changed)
+    unknown = view(progress=None, remaining_seconds=None)
     with connect("sandbox") as session:
         job = session.job("req_1")
-        assert f"{state_word(job, told)}: {progress_figures(job, told)}" == said
-    assert share_done(told) == share
+        assert state_word(job, view()) == "Processing"
+        assert progress_figures(job, view()) == "62 % · about 14 s left · 23 s so far"
+        assert progress_figures(job, unknown) == "No figure yet · 23 s so far"
+    fetching = view(state="completed", progress=1.0, download=0.4)
+    assert [share_done(each) for each in (view(), unknown, fetching)] == [0.62, None, 0.4]
 
 
 def test_a_terminal_gets_a_bar(home: Path, sandbox: Sandbox, folder: Path) -> None:
@@ -55,15 +42,6 @@ def test_a_terminal_gets_a_bar(home: Path, sandbox: Sandbox, folder: Path) -> No
     assert re.search(r"The job's id: req_\w+", said)
     assert re.search(r"Pending.*━+.*Accepted, not begun yet", said)
     assert "\x1b[2K" in said
-
-
-def test_the_figures_name_length_size_bytes_and_cost(tmp_path: Path) -> None:
-    """Everything a person wants to know of the file, in one line."""
-    path = tmp_path / "req_1.mp4"
-    path.write_bytes(tiny_mp4(1))
-    said = clip_figures(Clip(path, "req_1", cost_usd=0.05, sandbox=True)).split(", ")
-    assert [*said[:2], *said[3:]] == ["1.0 s", "64 × 36", "$0.05", "sandbox"]
-    assert said[2] == f"{round(path.stat().st_size / 1000)} kB"
 
 
 @pytest.mark.usefixtures("real_time")

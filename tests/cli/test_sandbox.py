@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -24,15 +23,9 @@ def test_status_says_where_it_is_and_what_it_does(run: Run, sandbox: Sandbox) ->
     sandbox.settings(pace="lifelike")
     result = run("sandbox", "status")
     assert result.exit_code == 0
-    for words in (
-        sandbox.url,
-        sandbox.mcp_url,
-        str(sandbox.access_file),
-        "Pace: lifelike.",
-        "Jobs under way: 0.",
-        "Balance: $25.00.",
-    ):
+    for words in (sandbox.url, sandbox.mcp_url, str(sandbox.access_file)):
         assert words in result.stdout
+    assert "Pace: lifelike. Jobs under way: 0. Balance: $25.00." in result.stdout
     assert sandbox.api_key.reveal() not in result.output
     assert sandbox.user_id not in result.output
 
@@ -50,17 +43,8 @@ def test_every_option_reaches_the_server(run: Run, home: Path, monkeypatch: pyte
     monkeypatch.setattr(serving, "serve", lambda home, **options: served.update(home=home, **options))
     words = "--host 0.0.0.0 --port 4000 --idle-minutes 2 --workers 3 --rate-limit 20 --dask tcp://a:1"
     assert run("sandbox", "serve", "--pace", "at once", *words.split()).exit_code == 0
-    assert json.loads(json.dumps(served, default=str)) == {
-        "home": str(home),
-        "host": "0.0.0.0",
-        "port": 4000,
-        "pace": "at once",
-        "idle_minutes": 2,
-        "workers": 3,
-        "rate_limit": 20,
-        "balance_usd": None,
-        "dask": "tcp://a:1",
-    }
+    said = {"host": "0.0.0.0", "port": 4000, "pace": "at once", "idle_minutes": 2, "workers": 3}
+    assert served == said | {"home": home, "rate_limit": 20, "balance_usd": None, "dask": "tcp://a:1"}
 
 
 def test_an_unknown_pace_is_bad_usage(run: Run, home: Path) -> None:

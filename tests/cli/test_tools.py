@@ -35,28 +35,18 @@ def test_a_tools_failure_ends_with_1(run: Run, sandbox: Sandbox) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [
-        ["no-word"],
-        ["=x"],
-        ["duration_seconds=many"],
-        ["prompt=@nowhere"],
-        ["--arguments", "[1]"],
-        ["--arguments", "{"],
-    ],
+    ["no-word", "=x", "duration_seconds=many", "prompt=@nowhere", "--arguments [1]", "--arguments {"],
 )
-def test_arguments_that_cannot_be_read_send_nothing(run: Run, sandbox: Sandbox, words: list[str]) -> None:
+def test_arguments_that_cannot_be_read_send_nothing(run: Run, sandbox: Sandbox, words: str) -> None:
     """And end with 2, as bad usage does."""
-    called = run("tools", "call", "generate_video_from_text", *words)
+    called = run("tools", "call", "generate_video_from_text", *words.split())
     assert called.exit_code == 2, called.output
     assert "Nothing was sent" in called.stderr
     assert "generate" not in str(sandbox.state()["requests"])
 
 
-def test_another_server_is_called_and_its_files_are_kept(
-    run: Run, home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_server_is_called_and_its_files_are_kept(run: Run, home: Path, folder: Path) -> None:
     """The user id comes from the environment; no control character of the server's reaches the terminal."""
-    monkeypatch.setenv("REELBOOK_USER_ID", USER)
 
     def answer(exchange: Exchange, message: dict[str, object]) -> None:
         content = [
@@ -68,7 +58,8 @@ def test_another_server_is_called_and_its_files_are_kept(
 
     (folder / "cat.png").write_bytes(b"\xff\xd8")
     with scripted(answer) as server:
-        called = run("tools", "call", "buy", "image=@cat.png", "--server", server.url, "--out", "kept")
+        words = ("image=@cat.png", "--server", server.url, "--out", "kept")
+        called = run("tools", "call", "buy", *words, REELBOOK_USER_ID=USER)
         sent = json.loads(server.seen[-1].body)
     assert called.exit_code == 0, called.output
     assert called.stdout.splitlines()[0] == "red [31m alert"
@@ -93,9 +84,8 @@ def test_json_for_a_program_is_whole_and_gives_no_orders(run: Run, home: Path) -
     def answer(exchange: Exchange, message: Any) -> None:
         result(exchange, message, {"content": [], "structuredContent": value})
 
-    with scripted(answer) as server, pytest.MonkeyPatch.context() as set_to:
-        set_to.setenv("REELBOOK_USER_ID", USER)
-        said = run("tools", "call", "buy", "--server", server.url)
+    with scripted(answer) as server:
+        said = run("tools", "call", "buy", "--server", server.url, REELBOOK_USER_ID=USER)
     assert json.loads(said.stdout) == value
     assert "\u009b" not in said.stdout
     assert "ü" in said.stdout

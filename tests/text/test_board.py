@@ -102,27 +102,22 @@ def test_sums_tell_what_is_final_from_what_is_not() -> None:
     """Paid, to be paid, both; and apart from them what may have been billed."""
     paid, owed = Tally("done", 0.25, "spent"), Tally("running", 0.5, "reserved")
     failed, refused = Tally("failed", 0.25, "uncertain"), Tally("refused", 0.25, "none")
-    assert [words.sum_words(each) for each in ([paid], [owed], [paid, owed], [refused], [])] == [
-        "$0.25",
-        "about $0.50",
-        "spent $0.25 of about $0.75",
-        "$0.00",
-        "$0.00",
-    ]
-    assert [words.sum_words(each) for each in ([failed], [paid, failed], [paid, owed, failed])] == [
-        "$0.25 not certain",
-        "$0.25, $0.25 not certain",
-        "spent $0.25 of about $0.75, $0.25 not certain",
-    ]
+    for tallies, said in (
+        ([], "$0.00"),
+        ([refused], "$0.00"),
+        ([paid], "$0.25"),
+        ([owed], "about $0.50"),
+        ([paid, owed], "spent $0.25 of about $0.75"),
+        ([failed], "$0.25 not certain"),
+        ([paid, failed], "$0.25, $0.25 not certain"),
+        ([paid, owed, failed], "spent $0.25 of about $0.75, $0.25 not certain"),
+    ):
+        assert words.sum_words(tallies) == said
 
 
-def test_the_keys_spend_is_said_with_its_limit() -> None:
-    """And with what may have been billed."""
+def test_the_key_has_its_spend_and_its_requests() -> None:
+    """With its limit and what may have been billed; and where no request is left, when more come."""
     assert words.spent_words(Spend(2.4, 0.0, 0.0), 5.0) == "spent $2.40 of $5.00"
     assert words.spent_words(Spend(2.4, 0.0, 0.25), None) == "spent $2.40, $0.25 not certain"
-
-
-def test_requests_left_say_when_more_come() -> None:
-    """Only when there are none."""
     assert plain(words.requests_words(Facts(None, 7, 10, None))) == "7 of 10 requests left"
-    assert plain(words.requests_words(Facts(None, -1, 10, 9.0))) == ("0 of 10 requests left, more in 9 s")
+    assert plain(words.requests_words(Facts(None, -1, 10, 9.0))) == "0 of 10 requests left, more in 9 s"

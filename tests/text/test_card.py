@@ -27,61 +27,68 @@ def lines(state: Any, **facts: Any) -> list[str]:
     return [plain(line) for line in job_lines(state, facts.pop("clip", None), **facts)]
 
 
-def test_a_running_job_says_figure_time_left_and_the_request_budget_at_work() -> None:
-    """The line of figures is the drawing's own."""
-    assert lines(view()) == ["62 % · about 14 s left", "23 s so far", "asked 3 s ago, next in 6 s"]
-    assert (face()["word"], face()["tone"], face()["money"]) == ("Processing", "run", "about $0.25")
-    assert face()["bar"] == "figure"
+UNKNOWN: dict[str, Any] = {"progress": None, "remaining_seconds": None}
 
 
-def test_what_is_due_is_about_to_happen() -> None:
-    """As on the page: no job has "about 0 s left" for as long as it takes longer than expected."""
-    assert lines(view(remaining_seconds=0.0))[0] == "62 % · about 1 s left"
-    assert lines(view(elapsed_seconds=0.0))[1] == "0 s so far"
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, ["62 % · about 14 s left", "23 s so far", "asked 3 s ago, next in 6 s"]),
+        ({"remaining_seconds": 0.0}, ["62 % · about 1 s left"]),  # what is due is about to happen
+        ({"elapsed_seconds": 0.0}, ["62 % · about 14 s left", "0 s so far"]),
+        ({"progress": 0.98, "remaining_seconds": None}, ["98 %"]),
+        ({"progress": 0.99, "remaining_seconds": None}, ["99 % · waiting for the service"]),
+        ({"progress": 1.0, "remaining_seconds": None}, ["100 % · waiting for the service"]),
+        ({"progress": 1.0}, ["100 % · about 14 s left"]),
+        (UNKNOWN, ["No figure yet"]),
+        ({"state": "pending", **UNKNOWN}, ["Accepted, not begun yet"]),
+        ({"state": "pending", "ahead": 23, **UNKNOWN}, ["23 clips ahead of yours"]),
+        ({"state": "pending", "ahead": 0, **UNKNOWN}, ["Yours is sent next"]),
+        ({"unheard": True, **UNKNOWN}, ["The service hasn't said yet how far it is"]),
+        (
+            {"state": "sending", "waiting_seconds": 12.0},
+            ["The key's 10 requests are used up. Sending in 12 s."],
+        ),
+        ({"state": "sending"}, ["Being sent."]),
+        ({"watched": False}, ["23 s so far"]),
+        ({"state": "completed", "download": 0.4}, ["Fetching the clip · 40 %"]),
+        ({"state": "completed", "download": None}, ["Waiting to fetch the clip"]),  # two at a time
+        ({"state": "failed"}, []),
+    ],
+)
+def test_the_lines_say_what_is_known(changes: dict[str, Any], said: list[str]) -> None:
+    """How far it is and how long it takes; nothing counts down to what only the service decides."""
+    assert lines(view(**changes), requests_limit=10)[: len(said) or None] == said
 
 
-@pytest.mark.parametrize("progress", [0.99, 1.0])
-def test_a_job_that_is_all_but_done_waits_for_the_service(progress: float) -> None:
-    """However long "completed" takes, nothing counts down to it; before that the moment is still known."""
-    state = view(progress=progress, remaining_seconds=None)
-    assert lines(state)[0] == f"{int(progress * 100)} % · waiting for the service"
-    assert lines(view(progress=progress))[0] == f"{int(progress * 100)} % · about 14 s left"
-    assert lines(view(progress=0.98, remaining_seconds=None))[0] == "98 %"
+def test_waiting_to_ask_again_is_the_last_line() -> None:
+    """It takes the place of when the service was asked."""
+    assert lines(view(waiting_seconds=9.0))[-1] == "The key's requests are used up. Asking again in 9 s."
 
 
-def test_a_job_without_a_figure_says_so() -> None:
-    """No progress and no estimate make an honest line and an empty bar."""
-    state = view(progress=None, remaining_seconds=None)
-    assert lines(state)[0] == "No figure yet"
-    assert face(state)["bar"] == "open"
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, ("Processing", "run", "about $0.25", "figure")),
+        (UNKNOWN, ("Processing", "run", "about $0.25", "open")),
+        ({"state": "pending", **UNKNOWN}, ("Pending", "wait", "about $0.25", "open")),
+        ({"state": "pending", "unheard": True, **UNKNOWN}, ("Asking", "wait", "about $0.25", "open")),
+        ({"state": "sending", "waiting_seconds": 1.0, **UNKNOWN}, ("Waiting", "wait", "about $0.25", "open")),
+        ({"state": "queued_for_gpu"}, ("queued_for_gpu", "odd", "about $0.25", "figure")),
+        ({"state": "completed", "download": 0.4}, ("Completed", "done", "$0.25", "figure")),
+    ],
+)
+def test_a_card_has_a_word_a_tone_an_amount_and_a_bar(changes: dict[str, Any], said: tuple[str, ...]) -> None:
+    """Taken up by its id a job may not be there at all; a word of the service's own isn't hidden."""
+    shown = face(view(**changes))
+    assert (shown["word"], shown["tone"], shown["money"], shown["bar"]) == said
+    assert shown["shape"] is not None
 
 
 def test_seconds_travel_as_numbers_with_a_rate() -> None:
     """The page can count on by itself: what has passed goes up, what is left goes down."""
     asked = job_lines(view(), None)[2]
     assert [part for part in asked if not isinstance(part, str)] == [[3.0, 1], [6.0, -1]]
-
-
-def test_a_pending_job_says_that_it_has_not_begun() -> None:
-    """Accepted is not running."""
-    state = view(state="pending", progress=None, remaining_seconds=None)
-    assert lines(state)[0] == "Accepted, not begun yet"
-    assert face(state)["word"] == "Pending"
-
-
-def test_a_job_that_nobody_told_of_is_not_called_accepted() -> None:
-    """Taken up by its id, it may not be there at all."""
-    state = view(state="pending", progress=None, remaining_seconds=None, unheard=True)
-    assert lines(state)[0] == "The service hasn't said yet how far it is"
-    assert face(state)["word"] == "Asking"
-
-
-def test_a_job_that_waits_for_the_rate_limit_says_how_long() -> None:
-    """Waiting for the budget is named, before sending and while asking."""
-    unsent = view(state="sending", progress=None, waiting_seconds=12.0)
-    assert lines(unsent, requests_limit=10) == ["The key's 10 requests are used up. Sending in 12 s."]
-    assert face(unsent, request_id=None)["word"] == "Waiting"
-    assert lines(view(waiting_seconds=9.0))[-1] == "The key's requests are used up. Asking again in 9 s."
 
 
 def test_what_can_be_done_follows_the_state() -> None:
@@ -94,25 +101,16 @@ def test_what_can_be_done_follows_the_state() -> None:
     assert names(state="sending", request_id=None) == ["cancel"]
     assert names() == ["stop", "copy"]
     assert names(watched=False) == ["watch", "copy"]
+    assert face(view(watched=False))["note"] == "Not watching. The job goes on and is billed."
+    unfetched = face(view(state="completed", error="The connection broke. 40 % is kept."))
+    assert unfetched["note"] == "The connection broke. 40 % is kept."
+    assert ["watch", "Fetch again"] in unfetched["actions"]
     assert names(state="failed") == ["again", "copy"]
     failed = face(view(state="failed"))
     assert ["again", "Again…"] in failed["actions"]
     assert failed["again"] == [["again", "Same seed · $0.25"], ["another", "Another seed · $0.25"]]
     seedless = face(view(state="failed"), request=replace(FOX, seed=-1))
     assert (["again", "Again · $0.25"] in seedless["actions"], seedless["again"]) == (True, [])
-
-
-def test_an_unwatched_job_says_that_it_goes_on_and_is_billed() -> None:
-    """Stopping to watch is not stopping to pay."""
-    assert face(view(watched=False))["note"] == "Not watching. The job goes on and is billed."
-    assert lines(view(watched=False)) == ["23 s so far"]
-
-
-def test_an_unknown_state_is_shown_by_its_name() -> None:
-    """A word of the service's own is neither hidden nor taken for the end."""
-    state = face(view(state="queued_for_gpu"))
-    assert (state["word"], state["tone"]) == ("queued_for_gpu", "odd")
-    assert state["shape"] is not None
 
 
 def test_a_completed_job_says_what_the_file_is(tmp_path: Path) -> None:
@@ -127,14 +125,6 @@ def test_a_completed_job_says_what_the_file_is(tmp_path: Path) -> None:
     assert shown["actions"][-1] == ["save", "Save"]
 
 
-def test_a_finished_job_says_that_its_clip_is_being_fetched() -> None:
-    """Completed is not yet playable."""
-    state = view(state="completed", download=0.4)
-    assert lines(state) == ["Fetching the clip · 40 %"]
-    assert face(state)["bar"] == "figure"
-    assert lines(view(state="completed", download=None)) == ["Waiting to fetch the clip"]  # two at a time
-
-
 @pytest.mark.parametrize(
     ("state", "unanswered", "aside"),
     [
@@ -146,13 +136,6 @@ def test_a_finished_job_says_that_its_clip_is_being_fetched() -> None:
 def test_attempts_that_may_be_billed_too_are_said(state: str, unanswered: int, aside: str) -> None:
     """A card tells of the money that its clip may have cost besides."""
     assert face(view(state=state, unanswered=unanswered))["aside"] == aside
-
-
-def test_a_clip_that_could_not_be_fetched_can_be_fetched_again() -> None:
-    """The clip is paid for, so the card offers it again."""
-    state = face(view(state="completed", error="The connection broke. 40 % is kept."))
-    assert state["note"] == "The connection broke. 40 % is kept."
-    assert ["watch", "Fetch again"] in state["actions"]
 
 
 def test_a_failed_job_says_why_and_what_the_balance_tells() -> None:
@@ -174,32 +157,22 @@ def test_the_stage_has_the_shape_of_what_was_asked_for() -> None:
     assert face(request=None, prompt="a fox")["prompt"] == "a fox"  # an agent tool was called with it
 
 
-@pytest.mark.parametrize(
-    ("request_", "expected"),
-    [
-        (FOX, "a-red-fox-runs-through-snow-7.mp4"),
-        (replace(FOX, seed=-1), "a-red-fox-runs-through-snow.mp4"),
-        (replace(FOX, prompt="../../etc/passwd\n“x”", seed=1), "etc-passwd-x-1.mp4"),
-        (replace(FOX, prompt="…"), "clip-req-1-7.mp4"),
-        (None, "clip-req-1.mp4"),
-    ],
-)
-def test_a_saved_clip_is_named_by_prompt_and_seed(request_: JobRequest | None, expected: str) -> None:
+def test_a_saved_clip_is_named_by_prompt_and_seed() -> None:
     """A file name of plain words, whatever the prompt holds."""
-    assert clip_file_name(request_, "req-1") == expected
+    odd = replace(FOX, prompt="../../etc/passwd\n“x”", seed=1)
+    asked = [FOX, replace(FOX, seed=-1), odd, replace(FOX, prompt="…"), None]
+    assert [clip_file_name(each, "req-1").removesuffix(".mp4") for each in asked] == [
+        *("a-red-fox-runs-through-snow-7", "a-red-fox-runs-through-snow", "etc-passwd-x-1"),
+        *("clip-req-1-7", "clip-req-1"),
+    ]
 
 
 @pytest.mark.parametrize(
     ("known_by", "notebook", "aside"),
     [
         ("id", "/notebooks/fox.ipynb", "That was on 7 Mar 2026, 09:05, in fox.ipynb. "),
-        ("text", "/notebooks/fox.ipynb", "09:05, in fox.ipynb; the cell was recognised by its text alone. "),
         ("text", None, "09:05; the cell was recognised by its text alone. "),
-        (
-            "pool",
-            None,
-            '09:05; a pool of threads asked for it that another cell may use too, so only once="…" ',
-        ),
+        ("pool", None, "09:05; a pool of threads asked for it that another cell may use too"),
         ("label", None, "From an earlier submission with this label: nothing was sent or paid again. That"),
     ],
 )
@@ -208,10 +181,10 @@ def test_the_card_says_which_run_it_is_from_and_how_to_buy_another(
 ) -> None:
     """When and where that run was, what it is known by, and the button where there is one."""
     run = EarlierRun(datetime(2026, 3, 7, 9, 5, tzinfo=UTC), known_by, notebook)
-    done = face(view(state="completed", from_earlier_run=True, earlier_run=run))
+    done = face(view(state="completed", earlier_run=run))
     assert aside in done["aside"]
     assert done["aside"].endswith("For another clip: again=True in the code, or Again.")
-    assert face(view(from_earlier_run=True, earlier_run=run))["aside"].endswith("in the code.")
+    assert face(view(earlier_run=run))["aside"].endswith("in the code.")
 
 
 def test_a_request_without_its_picture_cant_be_sent_again() -> None:
@@ -234,16 +207,8 @@ def test_an_uncertain_job_offers_to_find_out_before_it_is_sent_again() -> None:
 @pytest.mark.parametrize(
     ("state", "note", "again"),
     [
-        (
-            "uncertain",
-            "it may bill $0.25. Reelbook didn't send it again.",
-            "Send again",
-        ),
-        (
-            "lost",
-            "The service accepted this clip, and its id never arrived. It counts as spent.",
-            "Send again",
-        ),
+        ("uncertain", "it may bill $0.25. Reelbook didn't send it again.", "Send again"),
+        ("lost", "and its id never arrived. It counts as spent.", "Send again"),
         ("not accepted", "nothing was paid for it. Send it again if you want the clip.", "Send again"),
         ("refused", "", "Send again"),
         ("cancelled", "", "Again"),  # its error says it

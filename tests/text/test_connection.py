@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from reelbook.account import Facts
 from reelbook.text import connection as words
 
 LIVE: dict[str, Any] = {
@@ -50,21 +49,12 @@ def test_colab_is_told_what_its_disk_forgets() -> None:
     assert kept == "Clips and the ledger are in /content/drive/MyDrive/reelbook."
 
 
-def test_the_sandbox_costs_play_money_and_a_live_service_real() -> None:
-    """The address in the field is the live service's, whichever one is connected."""
-    sandbox = words.connection_words(
-        **{**LIVE, "service": "sandbox", "base_url": "http://127.0.0.1:1"},
-        source="keyring",
-        known_address="https://api.example.com",
-    )
-    assert (sandbox["title"], sandbox["address"]) == ("The local sandbox", "https://api.example.com")
-    assert "play money" in sandbox["about"]
-    assert sandbox["key"] == "There is also a key for a live service, from this system's keyring."
+def test_a_live_service_costs_real_money() -> None:
+    """Beside the sandbox a key for it is named, and its address stands in the field."""
     live = words.connection_words(**LIVE, source="argument")
     assert (live["title"], live["address"]) == ("api.example.com", "https://api.example.com")
     assert "real money" in live["about"]
-
-
-def test_a_key_that_works_says_the_balance() -> None:
-    """It is what the one request that tried it answered."""
-    assert words.tested(Facts(24.75, 10, 10, None)) == "The key works. The balance is $24.75."
+    beside = {**LIVE, "service": "sandbox", "source": "keyring", "known_address": "https://api.example.com"}
+    sandbox = words.connection_words(**beside)
+    assert sandbox["address"] == "https://api.example.com"
+    assert sandbox["key"] == "There is also a key for a live service: it comes from this system's keyring."

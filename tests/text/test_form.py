@@ -51,27 +51,15 @@ def test_the_button_says_why_it_is_off(balance: float, spend: Spend | None, off:
     assert length(5, balance, spend, 1.0)["off"] == off
 
 
-def test_what_is_nearly_used_up_is_said_before_the_press() -> None:
-    """Near its end the balance stands there instead of what the clip leaves."""
-    said = length(5, 0.6)
-    assert "balance" in said["low"].lower()
-    assert "leaves" not in said["line"]
-
-
-def test_the_nearer_of_two_ends_is_said() -> None:
-    """What a clip leaves of the limit, or that it is the last; one sentence beside the button is enough."""
+def test_the_nearer_of_two_ends_is_said_before_the_press() -> None:
+    """What a clip leaves of balance or limit, or that it is the last; one sentence is enough."""
+    near = length(5, 0.6)
+    assert ("balance" in near["low"].lower(), "leaves" in near["line"]) == (True, False)
     spend = Spend(1.2, 0.3, 0.1)
     assert length(1, None, spend, 2.0)["low"] == "This leaves $0.35 of your limit of $2.00."
     last = length(8, None, spend, 2.0)["low"]
     assert last == "This leaves $0.00 of your limit of $2.00: not enough for another clip like it."
     assert length(4, 0.9, Spend(0.6, 0, 0), 1.0)["low"].endswith("your limit of $1.00.")
-
-
-def test_an_image_is_described_with_what_was_changed() -> None:
-    """Size, kind and weight first."""
-    assert image_words(640, 360, "JPEG", 120_000, ["turned upright"]) == (
-        "640 × 360 · JPEG · 120 kB · turned upright"
-    )
 
 
 @pytest.mark.parametrize(
@@ -98,16 +86,10 @@ def test_styles_count_in_a_template() -> None:
 def test_what_is_offered_is_explained() -> None:
     """Why there is nothing, that there is more, and where the styles are."""
     assert history_note(0, searched=False, most=20) == "Prompts that you send are listed here."
-    assert history_note(0, searched=True, most=20) == "No earlier prompt contains these words."
     assert history_note(3, searched=True, most=20) == ""
     assert history_note(20, searched=False, most=20) == "The last 20. Search to find earlier ones."
     assert "film grain" in styles_note(0, Path("styles.txt"))
     assert styles_note(2, Path.home() / "styles.txt").endswith("They are in ~/styles.txt.")
-
-
-def test_a_recent_image_has_a_name() -> None:
-    """Its size and when it was sent, for who can't see it."""
-    assert recent_words(400, 300, 1_700_000_000.0).startswith("400 × 300, sent ")
 
 
 @pytest.mark.parametrize(
@@ -125,8 +107,12 @@ def test_where_copies_lie_is_said(count: int, words: str, monkeypatch: pytest.Mo
     assert "/srv/images" in where_words(2, Path("/srv/images"), 12)
 
 
-def test_only_what_changed_is_said() -> None:
-    """Another format and another size, after what was removed."""
+def test_an_image_says_what_it_is_and_what_was_changed() -> None:
+    """Size, kind and weight first; another format and another size after what was removed."""
+    assert image_words(640, 360, "JPEG", 120_000, ["turned upright"]) == (
+        "640 × 360 · JPEG · 120 kB · turned upright"
+    )
+    assert recent_words(400, 300, 1_700_000_000.0).startswith("400 × 300, sent ")
     assert page_notes([], "JPEG", "JPEG", (9, 9), (9, 9)) == ()
     assert page_notes(["camera data removed"], "WebP", "PNG", (4000, 20), (2048, 10)) == (
         "camera data removed",

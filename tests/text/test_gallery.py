@@ -49,16 +49,8 @@ def test_a_clip_whose_file_is_gone_says_how_to_have_it_back() -> None:
 
 def test_a_chosen_tag_can_be_chosen_though_nothing_has_it() -> None:
     """Filters keep what a person set."""
-    said = words.choice_words(
-        tags=("fox",),
-        experiments=(),
-        sweeps=(),
-        axes={},
-        tag="snow",
-        experiment="",
-        compare=9,
-        service="sandbox",
-    )
+    nothing: dict[str, Any] = {"experiments": (), "sweeps": (), "axes": {}, "experiment": "", "compare": 9}
+    said = words.choice_words(tags=("fox",), tag="snow", service="sandbox", **nothing)
     assert said["tag"] == [["", "Any tag"], ["fox", "fox"], ["snow", "snow"]]
     assert (said["experiment"], said["mark"]) == ([["", "Any experiment"]], "sandbox")
     assert words.nothing_opened()["key"] == ""
@@ -68,12 +60,6 @@ def test_what_was_found_and_exported_is_counted() -> None:
     """One clip is no "clips", and settings alone are no clips."""
     assert words.found_words(1, more=False) == "1 clip"
     assert words.found_words(60, more=True) == "60 clips, more below"
-    assert words.nothing_words(filtered=True, can_create=False) == "No clip matches."
-    assert "session.text_to_video" in words.nothing_words(filtered=False, can_create=False)
-    assert "session" not in words.nothing_words(filtered=False, can_create=True)
-    assert words.exported_words(Path("/a.zip"), 2, 1) == (
-        "2 clips and their settings are in /a.zip. 1 has no file on this disk."
-    )
-    assert words.exported_words(Path("/a.zip"), 0, 2) == (
-        "The settings are in /a.zip. 2 have no file on this disk."
-    )
+    two, none = words.exported_words(Path("/a.zip"), 2, 1), words.exported_words(Path("/a.zip"), 0, 2)
+    assert two == "2 clips and their settings are in /a.zip. 1 has no file on this disk."
+    assert none == "The settings are in /a.zip. 2 have no file on this disk."

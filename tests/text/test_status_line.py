@@ -12,16 +12,8 @@ NOTHING = Spend(0.0, 0.0, 0.0)
 def test_what_is_left_is_said() -> None:
     """Balance and requests; of a limit only where there is one."""
     said = facts_words("live", Facts(25.0, 7, 10, 12.0), running=2, spend=NOTHING)
-    assert said == {
-        "service": "live",
-        "balance": "$25.00",
-        "limit_left": "",
-        "low": [],
-        "left": 7,
-        "limit": 10,
-        "text": "7 requests left",
-        "running": 2,
-    }
+    assert (said["balance"], said["limit_left"], said["low"]) == ("$25.00", "", [])
+    assert (said["left"], said["limit"], said["text"], said["running"]) == (7, 10, "7 requests left", 2)
 
 
 def test_what_runs_low_is_named() -> None:

@@ -20,14 +20,6 @@ def test_a_plan_line_for_line() -> None:
     ]
 
 
-def test_designs_say_how_many_clips_they_make() -> None:
-    """Where that isn't known, only their name."""
-    assert words.designs({"grid": 1800, "pairs": None})[:2] == [
-        ["grid", "Full grid · 1,800"],
-        ["pairs", "Every pair once"],
-    ]
-
-
 def test_which_clips_come_first() -> None:
     """Three of several; of fewer than four all come at once."""
     sweep = Sweep("a {animal}", animal=["fox", "heron", "bear", "duck"], seed=[1])

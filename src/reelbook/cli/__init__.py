@@ -17,8 +17,6 @@ from ..secret import NOT_SHOWN, looks_like_key, without_keys
 from . import classroom, generate, inspect, jobs, keys, lab, sandbox, sweep, tools, usage
 from .console import error_text, plain_mistake, say
 
-__all__ = ["app", "main"]
-
 FAILED, BAD_USAGE = 1, 2
 SHORTEST = 3  # letters of a command's name that stand for it
 
@@ -83,17 +81,10 @@ def reelbook(
     """Make clips from text and stills, on a video generation service or on the local sandbox."""
 
 
-app.command()(lab.lab)
-app.command()(generate.generate)
-app.command()(inspect.inspect)
-app.command()(usage.usage)
-app.command()(usage.balance)
-app.add_typer(sweep.commands, name="sweep")
-app.add_typer(jobs.commands, name="jobs")
-app.add_typer(keys.commands, name="keys")
-app.add_typer(sandbox.commands, name="sandbox")
-app.add_typer(tools.commands, name="tools")
-app.add_typer(classroom.commands, name="classroom")
+for command in (lab.lab, generate.generate, inspect.inspect, usage.usage, usage.balance):
+    app.command()(command)
+for group in (sweep, jobs, keys, sandbox, tools, classroom):
+    app.add_typer(group.commands, name=group.__name__.rpartition(".")[2])
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ from ..errors import ReelbookError
 from ..formatting import age, count, dollars, terminal_line
 from . import classroom_room
 from .console import moving_line, require_yes, say, stoppable
-from .options import Home, Service, command_line, needs_sandbox, open_session, option
+from .options import Home, Service, Which, Yes, command_line, open_session, option
 
 if TYPE_CHECKING:
     from ..classroom.classroom import ClassroomStatus, OpenedClassroom, Presence, Step
@@ -30,35 +30,22 @@ commands.command(short_help="Gather what students install, while there is a netw
 Name = Annotated[
     str | None, option("The classroom. Default: the one that is open; for a fresh one the date.")
 ]
-Which = Annotated[Service, typer.Option(help="auto: live where a key and an address are configured.")]
 
 
 @commands.command("open", short_help="Create a key for each student of a list.")
 def open_one(
     students: Annotated[
-        Path,
-        typer.Option(
-            help="A CSV file: a name a line, or a header row with name, or first name and last name.",
-            dir_okay=False,
-        ),
+        Path, option("A CSV file of names; a header row may tell first and last name apart.", dir_okay=False)
     ],
     rate_limit: Annotated[
         int | None,
-        option(
-            "Requests a minute of each key. Default: 20.",
-            metavar="NUMBER",
-            min=1,
-            max=wire.MAX_REQUESTS_PER_MINUTE,
-        ),
+        option("Requests a minute of each key. Default: 20.", min=1, max=wire.MAX_REQUESTS_PER_MINUTE),
     ] = None,
     max_spend: Annotated[
         float | None,
         option("What each student's Reelbook may spend. Default: 2.00.", metavar="USD", min=0),
     ] = None,
-    out: Annotated[
-        Path | None,
-        option("Where the files go. Default: in the home.", metavar="FOLDER", file_okay=False),
-    ] = None,
+    out: Annotated[Path | None, option("Where the files go. Default: in the home.", file_okay=False)] = None,
     address: Annotated[
         str | None, option("Where students reach the service, if not where this does.")
     ] = None,
@@ -76,7 +63,7 @@ def open_one(
     ] = None,
     name: Name = None,
     service: Which = Service.auto,
-    yes: Annotated[bool, option("Create keys at a live service without being asked.", "--yes", "-y")] = False,
+    yes: Yes = False,
     home: Home = None,
 ) -> None:
     """Create a key for each student, a file each and a sheet of cards to print.
@@ -101,13 +88,13 @@ def open_one(
                     "whoever comes late may find nothing left.",
                     err=True,
                 )
-        if session.service == "live" and not yes:
+        if session.service == "live":
             require_yes(
                 f"{len(names)} students at the live service at {session.base_url}.\n"
                 "Each key may be able to spend the whole balance.\nCreate the keys?",
-                unattended="These keys can spend money, and nobody is here to be asked. Nothing was done. "
-                "--yes creates them unasked.",
-                declined="Nothing was done.",
+                yes=yes,
+                stake="These keys can spend money",
+                untouched="Nothing was done.",
             )
         with _reported("Keys", "Stopped. Run the same command again: it goes on where it stopped.") as report:
             opened = open_classroom(session, names, terms, install=install, renew=renew or (), report=report)
@@ -122,9 +109,6 @@ def status(service: Which = Service.auto, home: Home = None) -> None:
     """Show who uses their key, and which keys somebody else made. One request."""
     from ..classroom.classroom import classroom_status
 
-    if needs_sandbox(service, home):
-        say("No sandbox runs, so nobody can use a key of it. It starts with: reelbook sandbox serve")
-        return
     with open_session(service, home) as session:
         rooms = classroom_status(session)
     if not rooms:
@@ -137,11 +121,7 @@ def status(service: Which = Service.auto, home: Home = None) -> None:
 def close(
     name: Name = None,
     all_made_since: Annotated[
-        bool,
-        option(
-            "Revoke also the keys that others made since it was opened, such as a student's own.",
-            "--all-made-since",
-        ),
+        bool, option("Revoke also the keys that others made since it was opened.", "--all-made-since")
     ] = False,
     service: Which = Service.auto,
     home: Home = None,

@@ -13,8 +13,8 @@ import typer
 from .. import settings, wire
 from ..formatting import count, dollars, local, terminal_line
 from ..wire import MICRO
-from .console import require_yes, say, say_drawn
-from .options import Home, Service, option
+from .console import require_yes, say
+from .options import Home, Service, Which, Yes, open_session, option
 
 if TYPE_CHECKING:
     from ..classroom.room.app import Room
@@ -26,19 +26,12 @@ USUAL_PLACES = 40
 PYTHONS = "3.11,3.12,3.13"
 PLATFORMS = "win_amd64,macosx_14_0_arm64,manylinux_2_28_x86_64"  # av 18 has no wheels for macOS 13
 
-Code = Annotated[
-    str | None,
-    option("The class's code. Default: that of the class that goes on, or a fresh one.", metavar="CODE"),
-]
-
 
 def serve(
     students: Annotated[
         Path | None, option("A CSV file with the names that may join. Default: anybody.", dir_okay=False)
     ] = None,
-    places: Annotated[
-        int | None, option(f"How many may join. Default: {USUAL_PLACES}.", metavar="NUMBER", min=1)
-    ] = None,
+    places: Annotated[int | None, option(f"How many may join. Default: {USUAL_PLACES}.", min=1)] = None,
     cap: Annotated[
         float | None, option("What each student may spend. Default: 2.00.", metavar="USD", min=0.01)
     ] = None,
@@ -51,31 +44,21 @@ def serve(
     ] = None,
     max_duration: Annotated[
         int | None,
-        option(
-            "The longest clip that may be ordered. Default: 10.",
-            metavar="SECONDS",
-            min=wire.MIN_SECONDS,
-            max=wire.MAX_SECONDS,
-        ),
+        option("The longest clip, in seconds. Default: 10.", min=wire.MIN_SECONDS, max=wire.MAX_SECONDS),
     ] = None,
     name: Annotated[str | None, option("What the class is called.")] = None,
-    code: Code = None,
+    code: Annotated[
+        str | None, option("The class's code. Default: that of the class that goes on, or a fresh one.")
+    ] = None,
     host: Annotated[str | None, option("The address to listen on. Default: all of this computer's.")] = None,
     port: Annotated[
-        int | None,
-        option("Default: the class's last one, 8080, or a free one.", metavar="NUMBER", min=1, max=65535),
+        int | None, option("Default: the class's last one, 8080, or a free one.", min=1, max=65535)
     ] = None,
-    address: Annotated[
-        str | None, option("A host name by which students reach this computer.", metavar="NAME")
-    ] = None,
+    address: Annotated[str | None, option("A host name by which students reach this computer.")] = None,
     tls_cert: Annotated[Path | None, option("A certificate, for https.", exists=True, dir_okay=False)] = None,
     tls_key: Annotated[Path | None, option("The certificate's key.", exists=True, dir_okay=False)] = None,
-    service: Annotated[
-        Service, typer.Option(help="auto: live where a key and an address are configured, else the sandbox.")
-    ] = Service.auto,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Serve a live service's money without being asked.")
-    ] = False,
+    service: Which = Service.auto,
+    yes: Yes = False,
     home: Home = None,
 ) -> None:
     """Serve a class from this computer, until Ctrl-C: students join by a code, and nobody has your key.
@@ -83,30 +66,29 @@ def serve(
     Started again after a crash with the same home, it goes on: names, keys, queue and clips are as they were,
     and nothing is bought twice.
     """
+    from ..classroom import roster
     from ..classroom.room import serving
-    from ..session import connect
 
     if (tls_cert is None) != (tls_key is None):
         raise typer.BadParameter("--tls-cert and --tls-key belong together.")
-    ends_at = None if expires is None else end_time(expires)
     kept = serving.kept_class(settings.home(home), code)
     chosen = serving.Choices(
         name=name,
-        students=_names(students),
+        students=None if students is None else roster.read(students),
         places=places if kept or places or students else USUAL_PLACES,
         cap_usd=cap,
         class_cap_usd=class_cap,
-        expires_at=ends_at,
+        expires_at=None if expires is None else end_time(expires),
         max_seconds=max_duration,
     )
-    with connect(service.value, home=home) as session:
-        if session.service == "live" and not yes:
+    with open_session(service, home) as session:
+        if session.service == "live":
             require_yes(
                 f"Students' clips are paid by your key at {session.base_url}: {_most(chosen, kept)}.\n"
                 "Serve them?",
-                unattended="Students would spend money, and nobody is here to be asked. Nothing was started. "
-                "--yes serves them unasked.",
-                declined="Nothing was started.",
+                yes=yes,
+                stake="Students would spend money",
+                untouched="Nothing was started.",
             )
         certificate = (tls_cert, tls_key) if tls_cert and tls_key else None
         names = [] if address is None else [address]
@@ -120,12 +102,8 @@ def serve(
 
 
 def report(
-    code: Annotated[
-        str | None, option("The class's code. Default: the one that was served last.", metavar="CODE")
-    ] = None,
-    out: Annotated[
-        Path | None, option("Where the files go. Default: here.", metavar="FOLDER", file_okay=False)
-    ] = None,
+    code: Annotated[str | None, option("The class's code. Default: the one that was served last.")] = None,
+    out: Annotated[Path | None, option("Where the files go. Default: here.", file_okay=False)] = None,
     home: Home = None,
 ) -> None:
     """Write what a class came to: its spending as a table, and its clips as a page that needs no network.
@@ -146,7 +124,9 @@ def report(
     for line in lines:
         clips, spent_usd = count(line.clips, "clip"), dollars(line.spent_micro / MICRO)
         say(f"  {terminal_line(line.name):<{width}}  {clips:>9}  {spent_usd:>8}")
-    say(f"Spent in all: {dollars(spent / MICRO)}.{_still(reserved)}")
+    say(f"Spent in all: {dollars(spent / MICRO)}.")
+    if reserved:
+        say(f"Still reserved, for clips on their way or never answered: {dollars(reserved / MICRO)}.")
     say(f"Table: {written.table}")
     beside = " Its clips lie beside it." if written.beside else ""
     say(f"{count(written.clips, 'clip')}: {written.page}.{beside}")
@@ -158,10 +138,7 @@ def wheels(
         str, typer.Option(metavar="NAME,…", help="Their platforms, as wheels name them.")
     ] = PLATFORMS,
     to: Annotated[
-        Path | None,
-        option(
-            "Where they go. Default: the home, whose rooms serve them.", metavar="FOLDER", file_okay=False
-        ),
+        Path | None, option("Where they go. Default: the home, whose rooms serve them.", file_okay=False)
     ] = None,
     home: Home = None,
 ) -> None:
@@ -185,12 +162,6 @@ def wheels(
 
 def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
-
-
-def _still(reserved_micro: int) -> str:
-    if not reserved_micro:
-        return ""
-    return f" {dollars(reserved_micro / MICRO)} is still reserved, for clips on their way or never answered."
 
 
 def end_time(text: str, now: datetime | None = None) -> float:
@@ -223,7 +194,7 @@ def introduce(room: Room, url: str) -> None:
     link = f"{url}/?code={held.code}"
     say(f"{held.name}\n")
     if picture := qr_code(link):
-        say_drawn(picture)
+        say(picture)
     say(f"Students open  {url}")
     say(f"Code           {held.code}")
     if held.expires_at is not None:
@@ -254,19 +225,12 @@ def qr_code(link: str) -> str:
     return drawn.getvalue()
 
 
-def _names(students: Path | None) -> tuple[str, ...] | None:
-    from ..classroom import roster
-
-    return None if students is None else roster.read(students)
-
-
 def _most(chosen: Choices, kept: RoomSettings | None) -> str:
     """The most that students may spend, by what a class that goes on has, and what is chosen anew."""
     from ..classroom.room.store import USUAL_CAP_MICRO
 
-    terms: dict[str, Any] = {"class_cap_micro": None, "cap_micro": USUAL_CAP_MICRO}
-    terms |= {**(vars(kept) if kept else {}), **chosen.columns()}
-    if terms["class_cap_micro"] is not None:
+    terms: dict[str, Any] = {"cap_micro": USUAL_CAP_MICRO, **(vars(kept) if kept else {}), **chosen.columns()}
+    if terms.get("class_cap_micro") is not None:
         return f"at most {dollars(terms['class_cap_micro'] / MICRO)} in all"
     cap, seats = terms["cap_micro"] / MICRO, terms["places"]
     if seats is None:

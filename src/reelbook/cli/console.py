@@ -54,11 +54,6 @@ def say_data(text: str) -> None:
     typer.echo(terminal_text(text) if sys.stdout.isatty() else text, nl=False)
 
 
-def say_drawn(text: str) -> None:
-    """Prints what a `Screen` drew: it is clean already and keeps its colours."""
-    typer.echo(text)
-
-
 def say_in_place(text: str) -> None:
     """Puts a line on the terminal's standard error in place of the last one; an empty one clears it."""
     width = shutil.get_terminal_size().columns  # what goes on in a second line would stay there
@@ -70,16 +65,19 @@ def shell_word(text: str) -> str:
     return shlex.quote(terminal_line(text))
 
 
-def require_yes(question: str, *, unattended: str, declined: str) -> None:
-    """Asks a person, and returns only after a yes.
+def require_yes(
+    question: str, *, yes: bool, stake: str = "This costs money", untouched: str = "Nothing was sent."
+) -> None:
+    """Asks a person, unless `yes` was said on the command line, and returns only after a yes.
 
-    Raises InvalidInput with `unattended` where nobody can answer, and typer's Exit(1) after a no, once
-    `declined` is said.
+    Raises InvalidInput where nobody can answer, and typer's Exit(1) after a no. Both say what is `untouched`.
     """
+    if yes:
+        return
     if not sys.stdin.isatty():
-        raise InvalidInput(unattended)
+        raise InvalidInput(f"{stake}, and nobody is here to be asked. {untouched} --yes goes ahead unasked.")
     if not typer.confirm(terminal_text(question), default=False, err=True):
-        say(declined, err=True)
+        say(untouched, err=True)
         raise typer.Exit(1)
 
 
@@ -146,11 +144,9 @@ def waiting_notice(session: Session) -> Iterator[None]:
     done = threading.Event()
 
     def speak() -> None:
-        if not done.wait(NOTICE_SECONDS):
-            with moving_line() as show:
+        with moving_line() as show:
+            while not done.wait(NOTICE_SECONDS):
                 show(waiting_text(session.facts))
-                while not done.wait(NOTICE_SECONDS):
-                    show(waiting_text(session.facts))
 
     speaker = threading.Thread(target=speak, daemon=True)
     speaker.start()

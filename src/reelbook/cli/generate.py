@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Final
 from urllib.parse import urlsplit
 
 import typer
@@ -19,7 +19,7 @@ from ..errors import InvalidInput, ReelbookError
 from ..formatting import dollars, terminal_line
 from ..requests import FIELDS, JobRequest
 from .console import STOPPED, CtrlC, require_yes, say, shell_word
-from .options import Home, Service, Which, argument, command_line, open_session, option, with_fields
+from .options import Force, Home, Service, Which, Yes, command_line, open_session, option, with_fields
 
 if TYPE_CHECKING:
     from ..session import Clip, Job, Session
@@ -34,7 +34,7 @@ OTHER_ENDINGS: Final = frozenset({".avi", ".gif", ".jpeg", ".jpg", ".mkv", ".png
 def generate(
     *,
     prompt: Annotated[
-        str | None, argument("What is seen and how it moves. With --image: how the picture moves.")
+        str | None, typer.Argument(help="What is seen and how it moves. With --image: how the picture moves.")
     ] = None,
     asked: dict[str, Any],
     output: Annotated[
@@ -42,8 +42,8 @@ def generate(
         option("The file to write. Default: named by prompt and seed.", "--output", "-o", metavar="FILE"),
     ] = None,
     service: Which = Service.auto,
-    yes: Annotated[bool, option("Send to a live service without being asked.", "--yes", "-y")] = False,
-    force: Annotated[bool, option("Replace the file if it is there.", "--force")] = False,
+    yes: Yes = False,
+    force: Force = False,
     resume: Annotated[str | None, option("Watch a job that was sent before.", metavar="ID")] = None,
     home: Home = None,
 ) -> None:
@@ -66,13 +66,8 @@ def generate(
     with open_session(service, home) as session:
         if request is not None:
             _say_cost(session, request)
-            if session.service == "live" and not yes:
-                require_yes(
-                    "Send it?",
-                    unattended="This costs money, and nobody is here to be asked. Nothing was sent. "
-                    "--yes sends it unasked.",
-                    declined="Nothing was sent.",
-                )
+            if session.service == "live":
+                require_yes("Send it?", yes=yes)
         forced = ["--force"] if force else []
         again = command_line("generate", "-o", str(file), *forced, service=service, home=home)
         clip = make_clip(session, request or resume or "", resume_command=f"{again} --resume")
@@ -118,7 +113,12 @@ def make_clip(session: Session, wanted: JobRequest | str, *, resume_command: str
         except KeyboardInterrupt:
             if job is None:
                 raise
-            _stop(job, ctrl_c, resume_command)
+            if job.cancel():
+                say("Taken back before it was sent. Nothing was paid.", err=True)
+            else:
+                _wait_for_id(job, ctrl_c)
+                say(_farewell(job, resume_command), err=True)
+            raise typer.Exit(STOPPED) from None
         except (ReelbookError, OSError) as error:
             if job is None or isinstance(wanted, str):
                 raise
@@ -129,28 +129,15 @@ def make_clip(session: Session, wanted: JobRequest | str, *, resume_command: str
             raise
 
 
-def _stop(job: Job, ctrl_c: CtrlC, resume_command: str) -> NoReturn:
-    """Takes the job back if it wasn't sent, else says what becomes of it and how to come back."""
-    if job.cancel():
-        say("Taken back before it was sent. Nothing was paid.", err=True)
-    else:
-        _wait_for_id(job, ctrl_c)
-        say(_farewell(job, resume_command), err=True)
-    raise typer.Exit(STOPPED)
-
-
 def _wait_for_id(job: Job, ctrl_c: CtrlC) -> None:
     """Waits until the service has named the job, or for another Ctrl-C: without its id a paid job is lost."""
     from ..deadlines import Countdown
 
-    presses = ctrl_c.presses
-    countdown = Countdown(ID_SECONDS)
-    said = False
-    while job.request_id is None and job.error is None and (pause := countdown.next_pause(LOOK_SECONDS)):
-        if not said:
-            say("Just sent. Waiting for its id; Ctrl-C again gives up on that.", err=True)
-            said = True
-        if ctrl_c.presses > presses:
+    presses, countdown = ctrl_c.presses, Countdown(ID_SECONDS)
+    if job.request_id is None and job.error is None:
+        say("Just sent. Waiting for its id; Ctrl-C again gives up on that.", err=True)
+    while job.request_id is None and job.error is None and ctrl_c.presses == presses:
+        if not (pause := countdown.next_pause(LOOK_SECONDS)):
             return
         time.sleep(pause)
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import contextlib
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
-from urllib.parse import urlsplit
 
 import typer
 
@@ -30,10 +30,9 @@ from .options import Service
 
 SANDBOX: Final = "sandbox"  # its origin in the ledger, whatever address it has
 MATCHES = 10
-MATCH_CHARACTERS = 40
+MATCH_CHARACTERS = 100
 _AGO = re.compile(r"(\d+(?:\.\d+)?) ?([smhdw])")
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
-_DEFAULT_PORTS = {"http": 80, "https": 443}
 
 T = TypeVar("T")
 
@@ -54,7 +53,7 @@ class JobLookup:
             if service is Service.auto or (each.origin == SANDBOX) == (service is Service.sandbox)
         ]
         # As every session does, they settle what a dead kernel was sending: it is uncertain by now.
-        self.ledgers = [Ledger(file, account) for account in self.accounts if file is not None]
+        self.ledgers = {each.id: Ledger(file, each) for each in everyone if file is not None}
 
     def find(self, *, limit: int, **filters: Any) -> list[Entry]:
         """The newest entries, newest first; the filters are those of `Filter`."""
@@ -70,23 +69,17 @@ class JobLookup:
         found = self.file.beginning_with(wanted, limit=MATCHES + 1) if wanted else []
         if len({entry.request_id for entry in found}) == 1:
             return found[0]
-        if not found:
-            return self._numbered(self.file, wanted)
-        lines = [
-            "".join(f"  {terminal_line(each)}" for each in (entry.request_id or "", entry.state))
-            + f"  {terminal_line(entry.prompt, MATCH_CHARACTERS)}"
-            for entry in found[:MATCHES]
-        ]
-        more = ["  and more"] if len(found) > MATCHES else []
-        head = f"Several jobs have ids that begin with “{shown(wanted)}”:"
-        raise InvalidInput("\n".join([head, *lines, *more]))
-
-    def _numbered(self, file: LedgerFile, wanted: str) -> Entry:
+        if found:
+            jobs = [f"{entry.request_id} {entry.state} {entry.prompt}" for entry in found[:MATCHES]]
+            lines = [f"  {terminal_line(each, MATCH_CHARACTERS)}" for each in jobs]
+            more = ["  and more"] if len(found) > MATCHES else []
+            head = f"Several jobs have ids that begin with “{shown(wanted)}”:"
+            raise InvalidInput("\n".join([head, *lines, *more]))
         # A shell takes an unquoted "#12" for a comment, so the number alone will do.
         digits = wanted.removeprefix("#")
         number = int(digits) if digits.isdecimal() and len(digits) < 19 else 0
-        if (entry := file.get(number)) is not None:
-            return entry
+        if (numbered := self.file.get(number)) is not None:
+            return numbered
         raise InvalidInput(
             f"No job in this home has the id or the number “{shown(wanted)}”. reelbook jobs lists those "
             "there are; reelbook generate --resume watches one from elsewhere by its whole id."
@@ -107,11 +100,11 @@ class JobLookup:
 
     def everywhere(self, question: Callable[[Ledger], Iterable[T]]) -> list[T]:
         """What the ledgers of all the services answer."""
-        return [each for ledger in self.ledgers for each in question(ledger)]
+        return [each for account in self.accounts for each in question(self.ledgers[account.id])]
 
     def spend(self) -> dict[str, Spend]:
         """What was spent, reserved and uncertain in USD, at each service by its name."""
-        return {self.services[ledger.account.id]: ledger.spend() for ledger in self.ledgers}
+        return {self.services[each.id]: self.ledgers[each.id].spend() for each in self.accounts}
 
     def unfinished(self) -> list[Entry]:
         """Accepted jobs without a clip here that no living kernel looks after, oldest first."""
@@ -171,17 +164,11 @@ def parse_time(text: str) -> float:
 
 
 def _service_names(accounts: list[Account]) -> dict[int, str]:
-    hosts = {account.id: _host(account.origin) for account in accounts}
-    shared = {host for host in hosts.values() if list(hosts.values()).count(host) > 1}
+    hosts = {each.id: re.sub("^https?://|:(80|443)$", "", each.origin) for each in accounts}
+    keys = Counter(hosts.values())
     return {
-        account.id: f"{host} key {account.fingerprint[:4]}" if host in shared else host
-        for account in accounts
-        for host in (hosts[account.id],)
+        each.id: f"{hosts[each.id]} key {each.fingerprint[:4]}"
+        if keys[hosts[each.id]] > 1
+        else hosts[each.id]
+        for each in accounts
     }
-
-
-def _host(origin: str) -> str:
-    parts = urlsplit(origin)
-    if parts.hostname is None:
-        return origin
-    return parts.hostname if parts.port == _DEFAULT_PORTS.get(parts.scheme) else parts.netloc

@@ -7,6 +7,7 @@ program gets JSON, or a line for each job whose fields and order never change.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime
@@ -21,12 +22,12 @@ from ..formatting import count, dollars, file_size, iso_time, price, seconds, te
 from ..lazy_module import LazyModule
 from ..requests import options
 from .console import say, say_data, say_json, shell_word, stoppable
-from .options import AsJson, Home, ManyArguments, Service, argument, command_line, option
+from .options import AsJson, Force, Home, ManyArguments, Service, argument, command_line, option
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ..ledger import Account, Entry
+    from ..ledger import Entry
     from ..session import Job, Session
     from ..widgets.handing_over import Handed
     from . import job_lookup
@@ -48,7 +49,11 @@ _TIMES: Final = {
     "fetched": "downloaded_at",
     "given up": "abandoned_at",
 }
-STDOUT: Final = "-"
+JSON_FIELDS: Final = (
+    *("experiment", "estimated_cost_usd", "cost_usd"),
+    *("intended_at", "sent_at", "accepted_at", "ended_at", "downloaded_at", "abandoned_at"),
+    *("took_seconds", "actual_seconds", "clip_path", "error", "progress", "video_url", "image_digest"),
+)
 # A row's fields, which never change, and what a job's document calls them.
 ROW_FIELDS: Final = {
     "number": "number",
@@ -84,7 +89,7 @@ def jobs(
     max_cost: Annotated[float | None, option("Only what cost at most this much.", metavar="USD")] = None,
     experiment: Annotated[str | None, option("Only of this experiment.")] = None,
     picked: Annotated[bool, option("Only the picked ones.", "--picked")] = False,
-    limit: Annotated[int, typer.Option(metavar="NUMBER", help="How many at most, newest first.", min=1)] = 20,
+    limit: Annotated[int, option("How many at most, newest first. Default: 20.", min=1)] = 20,
     service: Which = Service.auto,
     as_json: AsJson = False,
     home: Home = None,
@@ -109,8 +114,8 @@ def jobs(
     }
     with job_lookup.open_lookup(home, service) as lookup:
         filters["state"] = job_lookup.parse_states(lookup, state or [])
-        resume_command = command_line("jobs", "resume", service=service, home=home)
-        _print_list(lookup, filters, limit, resume_command, as_json=as_json)
+        again = command_line("jobs", "resume", service=service, home=home)
+        _print_list(lookup, filters, limit, again, as_json=as_json)
 
 
 @commands.command(short_help="Show all that is known of one job.")
@@ -125,7 +130,7 @@ def show(
     with job_lookup.open_lookup(home, Service.auto) as lookup:
         entry = lookup.one(wanted)
         if as_json:
-            say_json(_job_document(lookup, entry))
+            say_json(_job_fields(lookup, entry))
         else:
             _print_job(lookup, entry, command_line("jobs", "resume", service=Service.auto, home=home))
 
@@ -137,7 +142,7 @@ def receipt(
         Path | None,
         option("Write it to this file, for a spreadsheet; “-” prints it.", dir_okay=False, allow_dash=True),
     ] = None,
-    force: Annotated[bool, option("Replace the file if it is there.", "--force")] = False,
+    force: Force = False,
     service: Which = Service.auto,
     home: Home = None,
 ) -> None:
@@ -148,19 +153,20 @@ def receipt(
     from ..account.receipt import receipt_of
     from ..ledger.search import ALL_ENTRIES
 
-    if csv is not None and str(csv) != STDOUT and csv.exists() and not force:
+    if csv is not None and str(csv) != "-" and csv.exists() and not force:
         raise InvalidInput(f"{csv} is there already. --force replaces it.")
     with job_lookup.open_lookup(home, service) as lookup:
         entries = lookup.find(experiment=experiment, limit=ALL_ENTRIES)
         by_tools = [] if experiment is not None else lookup.everywhere(lambda each: each.tool_jobs.list())
         bought = receipt_of(entries, lookup.services, experiment, by_tools)
         if experiment is not None and not bought.rows:
-            raise InvalidInput(
-                f"Nothing was bought in an experiment called “{experiment}”.{_other_experiments(lookup)}"
-            )
+            names = dict.fromkeys(lookup.everywhere(lambda each: each.annotations.experiments()))
+            listed = ", ".join(f"“{terminal_line(name)}”" for name in list(names)[:EXPERIMENTS_NAMED])
+            others = f" The last ones are {listed}." if listed else ""
+            raise InvalidInput(f"Nothing was bought in an experiment called “{experiment}”.{others}")
     if csv is None:
         say(str(bought))
-    elif str(csv) == STDOUT:
+    elif str(csv) == "-":
         say_data(bought.to_csv())
     else:
         bought.to_csv(csv)
@@ -177,7 +183,7 @@ def export(
     no_prompts: Annotated[bool, option("Leave the prompts out.", "--no-prompts")] = False,
     no_seeds: Annotated[bool, option("Leave the seeds out.", "--no-seeds")] = False,
     no_notes: Annotated[bool, option("Leave the notes out.", "--no-notes")] = False,
-    force: Annotated[bool, option("Replace the file if it is there.", "--force")] = False,
+    force: Force = False,
     service: Which = Service.auto,
     home: Home = None,
 ) -> None:
@@ -231,28 +237,24 @@ def resume(
     if unsent and wanted:
         raise typer.BadParameter("It sends all of them: leave the ids out.", param_hint="--unsent")
     again = command_line("jobs", "resume", service=service, home=home)
-    with job_lookup.open_lookup(home, service) as lookup:
+    with job_lookup.open_lookup(home, service) as lookup, ExitStack() as stack:
         left = _chosen(lookup, wanted) if wanted else lookup.unfinished()
         left += (to_send := lookup.left_unsent() if unsent else [])
         doubtful = lookup.uncertain() if find_out else []
-        with ExitStack() as stack:
-            sessions = _sessions(lookup, [*left, *doubtful], home, stack)
-            jobs: list[Job] = []
-            for session, account in sessions:
-                ours = [entry for entry in left if entry.account_id == account.id]
-                if wanted:
-                    jobs += [session.job(entry.request_id or "") for entry in ours]
-                else:
-                    jobs += _resumed(session, [entry for entry in ours if entry in to_send])
-                left = [entry for entry in left if entry not in ours]
-            failed = _wait_for_all(jobs, again) if jobs else 0
-            if not jobs and not left:
-                say("There is nothing to fetch.", err=True)
-            for session, account in sessions:
-                if any(entry.account_id == account.id for entry in doubtful):
-                    say(str(session.reconcile(alone=alone)))
-        reached = {account.id for _, account in sessions}
-        left += [entry for entry in doubtful if entry.account_id not in reached]
+        sessions = _sessions(lookup, [*left, *doubtful], home, stack)
+        jobs: list[Job] = []
+        for account_id, session in sessions.items():
+            if wanted:
+                jobs += [session.job(each.request_id or "") for each in left if each.account_id == account_id]
+            else:
+                jobs += _resumed(session, [each for each in to_send if each.account_id == account_id])
+        left = [entry for entry in left if entry.account_id not in sessions]
+        failed = _wait_for_all(jobs, again) if jobs else 0
+        if not jobs and not left:
+            say("There is nothing to fetch.", err=True)
+        for account_id in sessions.keys() & {entry.account_id for entry in doubtful}:
+            say(str(sessions[account_id].reconcile(alone=alone)))
+        left += [entry for entry in doubtful if entry.account_id not in sessions]
         _say_unreached(lookup, left)
         if elsewhere := lookup.watched_elsewhere():
             say(f"{count(elsewhere, 'clip')} left to another running program, which fetches them.", err=True)
@@ -264,19 +266,14 @@ def resume(
 def _handed(lookup: JobLookup, wanted: list[str] | None) -> list[Handed]:
     """The clips of those ids, or of all picks in the order of picking, each with its note and votes."""
     from ..explore.study import won_votes
-    from ..ledger import Ledger
     from ..session.job import clip_of
     from ..widgets.handing_over import Handed
 
-    entries = [lookup.one(each) for each in wanted or ()] or lookup.picked()
-    if (file := lookup.file) is None:
-        return []
-    ledgers = {each.id: Ledger(file, each) for each in file.accounts()}
     here = []
-    for entry in entries:
+    for entry in [lookup.one(each) for each in wanted or ()] or lookup.picked():
         clip = clip_of(entry, sandbox=lookup.service_of(entry) == job_lookup.SANDBOX)
         if clip is not None:
-            here.append(Handed(clip, entry.marks.note, won_votes(ledgers[entry.account_id], clip)))
+            here.append(Handed(clip, entry.marks.note, won_votes(lookup.ledgers[entry.account_id], clip)))
         elif wanted:
             raise InvalidInput(f"Job {entry.request_id or f'#{entry.id}'} has no clip on this disk.")
     return here
@@ -294,41 +291,35 @@ def _refuse_filters(ctx: typer.Context) -> None:
 
 
 def _print_list(
-    lookup: JobLookup,
-    filters: Mapping[str, Any],
-    limit: int,
-    resume_command: str,
-    *,
-    as_json: bool,
+    lookup: JobLookup, filters: Mapping[str, Any], limit: int, again: str, *, as_json: bool
 ) -> None:
     """Prints the jobs to standard output. Where a program reads it, the sums go to standard error."""
     found = lookup.find(limit=limit + 1, **filters)
     entries = found[:limit]
     if as_json:
-        amounts = ("spent_usd", "reserved_usd", "uncertain_usd")
-        sums = lookup.spend().items()
-        spend = {name: {each: getattr(spent, each) for each in amounts} for name, spent in sums}
+        spend = {
+            name: {each: getattr(spent, each) for each in ("spent_usd", "reserved_usd", "uncertain_usd")}
+            for name, spent in lookup.spend().items()
+        }
         say_json({"jobs": [_job_fields(lookup, each) for each in entries], "spend": spend})
         return
     person = sys.stdout.isatty()
     if not person:
-        say("\t".join(ROW_FIELDS))
-    if not (entries or lookup.anything()):
-        say('No jobs yet. The first one: reelbook generate "a red fox runs through snow"', err=not person)
-        return
-    if not entries:
-        say("No job matches. Without the filters there are some.", err=not person)
-    elif person:
+        rows = [_job_row(lookup, entry) for entry in entries]
+        say("\n".join(["\t".join(ROW_FIELDS), *rows]))
+    elif entries:
         from .screen import Screen
 
         screen = Screen()
         screen.print(job_table(lookup, entries, screen.width))
+    if entries:
+        lines = [f"There are older ones: --limit {2 * limit} shows more."] if len(found) > limit else []
+        lines += _summary(lookup, again)
+    elif lookup.anything():
+        lines = ["No job matches. Without the filters there are some.", *_summary(lookup, again)]
     else:
-        for entry in entries:
-            say(_job_row(lookup, entry))
-    if len(found) > len(entries):
-        say(f"There are older ones: --limit {2 * limit} shows more.", err=not person)
-    for line in _summary(lookup, resume_command):
+        lines = ['No jobs yet. The first one: reelbook generate "a red fox runs through snow"']
+    for line in lines:
         say(line, err=not person)
 
 
@@ -340,22 +331,20 @@ def job_table(lookup: JobLookup, entries: Sequence[Entry], width: int) -> Table:
     named = any(entry.experiment for entry in entries)
     lengths = width >= (WIDE_ENOUGH_FOR_BOTH if several or named else WIDE_ENOUGH_FOR_LENGTHS)
     id_characters = _distinct_length(entries)
-
-    def experiment(entry: Entry) -> str:
-        return terminal_line(entry.experiment or "", EXPERIMENT_CHARACTERS)
-
     columns = [
         Column("When", lambda entry: _short_time(entry.intended_at)),
-        Column(
-            "State", job_lookup.state_of, style=lambda entry: COLOURS.get(states.state(entry.state).tone, "")
-        ),
+        Column("State", job_lookup.state_of, lambda entry: COLOURS.get(states.state(entry.state).tone, "")),
         Column("Prompt", lambda entry: "★ " * entry.marks.picked + entry.prompt, wide=True),
         *([Column("Length", lambda entry: f"{entry.duration_seconds} s", right=True)] if lengths else []),
         Column("Cost", _cost, right=True),
         Column("Id", lambda entry: (entry.request_id or f"#{entry.id}")[:id_characters]),
-        *([Column("Service", lookup.service_of)] if several else []),
-        *([Column("Experiment", experiment)] if named else []),
     ]
+    if several:
+        columns.append(Column("Service", lookup.service_of))
+    if named:
+        columns.append(
+            Column("Experiment", lambda entry: terminal_line(entry.experiment or "", EXPERIMENT_CHARACTERS))
+        )
     return table(columns, entries)
 
 
@@ -373,8 +362,8 @@ def _short_time(epoch_seconds: float) -> str:
     return moment.strftime("%b %d %H:%M" if this_year else "%b %d  %Y")
 
 
-def _summary(lookup: JobLookup, resume_command: str) -> list[str]:
-    """The money of each service, and what is still to be done."""
+def _summary(lookup: JobLookup, again: str) -> list[str]:
+    """The money of each service, and what is still to be done. `again` is the command that resumes."""
     lines = []
     sums = lookup.spend()
     for name, spend in sums.items():
@@ -385,52 +374,47 @@ def _summary(lookup: JobLookup, resume_command: str) -> list[str]:
         doubt = " (unanswered, failed or underpriced)" if spend.uncertain_usd else ""
         lines.append(f"{terminal_line(name)}: {money} · {dollars(spend.uncertain_usd)} uncertain{doubt}")
     if unfinished := lookup.unfinished():
-        pronoun = "it" if len(unfinished) == 1 else "them"
-        lines.append(f"{count(len(unfinished), 'clip')} not here yet. To get {pronoun}:\n  {resume_command}")
+        lines.append(f"{count(len(unfinished), 'clip')} not here yet. To get what is missing:\n  {again}")
     if elsewhere := lookup.watched_elsewhere():
         lines.append(f"{count(elsewhere, 'clip')} on the way in another running program.")
-    return [*lines, *_open_lines(lookup, resume_command)]
+    return [*lines, *_open_lines(lookup, again)]
 
 
-def _open_lines(lookup: JobLookup, resume_command: str, *, find_out: bool = False) -> list[str]:
+def _open_lines(lookup: JobLookup, again: str, *, find_out: bool = False) -> list[str]:
     """What there is to say of what wasn't sent or answered, and the commands for it, but for `find_out`'s."""
-
-    def said(entries: Sequence[Entry]) -> tuple[str, str]:
-        cost = dollars(sum(entry.estimated_cost_usd for entry in entries))
-        return f"{count(len(entries), 'clip')} {'was' if len(entries) == 1 else 'were'}", cost
-
     lines = []
     if unsent := lookup.left_unsent():
-        clips, cost = said(unsent)
         lines.append(
-            f"{clips} not sent before the program ended; nothing was paid. To send what is left, for about "
-            f"{cost}:\n  {resume_command} --unsent"
+            f"{count(len(unsent), 'clip')} not sent before the program ended; nothing was paid. To send what "
+            f"is left, for {_estimate(unsent)}:\n  {again} --unsent"
         )
     if not find_out and (uncertain := lookup.uncertain()):
-        clips, cost = said(uncertain)
         lines.append(
-            f"{clips} sent and never answered, and may be billed: about {cost}.\n"
-            f"To find out from the balance:\n  {resume_command} --find-out"
+            f"{count(len(uncertain), 'clip')} sent and never answered, and may be billed: "
+            f"{_estimate(uncertain)}.\nTo find out from the balance:\n  {again} --find-out"
         )
     return lines
 
 
-def _print_job(lookup: JobLookup, entry: Entry, resume_command: str) -> None:
+def _estimate(entries: Sequence[Entry]) -> str:
+    return f"about {dollars(sum(entry.estimated_cost_usd for entry in entries))}"
+
+
+def _print_job(lookup: JobLookup, entry: Entry, again: str) -> None:
     """Prints all that is known of a job, and what a person can do about it."""
     say(terminal_line(entry.prompt))
     for label, fact in _facts(lookup, entry):
         if fact:
             say(f"{label:<{LABEL_CHARACTERS}}{terminal_line(fact)}")
     if entry.state == states.UNCERTAIN:
-        say(f"It was not sent again. To find out from the balance:\n  {resume_command} --find-out")
+        say(f"It was not sent again. To find out from the balance:\n  {again} --find-out")
     elif entry.request_id and not states.state(entry.state).missing and _clip_bytes(entry) is None:
-        say(f"To get its clip:\n  {resume_command} {shell_word(entry.request_id)}")
+        say(f"To get its clip:\n  {again} {shell_word(entry.request_id)}")
 
 
 def _facts(lookup: JobLookup, entry: Entry) -> list[tuple[str, str | None]]:
     running = entry.ended_at is None and entry.progress is not None
     progress_now = f", {int((entry.progress or 0) * 100)} %" if running else ""
-    still = f" and a still (its SHA-256 begins {entry.image_digest[:12]})" if entry.image_digest else ""
     moments = ((label, getattr(entry, name)) for label, name in _TIMES.items())
     return [
         ("id", entry.request_id or "none: the service never answered with one"),
@@ -438,13 +422,13 @@ def _facts(lookup: JobLookup, entry: Entry) -> list[tuple[str, str | None]]:
         ("service", lookup.service_of(entry)),
         ("state", job_lookup.state_of(entry) + progress_now),
         ("error", entry.error),
-        ("made from", f"text{still}"),
-        ("length", _length(entry)),
+        ("still", entry.image_digest and f"its SHA-256 begins {entry.image_digest[:12]}"),
         *(
             (about.label.lower(), about.words(value))
             for name, about in options().items()
-            if name != "duration_seconds" and (value := entry.record.get(name)) is not None
+            if (value := entry.record.get(name)) is not None
         ),
+        ("made length", None if entry.actual_seconds is None else f"{entry.actual_seconds:g} s"),
         ("cost", _cost_words(entry)),
         *((label, f"{datetime.fromtimestamp(at):%Y-%m-%d %H:%M:%S}") for label, at in moments if at),
         ("took", None if entry.took_seconds is None else seconds(entry.took_seconds)),
@@ -453,13 +437,6 @@ def _facts(lookup: JobLookup, entry: Entry) -> list[tuple[str, str | None]]:
         ("clip", _clip(entry)),
         ("link", entry.video_url),
     ]
-
-
-def _length(entry: Entry) -> str:
-    asked = f"{entry.duration_seconds} s"
-    if entry.actual_seconds in (None, entry.duration_seconds):
-        return asked
-    return f"{entry.actual_seconds:g} s, asked for {asked}"
 
 
 def _cost_words(entry: Entry) -> str:
@@ -485,9 +462,7 @@ def _clip(entry: Entry) -> str | None:
     if entry.clip_path is None:
         return "not fetched" if entry.state == wire.COMPLETED else None
     size = _clip_bytes(entry)
-    if size is None:
-        return f"{entry.clip_path}: not there any more"
-    return f"{entry.clip_path} ({file_size(size)})"
+    return f"{entry.clip_path}" + (": not there any more" if size is None else f" ({file_size(size)})")
 
 
 def _clip_bytes(entry: Entry) -> int | None:
@@ -504,20 +479,21 @@ def _cost(entry: Entry) -> str:
 
 
 def _job_fields(lookup: JobLookup, entry: Entry) -> dict[str, Any]:
-    """A job for a program: names and units as in the ledger, times in ISO 8601."""
-    asked = ("mode", "prompt", *options())
-    money = ("experiment", "estimated_cost_usd", "cost_usd")
-    times = ("intended_at", "sent_at", "accepted_at", "ended_at", "downloaded_at")
-    outcome = ("took_seconds", "actual_seconds", "clip_path", "error")
+    """All of a job for a program: names and units as in the ledger, times in ISO 8601."""
+    kept = {name: getattr(entry, name) for name in JSON_FIELDS}
+    size = _clip_bytes(entry)
     return {
         "number": entry.id,
         "id": entry.request_id,
         "service": lookup.service_of(entry),
         "state": job_lookup.state_of(entry),
-        **{name: entry.record.get(name) for name in asked},
-        **{name: getattr(entry, name) for name in money},
-        **{name: iso_time(getattr(entry, name)) for name in times},
-        **{name: getattr(entry, name) for name in outcome},
+        **{name: entry.record.get(name) for name in ("mode", "prompt", *options())},
+        **{name: iso_time(value) if name.endswith("_at") else value for name, value in kept.items()},
+        "cell": None if entry.place is None else entry.place.cell,
+        "nth_in_cell": None if entry.place is None else entry.place.nth,
+        "picked": entry.marks.picked,
+        "clip_exists": size is not None,
+        "clip_bytes": size,
     }
 
 
@@ -529,36 +505,12 @@ def _job_row(lookup: JobLookup, entry: Entry) -> str:
     return "\t".join(map(terminal_line, cells))
 
 
-def _job_document(lookup: JobLookup, entry: Entry) -> dict[str, Any]:
-    """All that is known of one job as JSON."""
-    size = _clip_bytes(entry)
-    return {
-        **_job_fields(lookup, entry),
-        "abandoned_at": iso_time(entry.abandoned_at),
-        "progress": entry.progress,
-        "video_url": entry.video_url,
-        "image_digest": entry.image_digest,
-        "cell": None if entry.place is None else entry.place.cell,
-        "nth_in_cell": None if entry.place is None else entry.place.nth,
-        "picked": entry.marks.picked,
-        "clip_exists": size is not None,
-        "clip_bytes": size,
-    }
-
-
-def _other_experiments(lookup: JobLookup) -> str:
-    names = lookup.everywhere(lambda ledger: ledger.annotations.experiments())
-    listed = ", ".join(f"“{terminal_line(name)}”" for name in list(dict.fromkeys(names))[:EXPERIMENTS_NAMED])
-    return f" The last ones are {listed}." if listed else ""
-
-
 def _resumed(session: Session, to_send: Sequence[Entry]) -> tuple[Job, ...]:
     """The unfinished jobs of a session, and those that are sent only now; their cost is said first."""
     from ..account.limits import without_spend_warnings
 
     if to_send:
-        cost = dollars(sum(entry.estimated_cost_usd for entry in to_send))
-        say(f"Sending {count(len(to_send), 'clip')} for about {cost}.", err=True)
+        say(f"Sending {count(len(to_send), 'clip')} for {_estimate(to_send)}.", err=True)
     with without_spend_warnings():  # beside the cost
         return session.resume(unsent=bool(to_send))
 
@@ -576,24 +528,24 @@ def _chosen(lookup: JobLookup, wanted: Sequence[str]) -> list[Entry]:
 
 def _sessions(
     lookup: JobLookup, entries: Sequence[Entry], home: Path | None, stack: ExitStack
-) -> list[tuple[Session, Account]]:
-    """A session for each service that has one of the jobs and is configured; others are left alone."""
+) -> dict[int, Session]:
+    """A session for each account that has one of the jobs and is configured; others are left alone."""
     from ..ledger.records import origin
     from ..session.connector import connect, connect_own_sandbox
 
     if lookup.file is None:
-        return []
+        return {}
     account_ids = {entry.account_id for entry in entries}
     origins = {account.origin for account in lookup.file.accounts() if account.id in account_ids}
-    sessions = []
+    sessions = {}
     if job_lookup.SANDBOX in origins:
         session = stack.enter_context(connect_own_sandbox(home))
         assert session.sandbox is not None
-        sessions.append((session, lookup.file.account(job_lookup.SANDBOX, session.sandbox.api_key)))
+        sessions[lookup.file.account(job_lookup.SANDBOX, session.sandbox.api_key).id] = session
     key, address = settings.find(settings.API_KEY), settings.find(settings.BASE_URL)
     if key is not None and address is not None and origin(address.value.reveal()) in origins:
         session = stack.enter_context(connect("live", home=home))
-        sessions.append((session, lookup.file.account(origin(session.base_url), key.value)))
+        sessions[lookup.file.account(origin(session.base_url), key.value).id] = session
     return sessions
 
 
@@ -611,18 +563,17 @@ def _wait_for_all(jobs: Sequence[Job], again: str) -> int:
     with stoppable(stopped) as ctrl_c:
         failed = wait_for_jobs(jobs, ctrl_c)
     if len(jobs) > 1:
-        words = f"{count(len(jobs) - failed, 'clip')} fetched"
-        say(f"{words}, {failed} failed." if failed else f"{words}.", err=True)
+        lost = f", {failed} failed" if failed else ""
+        say(f"{count(len(jobs) - failed, 'clip')} fetched{lost}.", err=True)
     return failed
 
 
 def _say_unreached(lookup: JobLookup, left: Sequence[Entry]) -> None:
     """Says which jobs belong to a key or a service that isn't configured here."""
-    for name in dict.fromkeys(lookup.service_of(entry) for entry in left):
-        number = sum(lookup.service_of(entry) == name for entry in left)
+    for name, number in Counter(map(lookup.service_of, left)).items():
         say(
-            f"{count(number, 'job')} of {terminal_line(name)} left as before: the key that bought "
-            f"{'it' if number == 1 else 'them'} isn't configured in this terminal. "
-            f"Set {settings.API_KEY} and {settings.BASE_URL}, then run this again.",
+            f"{count(number, 'job')} of {terminal_line(name)} left as before: the key that paid isn't "
+            f"configured in this terminal. Set {settings.API_KEY} and {settings.BASE_URL}, then run this "
+            "again.",
             err=True,
         )

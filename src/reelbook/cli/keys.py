@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, Self
@@ -18,7 +19,7 @@ from ..errors import InvalidInput, ReelbookError
 from ..formatting import terminal_line
 from ..secret import Secret, shown
 from .console import require_yes, say, say_json, shell_word, waiting_notice
-from .options import AsJson, Home, Service, Which, open_session, option
+from .options import AsJson, Home, Service, Which, Yes, open_session, option
 
 COLUMNS = ("id", "name", "preview", "limit", "state", "created", "last_used", "note")
 
@@ -31,18 +32,13 @@ RateLimit = Annotated[
 Show = Annotated[bool, option("Print the key to standard output.", "--show")]
 Out = Annotated[
     Path | None,
-    option("Write the key to this file, which only you can read.", metavar="FILE", dir_okay=False),
+    option("Write the key to this file, which only you can read.", dir_okay=False),
 ]
 Keep = Annotated[bool, option("Keep the key in the system's keyring.", "--keep")]
-Yes = Annotated[bool, option("Don't ask.", "--yes", "-y")]
 
 
 @commands.command("list", short_help="List the keys, and when each was last used.")
-def list_keys(
-    as_json: AsJson = False,
-    service: Which = Service.auto,
-    home: Home = None,
-) -> None:
+def list_keys(as_json: AsJson = False, service: Which = Service.auto, home: Home = None) -> None:
     """List the keys, and when each was last used; the keys themselves are never in the list."""
     from ..text import keys as words
 
@@ -85,7 +81,7 @@ def create(
     home: Home = None,
 ) -> None:
     """Create a key. Its secret goes where --show, --out or --keep says: the service shows it only once."""
-    with _place(show=show, out=out, keep=keep) as place, open_session(service, home) as session:
+    with SecretPlace(show, out, keep) as place, open_session(service, home) as session:
         with waiting_notice(session):
             created = session.keys.create(name, rate_limit=rate_limit or wire.DEFAULT_REQUESTS_PER_MINUTE)
         place.put(created.api_key, session.base_url, created.key_id)
@@ -112,11 +108,7 @@ def revoke(
             )
         if not yes:
             say(terminal_line(words.question(key, session.keys.in_use(listed))), err=True)
-            require_yes(
-                "Revoke it?",
-                unattended="Nothing was revoked: nobody is there to be asked. Add --yes to do it.",
-                declined="Nothing was revoked.",
-            )
+        require_yes("Revoke it?", yes=yes, stake="It can't be taken back", untouched="Nothing was revoked.")
         with waiting_notice(session):
             session.keys.revoke(key_id)
     say(terminal_line(words.revoked(key.name)))
@@ -129,7 +121,7 @@ def rotate(
     show: Show = False,
     out: Out = None,
     keep: Keep = False,
-    yes: Annotated[bool, option("Revoke the old key without being asked.", "--yes", "-y")] = False,
+    yes: Yes = False,
     service: Which = Service.auto,
     home: Home = None,
 ) -> None:
@@ -142,13 +134,12 @@ def rotate(
 
     with open_session(service, home) as session:
         own = session.sandbox is not None
-        place = SecretPlace(show=show, out=out, keep=False) if own else _place(show=show, out=out, keep=keep)
-        with place:
+        with SecretPlace(show, out, keep and not own, "It is kept with the sandbox." if own else "") as place:
             rotation = session.keys.rotate(name, rate_limit=rate_limit)
             place.put(rotation.new.api_key, session.base_url, rotation.new.key_id)
         said = [
             terminal_line(f"“{rotation.new.name}” is made and works: {rotation.new.key_id}."),
-            "It is kept with the sandbox." if own else place.said,
+            place.said,
             words.elsewhere(rotation.old_is_set_in or ""),
         ]
         say(" ".join(filter(None, said)), err=True)
@@ -169,58 +160,66 @@ def rotate(
     say(terminal_line(words.revoked(rotation.old.name)))
 
 
+@dataclass
 class SecretPlace:
-    """Where a new secret goes. That is settled before it is made, because it can be had only once."""
+    """Where a new secret goes. That is settled before it is made, because it can be had only once.
 
-    def __init__(self, *, show: bool, out: Path | None, keep: bool) -> None:
-        self.said = ""
-        self._show = show
-        self._out = out
-        self._keep = keep
-        self._file: int | None = None
+    `said` is where it is by now: at first what keeps it anyway, in the end all places.
+    """
+
+    show: bool
+    out: Path | None
+    keep: bool
+    said: str = ""
+    _file: int | None = None
 
     def __enter__(self) -> Self:
-        if self._keep and not settings.has_keyring():
+        if not (self.show or self.out or self.keep or self.said):
+            raise InvalidInput(
+                "Say where the new key goes, because the service shows it only once: --out FILE, --keep (the "
+                "system's keyring) or --show (print it). Nothing was made."
+            )
+        if self.keep and not settings.has_keyring():
             raise InvalidInput(
                 "This system has no keyring to keep it in. Run pip install keyring, or use --out. "
                 "Nothing was made."
             )
-        if self._out is not None:
+        if self.out is not None:
             try:
-                self._file = os.open(self._out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+                self._file = os.open(self.out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             except OSError as error:
-                there = f"{self._out} is there already. Choose another --out."
-                wrong = f"{self._out} can't be written: {error.strerror}."
+                there = f"{self.out} is there already. Choose another --out."
+                wrong = f"{self.out} can't be written: {error.strerror}."
                 said = there if isinstance(error, FileExistsError) else wrong
                 raise InvalidInput(f"{said} Nothing was made.") from None
         return self
 
     def __exit__(self, *_: object) -> None:
         """Removes a file that the secret didn't get into."""
-        if self._file is not None and self._out is not None:
+        if self._file is not None and self.out is not None:
             os.close(self._file)
-            self._out.unlink(missing_ok=True)
+            self.out.unlink(missing_ok=True)
 
     def put(self, secret: Secret, base_url: str, key_id: str) -> None:
         """Puts the secret wherever it was asked for. What fails is said once the other places have it."""
-        said, failed = [], []
-        if self._file is not None and self._out is not None:
+        said, failed = [self.said] if self.said else [], []
+        if self._file is not None and self.out is not None:
             file, self._file = self._file, None
             try:
                 with os.fdopen(file, "w") as writing:
                     writing.write(secret.reveal() + "\n")
-                said.append(f"It is in {self._out}.")
+                said.append(f"It is in {self.out}.")
             except OSError as error:
-                self._out.unlink(missing_ok=True)
-                failed.append(f"{self._out} couldn't be written: {error.strerror}.")
-        if self._keep:
+                self.out.unlink(missing_ok=True)
+                failed.append(f"{self.out} couldn't be written: {error.strerror}.")
+        if self.keep:
             try:
                 settings.keep(settings.API_KEY, secret)
                 settings.keep(settings.BASE_URL, Secret(base_url))
                 said.append("It is kept in the keyring.")
             except ReelbookError as error:
                 failed.append(str(error))
-        if self._show:
+        if self.show:
             say(secret.reveal())
             said.append("It was printed.")
         self.said = " ".join([*said, *failed])
@@ -231,26 +230,13 @@ class SecretPlace:
             )
 
 
-def _place(*, show: bool, out: Path | None, keep: bool) -> SecretPlace:
-    if not (show or out or keep):
-        raise InvalidInput(
-            "Say where the new key goes, because the service shows it only once: --out FILE, --keep (the "
-            "system's keyring) or --show (print it). Nothing was made."
-        )
-    return SecretPlace(show=show, out=out, keep=keep)
-
-
 def _print_table(rows: list[dict[str, str]]) -> None:
     from .screen import Column, Screen, table
 
     titles = {"Name": "name", "Key": "preview", "Limit": "limit", "State": "state", "Created": "created"}
     columns = [
         *(Column(title, itemgetter(name), folded=True) for title, name in titles.items()),
-        Column("Last used", _last_used, folded=True),
+        Column("Last used", lambda row: row["stale"] or row["used"], folded=True),
         Column("Id", itemgetter("id")),  # to be copied into `reelbook keys revoke`
     ]
     Screen().print(table(columns, rows))
-
-
-def _last_used(row: dict[str, str]) -> str:
-    return f"{row['used']} ({row['stale']})" if row["stale"] else row["used"]

@@ -11,19 +11,15 @@ import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from .. import settings
 from ..errors import ReelbookError
-from ..lazy_module import LazyModule
 from ..lessons import shipped_lessons
 from .console import say
 from .options import Home, option
-
-nbformat: Any = LazyModule("nbformat")
-sign: Any = LazyModule("nbformat.sign")
 
 JUPYTER = "jupyter"
 FIRST_LESSON = "01-first-video.ipynb"  # the one before it is for teachers
@@ -38,7 +34,7 @@ def lab(
         "reelbook-lessons"
     ),
     port: Annotated[
-        int | None, option("JupyterLab's port. Default: 8888, or the next free one.", metavar="NUMBER")
+        int | None, option("JupyterLab's port. Default: 8888, or the next free one.", min=1)
     ] = None,
     no_browser: Annotated[bool, option("Only print the address.", "--no-browser")] = False,
     home: Home = None,
@@ -97,7 +93,10 @@ def trust(lessons: Iterable[Path]) -> None:
 
     In a notebook that isn't trusted a panel doesn't return when its tab is opened again.
     """
-    notary = sign.NotebookNotary()
+    import nbformat
+    from nbformat.sign import NotebookNotary
+
+    notary = NotebookNotary()
     for lesson in lessons:
         notary.sign(nbformat.read(lesson, as_version=4))
 
@@ -150,12 +149,8 @@ def _command(lesson: Path, *, port: int | None, browser: bool) -> list[str]:
 def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:
     """Runs the command until it ends; a signal to us ends it too. Returns its exit code."""
     process = subprocess.Popen(command, env=environment)
-
-    def pass_on(*_: object) -> None:
-        # Not SIGINT: without a terminal it's an exception in Jupyter, which may be lost where it is raised.
-        process.terminate()
-
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         if (number := getattr(signal, name, None)) is not None:
-            signal.signal(number, pass_on)
+            # Not SIGINT: without a terminal it's an exception in Jupyter, which may be lost there.
+            signal.signal(number, lambda *_: process.terminate())
     return process.wait()

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 from typer.core import TyperCommand
 
-from .. import settings
 from ..requests import FIELDS, RequestField
 
 if TYPE_CHECKING:
@@ -23,7 +22,10 @@ Command = TypeVar("Command", bound=Callable[..., None])
 
 
 def option(words: str, *names: str, **more: Any) -> Any:
-    """An option without a default, or one whose help text states it."""
+    """An option without a default, or one whose help text states it. Its limits tell what it takes."""
+    if "metavar" not in more:
+        taken = {"file_okay": "FOLDER", "dir_okay": "FILE", "min": "NUMBER"}
+        more["metavar"] = next((taken[limit] for limit in taken if limit in more), None)
     return typer.Option(*names, help=words, show_default=False, **more)
 
 
@@ -44,11 +46,12 @@ Which = Annotated[
     Service, typer.Option(help="auto: live where a key and an address are configured, else the sandbox.")
 ]
 AsJson = Annotated[bool, option("Print JSON, for a program to read.", "--json")]
+Force = Annotated[bool, option("Replace the file if it is there.", "--force")]
+Yes = Annotated[bool, option("Go ahead without being asked.", "--yes", "-y")]
 Home = Annotated[
     Path | None,
     option(
         "The folder for clips, ledger and sandbox. Default: REELBOOK_HOME, or the system's place.",
-        metavar="FOLDER",
         file_okay=False,
     ),
 ]
@@ -102,19 +105,6 @@ def open_session(service: Service, home: Path | None) -> Session:
     from ..session import connect
 
     return connect(service.value, home=home)
-
-
-def needs_sandbox(service: Service, home: Path | None) -> bool:
-    """Whether a session for `service` would have to start a sandbox first."""
-    from ..sandbox import server
-    from ..session.connector import configured_sandbox
-
-    live = settings.find(settings.API_KEY) or settings.find(settings.BASE_URL)
-    if service is Service.live or (service is Service.auto and live):
-        return False
-    if service is Service.sandbox and configured_sandbox():
-        return False
-    return server.find(settings.home(home)) is None
 
 
 def command_line(*words: str, service: Service, home: Path | None) -> str:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 0.1
 ROWS = 12
 PROMPT_CHARACTERS = 20
-ONE_BAR_CHARACTERS, ROW_BAR_CHARACTERS = 24, 10
+BAR_CHARACTERS = 10
 OLD_SECONDS = 60.0
 UNKNOWN_SECONDS = 8.0  # time for a few answers
 
@@ -66,60 +66,47 @@ def wait_for_jobs(jobs: Sequence[Job], ctrl_c: CtrlC) -> int:
     Raises KeyboardInterrupt after Ctrl-C.
     """
     running, idle, failed = list(jobs), set[Job](), 0
-    unknown_since: dict[Job, float] = {}
+    known_at = dict.fromkeys(jobs, time.monotonic())
     with _display() as display:
         while running:
             ctrl_c.check()
             display.show(running)
             for job in tuple(running):
-                if isinstance(job.error, NotFound):
-                    unknown_since.setdefault(job, time.monotonic())
-                else:
-                    unknown_since.pop(job, None)
-                outcome = _outcome(job, seen_idle=job in idle, unknown_since=unknown_since.get(job))
+                if not isinstance(job.error, NotFound):
+                    known_at[job] = time.monotonic()
+                unknown_seconds = time.monotonic() - known_at[job]
+                ended = _ended(job, seen_idle=job in idle, unknown_seconds=unknown_seconds)
                 idle = idle - {job} if job.running else idle | {job}
-                if outcome is not None:
-                    clip, error = outcome
+                if ended is not None:
+                    line, without_clip = ended
                     running.remove(job)
-                    failed += clip is None
-                    line, is_error = _end(job, clip, error)
-                    display.say(line, err=is_error)
+                    failed += without_clip
+                    display.say(line, err=without_clip)
             if running:
                 time.sleep(LOOK_SECONDS)
     return failed
 
 
-def _outcome(
-    job: Job, *, seen_idle: bool, unknown_since: float | None
-) -> tuple[Clip | None, Exception | None] | None:
-    """The clip or the error of a job that ended, None while it is on its way."""
+def _ended(job: Job, *, seen_idle: bool, unknown_seconds: float) -> tuple[str, bool] | None:
+    """What to say of a job that ended, and whether that was without a clip; None while it is on its way."""
+    name = terminal_line(job.request_id or f"#{job.entry_id}")
     if job.running:
         # A watch asks for minutes about a job that the service doesn't know. An old one won't turn up any
         # more, and running the command again asks again.
-        unknown = unknown_since is not None and time.monotonic() - unknown_since >= UNKNOWN_SECONDS
-        if not unknown or job.view().elapsed_seconds < OLD_SECONDS:
+        if unknown_seconds < UNKNOWN_SECONDS or job.view().elapsed_seconds < OLD_SECONDS:
             return None
         error = job.error
         job.stop_watching()
-        return None, error
+        return f"{name}: {error}", True
     if job.clip is None and not seen_idle:
         return None  # its watch is about to begin, or about to say how it ended
     try:
-        return job.result(0), None
+        clip = job.result(0)
+        return f"{clip.path}: {clip_figures(clip)}", False
     except WaitTimeout:
         return None
-    except (ReelbookError, OSError) as error:
-        return None, error
-
-
-def _end(job: Job, clip: Clip | None, error: Exception | None) -> tuple[str, bool]:
-    """What to say of a job that ended, and whether it goes to standard error."""
-    if clip is None:
-        return f"{terminal_line(job.request_id or f'#{job.entry_id}')}: {error}", True
-    try:
-        return f"{clip.path}: {clip_figures(clip)}", False
-    except ReelbookError as unreadable:
-        return f"{clip.path}: {unreadable}", True
+    except (ReelbookError, OSError) as trouble:
+        return f"{name}: {trouble}", True
 
 
 def state_word(job: Job, view: JobView) -> str:
@@ -136,21 +123,15 @@ def progress_figures(job: Job, view: JobView) -> str:
 
 def clip_figures(clip: Clip) -> str:
     """What there is to say of a clip in the end: length, size in pixels and bytes, cost."""
-    figures = [
-        f"{clip.duration_seconds:.1f} s",
-        f"{clip.width} × {clip.height}",
-        file_size(clip.info.size_bytes),
-    ]
-    if clip.cost_usd is not None:
-        figures.append(dollars(clip.cost_usd))
-    if clip.sandbox:
-        figures.append("sandbox")
-    return ", ".join(figures)
+    size, mark = file_size(clip.info.size_bytes), "sandbox" if clip.sandbox else ""
+    cost = "" if clip.cost_usd is None else dollars(clip.cost_usd)
+    shape = f"{clip.width} × {clip.height}"
+    return ", ".join(filter(None, [f"{clip.duration_seconds:.1f} s", shape, size, cost, mark]))
 
 
 @contextmanager
 def _display(*, one: bool = False) -> Iterator[_Bars | _Lines]:
-    """Bars where a person watches, else lines. Of `one` job alone neither says which it is."""
+    """Bars where a person watches, else lines, which don't say which job it is where there is `one` alone."""
     if not sys.stderr.isatty():
         yield _Lines(one)
         return
@@ -161,10 +142,10 @@ def _display(*, one: bool = False) -> Iterator[_Bars | _Lines]:
 
     cut = Column(no_wrap=True, overflow="ellipsis")
     columns = [
-        *([] if one else [TextColumn("{task.description}", markup=False)]),
+        TextColumn("{task.description}", markup=False),
         TextColumn("{task.fields[word]}", markup=False),
-        BarColumn(ONE_BAR_CHARACTERS if one else ROW_BAR_CHARACTERS),
-        TextColumn("{task.fields[figures]}", markup=False, table_column=None if one else cut),
+        BarColumn(BAR_CHARACTERS),
+        TextColumn("{task.fields[figures]}", markup=False, table_column=cut),
     ]
     screen = Screen(stderr=True)
     with Progress(*columns, console=screen, transient=True, redirect_stdout=False) as progress:
@@ -227,11 +208,10 @@ class _Lines:
                 name = "" if self._one else f"{terminal_line(job.request_id or '')}: "
                 figures = progress_figures(job, view)
                 say(f"{name}{word}{f': {figures}' if figures else ''}", err=True)
-                if self._one:
-                    self._said_at = time.monotonic()
-        if again and not self._one:
+        if again:
             self._said_at = time.monotonic()
-            say(f"{len(running)} still on the way.", err=True)
+            if not self._one:
+                say(f"{len(running)} still on the way.", err=True)
 
     def say(self, line: str, *, err: bool) -> None:
         say(line, err=err)

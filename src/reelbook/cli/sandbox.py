@@ -20,23 +20,18 @@ commands = typer.Typer(
 @commands.command()
 def serve(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[
-        int | None, option("Default: the last one, or a free one.", metavar="NUMBER", min=1, max=65535)
-    ] = None,
+    port: Annotated[int | None, option("Default: the last one, or a free one.", min=1, max=65535)] = None,
     pace: Annotated[
         str, typer.Option(help="How long jobs take: at once, brisk, lifelike, or seconds.")
     ] = "brisk",
     idle_minutes: Annotated[
-        float, option("Stop after this many minutes without use. Default: never.", metavar="NUMBER", min=0)
+        float, option("Stop after this many minutes without use. Default: never.", min=0)
     ] = 0,
-    workers: Annotated[int | None, option("How many processes draw.", metavar="NUMBER", min=1)] = None,
+    workers: Annotated[int | None, option("How many processes draw.", min=1)] = None,
     rate_limit: Annotated[
         int,
-        typer.Option(
-            metavar="NUMBER",
-            help="Requests a minute of the notebook's key, when it is made.",
-            min=1,
-            max=wire.MAX_REQUESTS_PER_MINUTE,
+        option(
+            "Requests a minute of a new notebook key. Default: 10.", min=1, max=wire.MAX_REQUESTS_PER_MINUTE
         ),
     ] = wire.DEFAULT_REQUESTS_PER_MINUTE,
     balance: Annotated[

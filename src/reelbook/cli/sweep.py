@@ -10,12 +10,12 @@ import typer
 from typer.core import TyperGroup
 
 from ..errors import InvalidInput
-from ..formatting import count, dollars, plain, seconds, terminal_line
+from ..formatting import count, dollars, plain, terminal_line
 from .console import moving_line, require_yes, say, say_json, stoppable
-from .options import AsJson, Home, Service, Which, argument, command_line, open_session, option, with_fields
+from .options import AsJson, Home, Service, Which, Yes, command_line, open_session, option, with_fields
 
 if TYPE_CHECKING:
-    from ..explore import Plan, Sweep, SweepRun
+    from ..explore import Sweep, SweepRun
     from ..ledger import SweepRecord
 
 LOOK_SECONDS: Final = 0.1
@@ -48,8 +48,6 @@ commands = typer.Typer(
     "  reelbook sweep plan.toml",
 )
 
-Yes = Annotated[bool, option("Buy without being asked.", "--yes", "-y")]
-
 
 @commands.command(PLAN, short_help="Plan a sweep and make its clips (may be left out).")
 @with_fields(several=True)
@@ -57,8 +55,8 @@ def plan(
     *,
     template: Annotated[
         str,
-        argument(
-            "A TOML file, or the prompt itself with its {slots} and {one|other} choices.", metavar="PLAN"
+        typer.Argument(
+            metavar="PLAN", help="A TOML file, or the prompt itself with its {slots} and {one|other} choices."
         ),
     ],
     axis: Annotated[
@@ -71,9 +69,7 @@ def plan(
         option("Which cells are made: grid (the default), one-at-a-time, sample, pairs, latin-hypercube."),
     ] = None,
     sample: Annotated[int | None, option("This many cells, chosen at random.", metavar="NUMBER")] = None,
-    wildcards: Annotated[
-        Path | None, option("Text files for __wildcards__.", metavar="FOLDER", file_okay=False)
-    ] = None,
+    wildcards: Annotated[Path | None, option("Text files for __wildcards__.", file_okay=False)] = None,
     name: Annotated[str | None, option("What it is called in lists and receipts.")] = None,
     dry_run: Annotated[bool, option("Only say what it would cost.", "--dry-run")] = False,
     service: Which = Service.auto,
@@ -99,7 +95,7 @@ def plan(
     sweep = _sweep(template, {**given, **asked})
     with open_session(service, home) as session:
         run = SweepRun(session, sweep)
-        if not _agreed(run.plan(), live=session.service == "live", yes=yes, dry_run=dry_run):
+        if not _agreed(run, yes=yes, dry_run=dry_run):
             return
         run.start(confirm=True)
         _follow(run, service, home)
@@ -120,9 +116,7 @@ def resume(
 
     with open_session(service, home) as session:
         run = Sweep.open(session, sweep_id)
-        if run.plan().clips and not _agreed(
-            run.plan(), live=session.service == "live", yes=yes, dry_run=False
-        ):
+        if run.plan().clips and not _agreed(run, yes=yes, dry_run=False):
             return
         run.resume()
         _follow(run, service, home)
@@ -131,11 +125,11 @@ def resume(
 @commands.command("list", short_help="List the sweeps of this key.")
 def show_list(service: Which = Service.auto, as_json: AsJson = False, home: Home = None) -> None:
     """List the sweeps that were run with this key, newest first."""
-
     with open_session(service, home) as session:
         records = session.sweeps()
     if as_json:
-        say_json({"sweeps": [_document(each) for each in records]})
+        documents = [{**vars(each), "at": each.at.isoformat()} for each in records]
+        say_json({"sweeps": [{name: each[name] for name in each if name != "record"} for each in documents]})
         return
     if not records:
         say("No sweep was run with this key.")
@@ -160,8 +154,6 @@ def _sweep(template: str, options: dict[str, Any]) -> Sweep:
 
 def _file(path: Path) -> dict[str, Any]:
     """What a plan's file says, as arguments of `Sweep`."""
-    from ..explore.sweep import RESERVED
-
     try:
         with path.open("rb") as file:
             given = tomllib.load(file)
@@ -171,11 +163,6 @@ def _file(path: Path) -> dict[str, Any]:
         raise InvalidInput(f"{path} isn't valid TOML: {error}.") from None
     if not isinstance(given.get("template"), str):
         raise InvalidInput(f'{path} has no template. It begins with: template = "a {{animal}} runs".')
-    known = {*RESERVED, "axes"} - {"prompt"}
-    if strange := [each for each in given if each not in known]:
-        raise InvalidInput(
-            f"{path}: {strange[0]} isn't a field of a plan. What fills a slot goes below [axes]."
-        )
     axes = given.pop("axes", {})
     if not isinstance(axes, dict):
         raise InvalidInput(f"{path}: axes is a table of names and values, below a line [axes].")
@@ -188,22 +175,19 @@ def _file(path: Path) -> dict[str, Any]:
     return given
 
 
-def _agreed(planned: Plan, *, live: bool, yes: bool, dry_run: bool) -> bool:
+def _agreed(run: SweepRun, *, yes: bool, dry_run: bool) -> bool:
     """Says the plan; whether it is to be bought. Raises InvalidInput where it can't be, or nobody answers."""
     from ..explore.plan import CONFIRM_ABOVE_USD
 
+    planned, live = run.plan(), run.session.service == "live"
     say(str(planned), err=not dry_run)
     if planned.problems:
         raise InvalidInput("Nothing was sent.")
     if dry_run:
         return False
-    if not yes and (live or planned.cost_usd > CONFIRM_ABOVE_USD) and planned.bought:
-        require_yes(
-            f"Make {count(planned.bought, 'clip')} for about {dollars(planned.cost_usd)}?",
-            unattended="This costs money, and nobody is here to be asked. Nothing was sent. --yes buys it "
-            "unasked.",
-            declined="Nothing was sent.",
-        )
+    if planned.bought and (live or planned.cost_usd > CONFIRM_ABOVE_USD):
+        cost = dollars(planned.cost_usd)
+        require_yes(f"Make {count(planned.bought, 'clip')} for about {cost}?", yes=yes)
     return True
 
 
@@ -224,6 +208,8 @@ def _follow(run: SweepRun, service: Service, home: Path | None) -> None:
 
 def _say_end(run: SweepRun, again: str) -> None:
     """What came of it: a line for each clip, and the times."""
+    from ..text.matrix import time_words
+
     for cell in run.cells:
         places = zip(run.sweep.axes, cell.cell.place, strict=True)
         label = terminal_line(", ".join(axis.labels[place] for axis, place in places if len(axis.values) > 1))
@@ -233,11 +219,8 @@ def _say_end(run: SweepRun, again: str) -> None:
             reason = f": {cell.job.error}" if cell.job is not None and cell.job.error is not None else ""
             say(f"{cell.number}\t{label}\t{cell.state}{terminal_line(reason)}", err=True)
     record = next(each for each in run.session.sweeps() if each.id == run.id)
-    took, planned = seconds(record.elapsed_seconds), record.planned_seconds
-    said = f"{_counts(record)}, {dollars(record.cost_usd)}. It took {took}"
-    if planned[2]:
-        said += f", planned were {seconds(planned[0])} to {seconds(planned[2])}"
-    say(f"{said}.", err=True)
+    took = time_words(record.planned_seconds, record.elapsed_seconds)
+    say(f"{_counts(record)}, {dollars(record.cost_usd)}, {took}.", err=True)
     if run.trouble is not None:
         say(f"{run.trouble}\n  {again}", err=True)
     if record.counts.get("completed", 0) < len(run.cells) - record.counts.get("left out", 0):
@@ -256,17 +239,3 @@ def _so_far(run: SweepRun) -> str:
 def _counts(sweep: SweepRun | SweepRecord) -> str:
     """ "12 completed, 6 planned"."""
     return ", ".join(f"{number} {state}" for state, number in sweep.counts.items())
-
-
-def _document(record: SweepRecord) -> dict[str, Any]:
-    return {
-        "id": record.id,
-        "name": record.name,
-        "at": record.at.isoformat(),
-        "state": record.state,
-        "counts": dict(record.counts),
-        "found": record.found,
-        "cost_usd": record.cost_usd,
-        "planned_seconds": list(record.planned_seconds),
-        "elapsed_seconds": record.elapsed_seconds,
-    }

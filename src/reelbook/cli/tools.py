@@ -25,7 +25,7 @@ from .console import moving_line, say, say_json
 from .options import AsJson, Home, ManyArguments, Service, argument, option
 
 if TYPE_CHECKING:
-    from ..agent_tools.types import Content, Tool, ToolProgress, ToolResult
+    from ..agent_tools.types import Content, Tool, ToolResult
     from ..session import Session, Tools
 
 MAX_ABOUT = 300
@@ -85,10 +85,7 @@ def call(
         option("All arguments as a JSON object; - reads standard input.", "--arguments", metavar="OBJECT"),
     ] = None,
     out: Annotated[
-        Path | None,
-        option(
-            "Put pictures, sound and files of the result into this folder.", metavar="FOLDER", file_okay=False
-        ),
+        Path | None, option("Put pictures, sound and files of the result into this folder.", file_okay=False)
     ] = None,
     deadline: Annotated[
         float, typer.Option(metavar="SECONDS", help="How long to wait for the result.", min=0.1)
@@ -101,6 +98,8 @@ def call(
 
     Structured results are printed as JSON, others as text. Ctrl-C ends the call and tells the server.
     """
+    from ..text.tools import progress
+
     arguments = _object(sys.stdin.read() if given == "-" else given)
     with closing(_source(server, service, home)) as source:
         if words:
@@ -110,7 +109,7 @@ def call(
             run = source.call_tool(
                 name,
                 arguments,
-                on_progress=lambda progress: show(_progress(progress)),
+                on_progress=lambda told: show(terminal_line(progress(told))),
                 deadline_seconds=deadline,
             )
             try:
@@ -137,10 +136,8 @@ def _source(server: str | None, service: Service, home: Path | None) -> Session 
 
 
 def _object(text: str | None) -> dict[str, Any]:
-    if text is None:
-        return {}
     try:
-        value = json.loads(text)
+        value = json.loads(text or "{}")
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
@@ -177,11 +174,6 @@ def _file(path: Path) -> str:
         return content.decode()
     except UnicodeDecodeError:
         return base64.b64encode(content).decode()
-
-
-def _progress(progress: ToolProgress) -> str:
-    part = f"{progress.fraction:4.0%}" if progress.fraction is not None else f"{progress.progress:g}"
-    return f"{part} {terminal_line(progress.message or '', 100)}"
 
 
 def _show(result: ToolResult, out: Path | None) -> None:

@@ -5,16 +5,12 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from ..errors import ReelbookError
 from ..formatting import dollars, iso_time
-from .console import moving_line, say, say_drawn, say_json, waiting_notice
+from .console import moving_line, say, say_json, waiting_notice
 from .options import AsJson, Home, Service, Which, open_session, option
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ..account.usage import UsageSpan
     from ..account.usage_history import UsageHistory
     from ..session import Session
@@ -23,7 +19,7 @@ BAR, BESIDE = 40, 66
 
 
 def usage(
-    days: Annotated[int, typer.Option(metavar="NUMBER", help="How many days back.", min=1, max=365)] = 30,
+    days: Annotated[int, option("How many days back. Default: 30.", min=1, max=365)] = 30,
     quick: Annotated[
         bool, option("Stop after eight requests: some spans may not be split by day yet.", "--quick")
     ] = False,
@@ -45,7 +41,7 @@ def usage(
         if as_json:
             say_json(_document(history, session))
         else:
-            _print_page(history, session)
+            _draw(history, session)
 
 
 def balance(service: Which = Service.auto, as_json: AsJson = False, home: Home = None) -> None:
@@ -81,23 +77,15 @@ def _wait_for_days(history: UsageHistory) -> None:
         history.close()
 
 
-def _print_page(history: UsageHistory, session: Session) -> None:
-    from .screen import Screen
-
-    screen = Screen()
-    with screen.capture() as page:
-        _draw(screen, history, session)
-    for line in page.get().splitlines():
-        say_drawn(line.rstrip())  # tables and wrapped sentences are filled up with blanks
-
-
-def _draw(screen: Console, history: UsageHistory, session: Session) -> None:
+def _draw(history: UsageHistory, session: Session) -> None:
     """Draws the sums, a bar for each span with money, and how the figures were found."""
     from rich.table import Table
     from rich.text import Text
 
     from ..text import usage as words
+    from .screen import Screen
 
+    screen = Screen()
     total, reading = history.total, history.reading
     money, about = words.total_words(total, history.days)
     screen.print(Text.assemble((money, "bold"), f"  {about}"))
@@ -106,9 +94,8 @@ def _draw(screen: Console, history: UsageHistory, session: Session) -> None:
     busy = [span for span in history.spans if span.usd > 0]
     if busy:
         table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
-        table.add_column(justify="right", no_wrap=True)
-        table.add_column(no_wrap=True)
-        table.add_column(justify="right", no_wrap=True)
+        for justify in ("right", "left", "right"):
+            table.add_column(justify=justify, no_wrap=True)
         table.add_column(overflow="fold")
         highest = max(map(_per_day, busy))
         widest = max(8, min(BAR, screen.width - BESIDE))
@@ -125,12 +112,8 @@ def _draw(screen: Console, history: UsageHistory, session: Session) -> None:
     if mine := words.ledger_words(history.own(), total):
         screen.print(mine)
     last = history.spans[-1].to_at
-    screen.print(
-        words.progress_words(
-            spans=history.spans, asked=history.asked, done=True, trouble=history.trouble
-        ).replace("Dashed spans", "Light bars"),
-        words.reading_words(reading, last),
-    )
+    found = words.progress_words(spans=history.spans, asked=history.asked, done=True, trouble=history.trouble)
+    screen.print(found.replace("Dashed spans", "Light bars"), words.reading_words(reading, last))
 
 
 def _per_day(span: UsageSpan) -> float:

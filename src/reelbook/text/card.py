@@ -150,13 +150,9 @@ def clip_face(clip: Clip, job: ShownJob | None = None) -> CardFace:
 
 def clip_lines(clip: Clip) -> list[Line]:
     """The facts of a finished clip: length, size, seed, and the time it took."""
-    said = [
-        f"{clip.duration_seconds:.1f} s",
-        f"{clip.width} × {clip.height}",
-        seed_words(clip.request),
-        "" if clip.took_seconds is None else f"took {seconds(clip.took_seconds)}",
-    ]
-    return [[each] for each in said if each]
+    length, size = f"{clip.duration_seconds:.1f} s", f"{clip.width} × {clip.height}"
+    took = "" if clip.took_seconds is None else f"took {seconds(clip.took_seconds)}"
+    return [[each] for each in (length, size, seed_words(clip.request), took) if each]
 
 
 def seed_words(request: JobRequest | None) -> str:
@@ -179,7 +175,12 @@ def asked_words(request: JobRequest | None) -> str:
 def job_lines(view: JobView, clip: Clip | None, *, requests_limit: int | None = None) -> list[Line]:
     """The lines under the bar: progress, times, and waiting for the request budget."""
     if view.state == wire.COMPLETED:
-        return clip_lines(clip) if clip is not None else _fetching(view)
+        if clip is not None:
+            return clip_lines(clip)
+        if view.error:
+            return []
+        done = None if view.download is None else int(view.download * 100)
+        return [["Waiting to fetch the clip" if done is None else f"Fetching the clip · {done} %"]]
     if state(view.state).final:
         return []
     sending = view.state == SENDING
@@ -207,8 +208,10 @@ def job_lines(view: JobView, clip: Clip | None, *, requests_limit: int | None = 
 def _figure(view: JobView) -> Line:
     if view.unheard:
         line: Line = ["The service hasn't said yet how far it is"]
+    elif view.ahead is not None:  # in a class's queue
+        line = [f"{count(view.ahead, 'clip')} ahead of yours" if view.ahead else "Yours is sent next"]
     elif view.state == wire.PENDING:
-        line = ["Accepted, not begun yet" if view.ahead is None else ahead_words(view.ahead)]
+        line = ["Accepted, not begun yet"]
     elif view.progress is None:
         line = ["No figure yet" if view.state == wire.PROCESSING else "Not finished yet"]
     else:
@@ -220,22 +223,9 @@ def _figure(view: JobView) -> Line:
     return line
 
 
-def ahead_words(ahead: int) -> str:
-    """The place in a class's queue: "23 clips ahead of yours"."""
-    return f"{count(ahead, 'clip')} ahead of yours" if ahead else "Yours is sent next"
-
-
 def almost_done(view: JobView) -> bool:
     """Whether only the service's "completed" is missing, however long that takes."""
     return view.progress is not None and int(view.progress * 100) >= 99
-
-
-def _fetching(view: JobView) -> list[Line]:
-    if view.error:
-        return []
-    if view.download is None:
-        return [["Waiting to fetch the clip"]]
-    return [[f"Fetching the clip · {int(view.download * 100)} %"]]
 
 
 def _note(view: JobView) -> str:
@@ -276,7 +266,7 @@ def _aside(view: JobView) -> str:
         return f"{what} never answered and may be billed too."
     if view.state not in STATES:
         return "Reelbook doesn't know this state. It goes on asking."
-    if view.from_earlier_run:
+    if view.earlier_run is not None:
         return _earlier(view.earlier_run, final=state(view.state).final)
     return ""
 
@@ -287,20 +277,16 @@ _DOUBTS: Final = {
 }
 
 
-def _earlier(run: EarlierRun | None, *, final: bool) -> str:
+def _earlier(run: EarlierRun, *, final: bool) -> str:
     """Which run a card's job is from, how that is known, and how to buy another."""
-    known_by = None if run is None else run.known_by
-    same = {"label": "submission with this label", "sweep": "run of this sweep"}.get(
-        known_by or "", "run of this cell"
-    )
-    said = f"From an earlier {same}: nothing was sent or paid again."
-    if run is None:
-        return said
+    same = {"label": "submission with this label", "sweep": "run of this sweep"}
+    which = same.get(run.known_by, "run of this cell")
     when = f"{run.at.day} {run.at:%b %Y, %H:%M}"
     where = f", in {Path(run.notebook).name}" if run.notebook else ""
-    doubt = _DOUBTS.get(run.known_by, "")
-    button = ", or Again" if final else ""
-    return f"{said} That was on {when}{where}{doubt}. For another clip: again=True in the code{button}."
+    return (
+        f"From an earlier {which}: nothing was sent or paid again. That was on {when}{where}"
+        f"{_DOUBTS.get(run.known_by, '')}. For another clip: again=True in the code{', or Again' * final}."
+    )
 
 
 def _actions(job: ShownJob) -> list[list[str]]:

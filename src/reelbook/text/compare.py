@@ -75,7 +75,7 @@ def tiles(shown: Sequence[ComparedClip]) -> list[CompareTile]:
     longest = max((each.clip.duration_seconds for each in shown if each.clip), default=0.0)
     made = []
     for place, (each, prompt) in enumerate(zip(shown, prompts, strict=True)):
-        tile = _without_clip(each, prompt, str(place))
+        tile = _tile(each, prompt, str(place))
         marked = {
             kind: [(text, any(other[kind] != text for other in figures))]
             for kind, text in figures[place].items()
@@ -85,8 +85,8 @@ def tiles(shown: Sequence[ComparedClip]) -> list[CompareTile]:
         tile["facts"] = [run for runs in marked.values() for run in runs]
         if mixed and each.sandbox:
             tile["facts"].append(("sandbox", True))
-        if each.clip is not None:
-            _with_clip(tile, each.clip, longest)
+        if each.clip and longest - tile["seconds"] > 0.05:
+            tile["ended"] = f"ended at {tile['seconds']:.1f} s"
         made.append(tile)
     return made
 
@@ -186,10 +186,13 @@ def _figures(shown: ComparedClip) -> dict[str, str]:
     }
 
 
-def _without_clip(shown: ComparedClip, prompt: list[Run], key: str) -> CompareTile:
+def _tile(shown: ComparedClip, prompt: list[Run], key: str) -> CompareTile:
     face, lines, bar = empty_face(), list[Line](), None
-    if shown.view is not None and shown.clip is None:
-        view = shown.view
+    if shown.clip is not None:
+        face = clip_face(shown.clip)
+    elif (view := shown.view) is None:
+        face["stage"] = NOT_HERE
+    else:
         face = job_face(ShownJob(view, shown.request, shown.name))
         lines, bar = job_lines(view, None)[:1], bar_share(face, view)
         if view.state == wire.COMPLETED and not view.watched:
@@ -197,19 +200,8 @@ def _without_clip(shown: ComparedClip, prompt: list[Run], key: str) -> CompareTi
         elif not face["bar"]:
             unknown = state(view.state).group == "uncertain" and view.charge != "none"
             face["stage"] = "Whether there is a clip isn't known." if unknown else "There is no clip."
-    elif shown.clip is None:
-        face["stage"] = NOT_HERE
     return CompareTile(
         key=key, name=shown.name, prompt=prompt, facts=[], money=[], shape=face["shape"] or [640, 360],
-        clip=0, seconds=0.0, fps=24.0, codec="", ended="", word=face["word"], tone=face["tone"],
-        stage=face["stage"], note=face["note"], bar=bar, lines=lines,
+        clip=face["clip"], seconds=face["seconds"], fps=face["fps"], codec=face["codec"], ended="",
+        word=face["word"], tone=face["tone"], stage=face["stage"], note=face["note"], bar=bar, lines=lines,
     )  # fmt: skip
-
-
-def _with_clip(tile: CompareTile, clip: Clip, longest: float) -> None:
-    tile["clip"] = clip_face(clip)["clip"]
-    tile["shape"] = [clip.width, clip.height]
-    tile["seconds"], tile["fps"] = clip.duration_seconds, clip.frames_per_second
-    tile["codec"] = clip.info.codec
-    if longest - clip.duration_seconds > 0.05:
-        tile["ended"] = f"ended at {clip.duration_seconds:.1f} s"

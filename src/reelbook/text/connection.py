@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 DRIVE = Path("/content/drive")
 
 _SOURCES = {
-    "argument": "given in the code",
-    "environment": f"from the environment variable {API_KEY}",
-    "Colab secret": f"from the Colab secret {API_KEY}",
-    "keyring": "from this system's keyring",
-    "prompt": "typed in when it was asked for",
-    "panel": "typed in here, for this kernel only",
+    "argument": "was given in the code",
+    "environment": f"comes from the environment variable {API_KEY}",
+    "Colab secret": f"comes from the Colab secret {API_KEY}",
+    "keyring": "comes from this system's keyring",
+    "prompt": "was typed in when it was asked for",
+    "panel": "was typed in here, for this kernel only",
 }
 
 
@@ -45,19 +45,13 @@ def connection_words(
         about = (
             "A practice service on this machine. Its clips are drawn, marked “sandbox” and cost play money."
         )
-        key = (
-            "It has a key of its own."
-            if source is None
-            else f"There is also a key for a live service, {_SOURCES[source]}."
-        )
+        key = "It has a key of its own."
+        if source is not None:
+            key = f"There is also a key for a live service: it {_SOURCES[source]}."
     else:
         title = urlsplit(base_url).netloc
         about = "The live service. Clips cost real money, from the prepaid balance."
-        key = (
-            f"The key comes {_SOURCES[source]}."
-            if source in ("environment", "Colab secret", "keyring")
-            else (f"The key was {_SOURCES[source or 'argument']}.")
-        )
+        key = f"The key {_SOURCES[source or 'argument']}."
     return {
         "title": title,
         "about": about,

@@ -28,7 +28,6 @@ NO_PLACE_FOR_A_KEY: Final = (
 EXACT: Final = 2**53 - 1  # the largest whole number that JavaScript represents exactly
 _UNSEEN: Final = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _VARIES: Final = re.compile(r"\{[^{}]+\}|__\w(?:[\w/.-]*\w)?__")
-_NOTHING = Spend(0.0, 0.0, 0.0)
 
 
 def form_words(facts: Facts, spend: Spend | None = None) -> dict[str, Any]:
@@ -48,7 +47,7 @@ def form_words(facts: Facts, spend: Spend | None = None) -> dict[str, Any]:
         if not off:
             near = spend_notices(
                 cost,
-                spend=spend or _NOTHING,
+                spend=spend or Spend(0.0, 0.0, 0.0),
                 limit_usd=facts.max_spend_usd,
                 balance_usd=facts.balance_usd,
                 to_come_usd=facts.to_come_usd,

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, TypedDict
+from typing import Any, Final
 
 from reelbook import wire
 
 from ..formatting import count
 from ..states import names
-from .board import IN_CODE, board_row
+from .board import board_row, empty_words
 from .card import CODE_ACTION, CardFace, ShownJob, empty_face, job_face
-from .compare import Run
 
 # The choices: the value, its label on the page, and the states to look for in the ledger.
 STATES: Final[dict[str, tuple[str, Collection[str] | None]]] = {
@@ -25,13 +24,7 @@ STATES: Final[dict[str, tuple[str, Collection[str] | None]]] = {
 }
 SORTS: Final = {"newest": "Newest first", "oldest": "Oldest first", "costliest": "Costliest first"}
 MODES: Final = {"": "Text and image", "text-to-video": "From text", "image-to-video": "From an image"}
-DAYS: Final = {
-    "0": "Any time",
-    "1": "Last day",
-    "7": "Last 7 days",
-    "30": "Last 30 days",
-    "90": "Last 90 days",
-}
+DAYS: Final = {"0": "Any time", "1": "Last day"} | {f"{days}": f"Last {days} days" for days in (7, 30, 90)}
 
 KEYS: Final = "Tick a corner or press Space to select. Arrow keys move, Enter opens, p picks, Escape closes."
 NOT_HERE: Final = "The clip's file isn't on this disk. Fetch again brings it back as long as its link works."
@@ -39,27 +32,7 @@ DELETE: Final = (
     "This deletes the clip's file from this disk. Its record stays: prompt, settings, cost, note and tags. "
     "Fetch again brings the file back as long as its link at the service works."
 )
-
-
 DELETED: Final = "The file was deleted. The record stays."
-
-
-class GalleryTile(TypedDict, total=False):
-    """A clip in the grid; empty values are left out."""
-
-    key: str
-    id: str
-    prompt: str
-    runs: list[Run]  # the prompt with what differs in its group marked, where there are groups
-    group: int  # which of them
-    about: str
-    money: str
-    word: str  # only if it isn't a finished clip
-    tone: str
-    picked: bool
-    remark: str  # the person's note
-    selected: bool
-    here: bool  # its file is on this disk
 
 
 class OpenedFace(CardFace):
@@ -75,22 +48,19 @@ def nothing_opened() -> OpenedFace:
     return OpenedFace(**empty_face(), key="", tags="", delete="")
 
 
-def tile(job: ShownJob, key: str) -> GalleryTile:
-    """A job's tile: the board's row with parts left out."""
+def tile(job: ShownJob, key: str) -> dict[str, Any]:
+    """A job's tile: the board's row with parts left out, its marks, and whether its file is `here`.
+
+    What is empty is left out, and `word` and `tone` are there only if it isn't a finished clip. The gallery
+    adds `selected` and, where there are groups, `group` and the prompt's `runs` with what differs marked.
+    """
     # Without the clip: a tile needs nothing from its file, which would have to be read.
     row = board_row(replace(job, clip=None, picked=False))
-    shown = GalleryTile(key=key, prompt=row["prompt"], about=row["about"], money=row["money"])
-    if job.request_id:
-        shown["id"] = job.request_id
+    shown = {"id": job.request_id, "here": job.clip is not None, "picked": job.picked, "remark": job.note}
     if job.view.state != wire.COMPLETED:
-        shown["word"], shown["tone"] = row["word"], row["tone"]
-    if job.clip is not None:
-        shown["here"] = True
-    if job.picked:
-        shown["picked"] = True
-    if job.note:
-        shown["remark"] = job.note
-    return shown
+        shown |= {"word": row["word"], "tone": row["tone"]}
+    always = {"key": key, "prompt": row["prompt"], "about": row["about"], "money": row["money"]}
+    return always | {name: value for name, value in shown.items() if value}
 
 
 def opened_face(job: ShownJob, key: str, *, can_vary: bool) -> OpenedFace:
@@ -166,10 +136,7 @@ def group_words(picked: int, clips: int) -> str:
 
 def nothing_words(*, filtered: bool, can_create: bool) -> str:
     """The words of a gallery without tiles. `can_create`: a button below makes the first clip."""
-    if filtered:
-        return "No clip matches."
-    said = "No clips yet. They are kept here as soon as they are made."
-    return said if can_create else f"{said} {IN_CODE}"
+    return "No clip matches." if filtered else empty_words(whole_session=True, can_create=can_create)
 
 
 def exported_words(path: Path, clips: int, without_file: int) -> str:

@@ -26,17 +26,17 @@ def state_of(key: ApiKey, in_use: ApiKey | None) -> State:
     return "in use" if in_use is not None and key.key_id == in_use.key_id else "active"
 
 
-def stale(key: ApiKey, now: float) -> str:
+def stale(key: ApiKey) -> str:
     """Why the key may be left over: "not used for 45 days", "unused for 9 days"; "" if it isn't."""
     if not key.is_active:
         return ""
-    used, made = epoch_seconds(key.last_used), epoch_seconds(key.created_at)
-    if used is not None:
-        days = int((now - used) / _DAY)
-        return f"not used for {days} days" if days >= STALE_DAYS else ""
-    if key.last_used or made is None or (now - made) / _DAY <= NEW_DAYS:
+    since = epoch_seconds(key.last_used or key.created_at)
+    if since is None:
         return ""
-    return f"unused for {int((now - made) / _DAY)} days"
+    days = int((time.time() - since) / _DAY)
+    if key.last_used:
+        return f"not used for {days} days" if days >= STALE_DAYS else ""
+    return f"unused for {days} days" if days >= NEW_DAYS else ""
 
 
 def limit(key: ApiKey | CreatedKey) -> str:
@@ -44,9 +44,8 @@ def limit(key: ApiKey | CreatedKey) -> str:
     return "not said" if key.rate_limit is None else f"{key.rate_limit:g} a minute"
 
 
-def rows(keys: Sequence[ApiKey], in_use: ApiKey | None, now: float | None = None) -> list[dict[str, Any]]:
+def rows(keys: Sequence[ApiKey], in_use: ApiKey | None) -> list[dict[str, Any]]:
     """The list for the page: the key in use first, then active ones, the newest first, revoked ones last."""
-    now = time.time() if now is None else now
     order = {"in use": 0, "active": 1, "revoked": 2}
     placed = sorted(
         keys,
@@ -60,30 +59,28 @@ def rows(keys: Sequence[ApiKey], in_use: ApiKey | None, now: float | None = None
             "limit": limit(key),
             "state": state_of(key, in_use),
             "created": date(key.created_at) or "not said",
-            "used": age(key.last_used, now),
-            "stale": stale(key, now),
+            "used": age(key.last_used),
+            "stale": stale(key),
         }
         for key in placed
     ]
 
 
-def summary(keys: Sequence[ApiKey], in_use: ApiKey | None, now: float | None = None) -> str:
+def summary(keys: Sequence[ApiKey], in_use: ApiKey | None) -> str:
     """The list in one line: "3 active keys, 1 revoked, 1 not used lately."."""
-    now = time.time() if now is None else now
     active = [key for key in keys if key.is_active]
     said = [count(len(active), "active key")]
     if revoked := len(keys) - len(active):
         said.append(f"{revoked} revoked")
-    if old := sum(bool(stale(key, now)) for key in active):
+    if old := sum(bool(stale(key)) for key in active):
         said.append(f"{old} not used lately")
     unknown = " The list doesn't show which one this session uses." if active and in_use is None else ""
     return f"{', '.join(said)}.{unknown}"
 
 
-def question(key: ApiKey, in_use: ApiKey | None, now: float | None = None) -> str:
+def question(key: ApiKey, in_use: ApiKey | None) -> str:
     """What to know before a key is revoked: what stops, and that it is for good."""
-    now = time.time() if now is None else now
-    last = "It was never used." if not key.last_used else f"It was last used {age(key.last_used, now)}."
+    last = "It was never used." if not key.last_used else f"It was last used {age(key.last_used)}."
     what = f"Revoke “{key.name}” ({key.key_preview or key.key_id})? {last}"
     rotate = "To change the key without that, rotate it."
     if in_use is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypedDict
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from reelbook import wire
 
@@ -15,7 +15,7 @@ from ..states import LEFT_OUT, SENDING, STATES, UNCERTAIN
 from ..states import state as row_of
 from .board import Tally, sum_words
 from .card import ShownJob, asked_words, bar_share, job_face, job_lines
-from .compare import Run, differing
+from .compare import differing
 
 if TYPE_CHECKING:
     from reelbook.explore import Plan, Sweep
@@ -33,14 +33,6 @@ _COUNTED: Final = {row.name: row.word for row in STATES.values() if row.missing}
 # What a person may do with a cell, in this order; "again" only where there is no clip and none is coming.
 _ACTIONS: Final = ("find_out", "only_me", "again", "cancel", "watch")
 _RUN_STATES: Final = {"paused": "Paused", "stopped": "Stopped"}
-
-
-class CellPlace(TypedDict):
-    """What never changes of a cell: its place, and what is different in it."""
-
-    n: int
-    at: list[int]  # its index on each axis
-    prompt: list[Run]
 
 
 class CellFace(TypedDict):
@@ -61,13 +53,11 @@ class CellFace(TypedDict):
     id: str
 
 
-def places(sweep: Sweep) -> list[CellPlace]:
-    """The cells of a sweep, with the words that differ between them marked."""
+def places(sweep: Sweep) -> list[dict[str, Any]]:
+    """What never changes of a sweep's cells: number, place on each axis, prompt with what differs marked."""
     prompts = differing([cell.request.prompt for cell in sweep.cells])
-    return [
-        CellPlace(n=cell.number, at=list(cell.place), prompt=prompt)
-        for cell, prompt in zip(sweep.cells, prompts, strict=True)
-    ]
+    cells = zip(sweep.cells, prompts, strict=True)
+    return [{"n": cell.number, "at": list(cell.place), "prompt": prompt} for cell, prompt in cells]
 
 
 def face(
@@ -99,8 +89,7 @@ def face(
     if "again" in acts:
         acts["again"] = f"Send again · {dollars(request.estimated_cost_usd)}"
     made["acts"] = [[name, acts[name]] for name in wanted if name in acts]
-    if job.clip is not None:
-        made["clip"], made["fps"], made["seconds"] = card["clip"], card["fps"], card["seconds"]
+    made["clip"], made["fps"], made["seconds"] = card["clip"], card["fps"], card["seconds"]
     return made
 
 

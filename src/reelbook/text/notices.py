@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, TypedDict
+from typing import TYPE_CHECKING, Any, Final
 
 from ..formatting import count, dollars
 
@@ -13,17 +13,11 @@ if TYPE_CHECKING:
 LONGEST_PROMPT: Final = 80
 
 
-class DoneNotice(TypedDict):
-    """A notification's head and body, and what the tab's title begins with: "2 done"."""
+def notice(jobs: Sequence[Job], *, service: str) -> dict[str, Any]:
+    """The notice of jobs that ran together and have ended, in their order.
 
-    head: str
-    body: str
-    count: int
-    word: str
-
-
-def notice(jobs: Sequence[Job], *, service: str) -> DoneNotice:
-    """The notice of jobs that ran together and have ended, in their order."""
+    That is a notification's `head` and `body`, and what the tab's title begins with: `count` and `word`.
+    """
     done = [job for job in jobs if job.clip is not None]
     shown = (done or jobs)[0].prompt or ""
     if len(shown) > LONGEST_PROMPT:
@@ -43,6 +37,5 @@ def notice(jobs: Sequence[Job], *, service: str) -> DoneNotice:
 def _head(done: int, ended: int) -> str:
     if not done:
         return f"{count(ended, 'clip')} failed"
-    if done < ended:
-        return f"{done} of {count(ended, 'clip')} {'is' if done == 1 else 'are'} done"
-    return f"{count(done, 'clip')} {'is' if done == 1 else 'are'} done"
+    of = f"{done} of " if done < ended else ""
+    return f"{of}{count(ended, 'clip')} {'is' if done == 1 else 'are'} done"

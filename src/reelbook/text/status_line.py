@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from reelbook.account import Facts
     from reelbook.ledger import Spend
 
-
 KEY_REFUSED: Final = "The service refuses this key"
 REPLACE_KEY: Final = "Replace key"
 
@@ -27,7 +26,13 @@ def facts_words(
     for only a few clips of the usual length. Where the service refuses the key, "refused" says so instead.
     """
     left, limit = max(0, min(facts.requests_left, facts.requests_limit)), facts.requests_limit
-    low = {each.kind for each in _near(facts, spend)}
+    near: tuple[SpendNotice, ...] = ()
+    if spend is not None:
+        each_usd, limit_usd = wire.cost_usd(wire.DEFAULT_SECONDS), facts.max_spend_usd
+        near = spend_notices(
+            0.0, spend=spend, limit_usd=limit_usd, balance_usd=facts.balance_usd, each_usd=each_usd
+        )
+    low = {each.kind for each in near}
     balance = "" if facts.balance_usd is None else dollars(facts.balance_usd)
     if facts.key_trouble:  # nothing that is left is of use
         return {"service": service, "refused": KEY_REFUSED, "running": running}
@@ -52,15 +57,6 @@ def balance_words(facts: Facts) -> str:
         return left
     return (
         f"{left} ({dollars(facts.balance_usd + facts.to_come_usd)} less {to_come} that clips may still cost)"
-    )
-
-
-def _near(facts: Facts, spend: Spend | None) -> tuple[SpendNotice, ...]:
-    if spend is None:
-        return ()
-    usual = wire.cost_usd(wire.DEFAULT_SECONDS)
-    return spend_notices(
-        0.0, spend=spend, limit_usd=facts.max_spend_usd, balance_usd=facts.balance_usd, each_usd=usual
     )
 
 

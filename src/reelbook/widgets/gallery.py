@@ -185,7 +185,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
         self.session = session = session_of(self, session)
         self._found = SearchResults(session)
-        self._sent: dict[str, words.GalleryTile] = {}
+        self._sent: dict[str, dict[str, Any]] = {}
         self._still_setting = False
         self._open_job: Job | None = None
         self._news: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
@@ -306,7 +306,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         assert self._open_job is not None
         return words.opened_face(job, str(self._open_job.number), can_vary=bool(self.on_vary))
 
-    def _tile(self, job: Job) -> words.GalleryTile:
+    def _tile(self, job: Job) -> dict[str, Any]:
         tile, entry = words.tile(ShownJob.of(job), str(job.number)), job.entry_id or 0
         groups = self._grouped()
         if entry in groups.of:
