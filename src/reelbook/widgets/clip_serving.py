@@ -99,12 +99,6 @@ def _poster(path: Path, changed_at: float) -> bytes:
     return small_poster(poster(path))
 
 
-class ServesClip(ServesClips):
-    """Serves a single clip, under any key, and a poster that is saved with the notebook."""
-
-    poster = traitlets.Bytes(help="A small JPEG of the clip or of the person's image.").tag(sync=True)
-
-
 class Plays(traitlets.HasTraits):
     """For panels that play clips: where they are, whether they play, and how fast."""
 

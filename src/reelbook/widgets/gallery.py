@@ -25,7 +25,7 @@ from .base import Callbacks, session_of
 from .bundle import packed
 from .clip_serving import ServesClips
 from .compare import MOST as MOST_COMPARED
-from .job_actions import LeadsOn, ShowsJob, send_again
+from .job_actions import LeadsOn, ShowsJob
 from .static_html import small_poster, tiles_html
 
 PAGE = 60
@@ -424,17 +424,14 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
     def _on_open(self, key: str) -> None:
         self._open(self._found.by_key(key))
 
-    def _on_mark(
-        self, content: dict[str, Any], request_id: str | None, note: str | None, tags: str | None
-    ) -> None:
-        super()._on_mark(content, request_id, note, tags)
-        if tags is not None:
+    def _on_mark(self, job: Job, content: dict[str, Any]) -> None:
+        super()._on_mark(job, content)
+        if "tags" in content:
             self._offer()
 
-    def _on_again(self, job: Job, *, another_seed: bool = False) -> None:
-        if not self._twice(job) and (sent := send_again(job, another_seed=another_seed)) is not None:
-            self.say("Sent. The clip appears here when it is done.")
-            self.on_job.tell(sent)
+    def _sent_again(self, job: Job) -> None:
+        self.say("Sent. The clip appears here when it is done.")
+        self.on_job.tell(job)
 
     def _on_create(self) -> None:
         self.on_create.tell()

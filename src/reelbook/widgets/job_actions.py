@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import inspect
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import traitlets
@@ -70,11 +70,6 @@ class ActsOnJobs(Panel):
         before, self._pressed[button] = self._pressed.get(button, float("-inf")), now
         return now - before < TWICE_SECONDS
 
-    def _forget_what_was_asked(self) -> None:
-        """Other jobs are shown from now on; what is found out about the former ones isn't shown."""
-        self._forget_work()
-        self._word_would_tell.clear()
-
     def _shown(self, job: Job) -> ShownJob:
         """The job as it is now, and what is being found out about it."""
         session = Session.of(job)
@@ -89,16 +84,14 @@ class ActsOnJobs(Panel):
         job.mark(picked=not job.picked)
         self._news_of(job)
 
-    def _on_mark(
-        self, content: dict[str, Any], request_id: str | None, note: str | None, tags: str | None
-    ) -> None:
-        """`request_id`: of the clip that a note was typed for; the panel may show another by now."""
-        job = self._job(content)
-        if request_id and job is not None and job.request_id != request_id:
-            job = Session.of(job)._known(request_id)
-        if job is not None:
-            job.mark(note=note, tags=None if tags is None else tags.split(","))
-            self._news_of(job)
+    def _on_mark(self, job: Job, content: dict[str, Any]) -> None:
+        request_id, tags = content.get("request_id"), content.get("tags")
+        known: Job | None = job
+        if request_id and job.request_id != request_id:  # the panel shows another clip by now
+            known = Session.of(job)._known(request_id)
+        if known is not None:
+            known.mark(note=content.get("note"), tags=None if tags is None else tags.split(","))
+            self._news_of(known)
 
     def _on_stop(self, job: Job) -> None:
         job.stop_watching()
@@ -134,7 +127,7 @@ class ActsOnJobs(Panel):
             return
         asked = Session.of(jobs[0])._reconciling(alone=alone)
         for job in jobs:
-            self._start_work("Finding out", functools.partial(self._take_verdict, job, asked), name=job)
+            self._start_work("Finding out", partial(self._take_verdict, job, asked), name=job)
             self._news_of(job)
 
     def _take_verdict(self, job: Job, asked: Future[Reconciliation]) -> None:
@@ -186,7 +179,11 @@ class ShowsJob(ActsOnJobs):
         return job_face(job)
 
     def _on_again(self, job: Job, *, another_seed: bool = False) -> None:
-        """Buys the clip once more, where the panel offers that."""
+        if not self._twice(job) and (sent := send_again(job, another_seed=another_seed)) is not None:
+            self._sent_again(sent)
+
+    def _sent_again(self, job: Job) -> None:
+        """Shows the job that "Again" sent, in a panel that offers it."""
 
     def _on_another(self, job: Job) -> None:
         self._on_again(job, another_seed=True)

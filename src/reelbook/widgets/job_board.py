@@ -18,7 +18,7 @@ from ..text.card import CardFace, ShownJob
 from .base import Callbacks, session_of
 from .bundle import packed
 from .clip_serving import ServesClips
-from .job_actions import ShowsJob, send_again
+from .job_actions import ShowsJob
 from .live import PageState
 from .notices import follow
 from .static_html import board_html, small_poster
@@ -316,10 +316,9 @@ class JobBoard(ShowsJob, ServesClips):
             chosen = [each for each in self.selected if each != job.request_id]
             self.selected = chosen if len(chosen) < len(self.selected) else [*chosen, job.request_id]
 
-    def _on_again(self, job: Job, *, another_seed: bool = False) -> None:
-        if not self._twice(job) and (sent := send_again(job, another_seed=another_seed)) is not None:
-            with self._sending, self.hold_sync():
-                self.opened = self._add(sent).key
+    def _sent_again(self, job: Job) -> None:
+        with self._sending, self.hold_sync():
+            self.opened = self._add(job).key
 
     def _news_of(self, job: Job) -> None:
         self._told(job)

@@ -13,13 +13,13 @@ from reelbook.session import Job, Session
 from ..states import state
 from ..text.card import RUNNING_STAGE, CardFace, ShownJob, clip_actions
 from .bundle import packed, style
-from .clip_serving import ServesClip
-from .job_actions import LeadsOn, ShowsJob, send_again
+from .clip_serving import ServesClips
+from .job_actions import LeadsOn, ShowsJob
 from .notices import follow
 from .static_html import card_still, small_poster, text_still
 
 
-class JobCard(LeadsOn, ShowsJob, ServesClip):
+class JobCard(LeadsOn, ShowsJob, ServesClips):
     """A job's state, progress, time left and cost, and its clip once it is there.
 
         card = rb.JobCard(session.text_to_video("a red fox in snow", duration_seconds=2))
@@ -38,6 +38,7 @@ class JobCard(LeadsOn, ShowsJob, ServesClip):
 
     job = traitlets.Instance(Job, allow_none=True, help="The job shown.")
     state = traitlets.Unicode(help="The job's state in one word.").tag(sync=True)
+    poster = traitlets.Bytes(help="A small JPEG of the clip or of the person's image.").tag(sync=True)
 
     def __init__(self, job: Job | None = None, **traits: Any) -> None:
         self._unsubscribe: Callable[[], object] = lambda: None
@@ -54,7 +55,8 @@ class JobCard(LeadsOn, ShowsJob, ServesClip):
     @traitlets.observe("job")
     def _new_job(self, change: Any) -> None:
         self._unsubscribe()
-        self._forget_what_was_asked()
+        self._work = {}  # what is found out about the former job isn't shown
+        self._word_would_tell.clear()
         subscriptions = contextlib.ExitStack()
         if (job := change["new"]) is not None:
             subscriptions.callback(job.subscribe(self._live.changed))
@@ -115,6 +117,8 @@ class JobCard(LeadsOn, ShowsJob, ServesClip):
         return job, before
 
     def _on_again(self, job: Job, *, another_seed: bool = False) -> None:
-        # Only a finished job is repeated. A second press finds the new job, which isn't finished.
-        if job.request is not None and job.request.complete and not self.live:
-            self.job = send_again(job, another_seed=another_seed)
+        if not self.live:  # only a finished job is repeated: a second press finds the new one, which isn't
+            super()._on_again(job, another_seed=another_seed)
+
+    def _sent_again(self, job: Job) -> None:
+        self.job = job
