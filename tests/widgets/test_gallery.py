@@ -17,7 +17,6 @@ from reelbook.explore import Sweep
 from reelbook.session import Job, Session
 from reelbook.widgets import Gallery
 from reelbook.widgets import gallery as module
-from reelbook.widgets.gallery import SearchResults
 
 
 def finished(session: Session, *prompts: str, **arguments: Any) -> list[Job]:
@@ -292,15 +291,13 @@ def test_the_panel_stays_small(session: Session) -> None:
 def test_a_job_of_an_earlier_search_is_still_known(session: Session) -> None:
     """The page may speak of it until it has the new one. A closed session keeps what was found."""
     fox, wolf = finished(session, "a fox", "a wolf")
-    found = SearchResults(session)
-    found.search({})
-    found.search({"text": "wolf"})
-    assert (found.jobs, fox in found, wolf in found, found.turn) == ([wolf], False, True, 2)
-    assert (found.by_key(str(fox.number)), found.by_key("none")) == (fox, None)
-    assert (found.by_id(fox.request_id or ""), found.by_id("none")) == (fox, None)
+    gallery = Gallery(session)
+    gallery.text = "wolf"
+    says(gallery, "open", key=str(fox.number))
+    assert (gallery.jobs, gallery.opened) == ((wolf,), fox.request_id)
     session.close()
-    found.load(9)
-    assert (list(found.take_in()), found.jobs) == ([], [wolf])
+    says(gallery, "page", turn=gallery._found.turn, first=1)
+    assert (gallery.jobs, gallery.message["text"]) == ((wolf,), "")
 
 
 def test_what_the_notebook_keeps_follows_once_a_person_turns_away(session: Session) -> None:

@@ -46,14 +46,11 @@ class Groups:
     @classmethod
     def by(cls, session: Session, sweep: str, axis: str) -> Groups:
         """The groups of the axis, each counted over all its finished clips."""
-        entries = {
-            cell.number: cell.entry
-            for cell in session._ledger.sweeps.cells(int(sweep))
-            if cell.entry is not None
-        }
+        cells = session._ledger.sweeps.cells(int(sweep))
+        entries = {cell.number: cell.entry for cell in cells if cell.entry is not None}
         heads, of, prompts = list[tuple[str, str]](), dict[int, int](), dict[int, list[Run]]()
-        for at, (label, cells) in enumerate(session._sweeps.axes(sweep).get(axis, ())):
-            mine = [entries[number] for number in sorted(cells) if number in entries]
+        for at, (label, numbers) in enumerate(session._sweeps.axes(sweep).get(axis, ())):
+            mine = [entries[number] for number in sorted(numbers) if number in entries]
             done = [entry for entry in mine if entry.state == wire.COMPLETED]
             heads.append((label, words.group_words(sum(each.marks.picked for each in done), len(done))))
             of |= {entry.id: at for entry in mine}
@@ -68,27 +65,18 @@ class SearchResults:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._filters: Mapping[str, Any] = {}
-        self._here: set[Job] = set()
-        self._by_key: dict[str, Job] = {}
         self.jobs: list[Job] = []
+        self.here: set[Job] = set()  # the same
+        self.known: dict[str, Job] = {}  # by the page's keys, those of earlier searches too
         self.more = True
         self.turn = 0  # counts the searches, so the page knows which one a message belongs to
 
-    def __contains__(self, job: Job) -> bool:
-        return job in self._here
-
-    def search(self, filters: Mapping[str, Any], groups: Groups | None = None) -> None:
-        """Starts a new search, with the arguments of `Session.jobs`, and looks up its first page.
-
-        All pages where there are groups: the jobs are in the order of these then.
-        """
-        groups = groups or Groups()
+    def search(self, filters: Mapping[str, Any], upto: int) -> None:
+        """Starts a new search, with the arguments of `Session.jobs`, and looks up its first jobs."""
         self._filters = filters
         self.turn += 1
-        self.jobs, self._here, self.more = [], set(), True
-        self.load(ALL_ENTRIES if groups.heads else PAGE)
-        if groups.heads:
-            self.jobs.sort(key=lambda job: groups.of.get(job.entry_id or 0, 0))
+        self.jobs, self.here, self.more = [], set(), True
+        self.load(upto)
 
     def load(self, upto: int) -> None:
         """Looks up more jobs, until there are `upto` of them or no more."""
@@ -96,37 +84,28 @@ class SearchResults:
             after = self.jobs[-1] if self.jobs else None
             found = self._session.jobs(limit=PAGE, after=after, **self._filters)
             self.more = len(found) == PAGE
-            self.jobs += [job for job in found if job not in self._here]
-            for job in found:
-                self._keep(job)
+            self.jobs += [job for job in found if job not in self.here]
+            self._keep(*found)
 
     def take_in(self) -> Iterator[tuple[int, Job]]:
         """Inserts jobs that now match the first page, and yields each with its place."""
         if self._session.closed:
             return
         for place, job in enumerate(self._session.jobs(limit=PAGE, **self._filters)):
-            if job not in self._here:
+            if job not in self.here:
                 self.jobs.insert(place, job)
                 self._keep(job)
                 yield place, job
         # There new jobs come last, and are looked up as the rest is.
         self.more = self.more or self._filters.get("sort") == "oldest"
 
-    def by_key(self, key: str) -> Job | None:
-        """The job with that key on the page, of this search or an earlier one."""
-        return self._by_key.get(key)
-
     def by_id(self, request_id: str) -> Job | None:
         """The job with that request id, if any search here found it."""
-        return next((job for job in self._by_key.values() if job.request_id == request_id), None)
+        return next((job for job in self.known.values() if job.request_id == request_id), None)
 
-    def remember(self, job: Job) -> None:
-        """Knows a job by its key and id, though it isn't among those found."""
-        self._by_key[str(job.number)] = job
-
-    def _keep(self, job: Job) -> None:
-        self._here.add(job)
-        self.remember(job)
+    def _keep(self, *jobs: Job) -> None:
+        self.here.update(jobs)
+        self.known |= {str(job.number): job for job in jobs}
 
 
 class Gallery(LeadsOn, ShowsJob, ServesClips):
@@ -219,7 +198,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
 
     def look_at(self, job: Job) -> None:
         """Opens a clip, even one that the filters exclude."""
-        self._found.remember(job)
+        self._found.known[str(job.number)] = job
         self._open(job)
 
     def update(self) -> None:
@@ -267,12 +246,12 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
             "sort": self.sort,
         }
 
-    def _filtered(self) -> bool:
-        return any(getattr(self, name) != self.trait_defaults(name) for name in FILTERS)
-
     def _look_up(self) -> None:
         self._groups_are_old = True
-        self._found.search(self._filters(), self._grouped())
+        groups = self._grouped()
+        self._found.search(self._filters(), ALL_ENTRIES if groups.heads else PAGE)
+        if groups.heads:
+            self._found.jobs.sort(key=lambda job: groups.of.get(job.entry_id or 0, 0))
 
     def _grouped(self) -> Groups:
         """The current groups; empty where none are wanted."""
@@ -315,9 +294,12 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
 
     def _said(self) -> dict[str, Any]:
         count, more = len(self._found.jobs), self._found.more
-        filtered, create = self._filtered(), bool(self.on_create)
-        groups = self._grouped()
-        of = None if not filtered or self.session.closed else self._all()
+        filtered = any(getattr(self, name) != self.trait_defaults(name) for name in FILTERS)
+        create, groups = bool(self.on_create), self._grouped()
+        of: int | None = None  # without the filters; of the sweep, if one is chosen
+        if filtered and not self.session.closed:
+            sweep = int(self.sweep) if self.sweep.isdecimal() else None
+            of = self.session._ledger.count(Filter(state=words.STATES[self.state][1], sweep=sweep))
         return {
             "more": more,
             "count": words.found_words(count, more=more, of=of) if count else "",
@@ -328,11 +310,6 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
             "filtered": filtered,
             "create": CREATE if create and not filtered else "",
         }
-
-    def _all(self) -> int:
-        """How many clips there are without the filters; of the sweep, if one is chosen."""
-        sweep = int(self.sweep) if self.sweep.isdecimal() else None
-        return self.session._ledger.count(Filter(state=words.STATES[self.state][1], sweep=sweep))
 
     def _send_tiles(self, first: int) -> None:
         last = None if self._grouped().heads else first + PAGE
@@ -355,7 +332,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         told = dict.fromkeys(self._news.get_nowait() for _ in range(self._news.qsize()))
         jobs = [job for job in told if job is not None]
         states = words.STATES[self.state][1]
-        new = any(job not in self._found and (states is None or job.state in states) for job in jobs)
+        new = any(job not in self._found.here and (states is None or job.state in states) for job in jobs)
         return [job for job in jobs if str(job.number) in self._sent], new
 
     def _told(self, job: Job | None) -> None:
@@ -376,7 +353,6 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
             self._open(self._found.by_id(change["new"]) if change["new"] else None)
 
     def _offer(self) -> None:
-        """Tells the page what can be chosen in the filters, and which buttons there are."""
         known = not self.session.closed
         self.choices = words.choice_words(
             tags=[*self.session.tags()] if known else [],
@@ -422,7 +398,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         self._search()
 
     def _on_open(self, key: str) -> None:
-        self._open(self._found.by_key(key))
+        self._open(self._found.known.get(key))
 
     def _on_mark(self, job: Job, content: dict[str, Any]) -> None:
         super()._on_mark(job, content)
@@ -450,7 +426,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         return self.chosen
 
     def _job_of(self, key: object) -> Job | None:
-        return self._found.by_key(str(key)) if key else self._open_job
+        return self._found.known.get(str(key)) if key else self._open_job
 
     def _news_of(self, job: Job) -> None:
         self._send_if_new(job)
