@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import pytest
 from support.waiting import until
-from widgets.doubles import Page, clip_file
+from widgets.doubles import Page, clip_file, work_ends
 
 import reelbook as rb
 from reelbook.agent_tools.types import (
@@ -32,7 +32,6 @@ from reelbook.widgets.clip_serving import PIECE_BYTES
 from reelbook.widgets.job_card import JobCard
 from reelbook.widgets.tool_explorer import (
     MAX_MEDIA,
-    ShownResult,
     ToolExplorer,
     ToolPanel,
     encodable,
@@ -63,6 +62,7 @@ class FakeRun:
 
     def __init__(self) -> None:
         self.future: concurrent.futures.Future[ToolResult] = concurrent.futures.Future()
+        self.progress: ToolProgress | None = None
         self.stopped = False
 
     @property
@@ -121,7 +121,7 @@ class ToolsPage(Page):
         self.shown: list[Job | Path] = []
         super().__init__(ToolPanel(cast("rb.Session", session), self.shown.append))
         self.says("hello")
-        self.panel.refresh()
+        work_ends(self.panel)
 
     def call(self, drafts: Any, tool: str = "draw") -> dict[str, str]:
         """Presses Call; gives what is wrong with the form."""
@@ -173,7 +173,7 @@ def test_a_call_shows_its_progress_and_its_result(page: ToolsPage) -> None:
     told: list[tuple[Tool, ToolResult]] = []
     page.panel.on_result(lambda tool, result: told.append((tool, result)))
     page.call(typed("ab"))
-    page.session.called[-1][2](ToolProgress(1, 4, "a quarter"))
+    page.session.called[-1][-1].progress = ToolProgress(1, 4, "a quarter")
     page.panel.refresh()
     assert (page.panel.state, page.panel.progress) == ("calling", 0.25)
     assert page.panel.words["progress"] == "25 % · a quarter"
@@ -280,7 +280,7 @@ def test_what_is_missing_is_said_with_what_to_do() -> None:
     assert (page.panel.state, page.panel.message["text"]) == ("trouble", "pip install 'mcp>=2.3,<3'")
     session.fails = None
     page.says("again")
-    page.panel.refresh()
+    work_ends(page.panel)
     assert (page.panel.state, len(page.panel.tools)) == ("ready", 2)
     page.panel.close()
 
@@ -344,7 +344,7 @@ SCRIPT = "<script>alert(1)</script>"
 
 
 def kinds(*content: Any, structured: Any = None) -> list[str]:
-    return [part["kind"] for part in shown_result(ToolResult(content, structured)).parts]
+    return [part["kind"] for part in shown_result(ToolResult(content, structured))[0]]
 
 
 def test_each_part_is_shown_for_what_it_is() -> None:
@@ -366,9 +366,9 @@ def test_each_part_is_shown_for_what_it_is() -> None:
 
 def test_bytes_stay_here_until_the_page_asks() -> None:
     """The message holds no byte of them."""
-    shown = shown_result(ToolResult((BinaryContent(b"\xffpicture", "image/png"),)))
-    assert shown.media == {"0": b"\xffpicture"}
-    assert shown.parts == [
+    parts, media = shown_result(ToolResult((BinaryContent(b"\xffpicture", "image/png"),)))
+    assert media == {"0": b"\xffpicture"}
+    assert parts == [
         {"kind": "image", "label": "Image", "about": "image/png, 8 bytes", "key": "0", "mime": "image/png"}
     ]
 
@@ -384,7 +384,7 @@ def test_a_text_that_repeats_the_structured_content_is_left_out() -> None:
 def test_of_a_long_text_the_page_gets_the_beginning() -> None:
     """And says where the rest is; a text that fits comes whole."""
     whole, long = "é🦊x" * 10_000, "x" * 50_000_000
-    fits, cut = shown_result(ToolResult((TextContent(whole), TextContent(long)))).parts
+    (fits, cut), _ = shown_result(ToolResult((TextContent(whole), TextContent(long))))
     assert fits == {"kind": "text", "label": "", "text": whole}
     assert cut["text"] == "x" * 30_000
     assert cut["cut"] == "These are the first 30,000 characters; the panel's .result has all of it."
@@ -396,19 +396,17 @@ def test_a_huge_result_makes_a_small_message() -> None:
     for _ in range(900):
         deep = [deep]
     wide = {"rows": [{"n": n, "text": "x" * 10_000} for n in range(20_000)], "deep": deep, "k" * 10_000: 1}
-    shown = shown_result(ToolResult(tuple(TextContent("y" * 100_000) for _ in range(1000)), wide))
-    assert len(json.dumps(shown.parts)) < 700_000
-    assert shown.parts[-1]["text"] == "981 more parts aren't shown here."
-    assert shown.parts[0]["label"] == "Structured content"
+    parts, _ = shown_result(ToolResult(tuple(TextContent("y" * 100_000) for _ in range(1000)), wide))
+    assert len(json.dumps(parts)) < 700_000
+    assert parts[-1]["text"] == "981 more parts aren't shown here."
+    assert parts[0]["label"] == "Structured content"
 
 
 def test_structured_content_is_json_to_be_read() -> None:
     """All of it where a page can bear it; what is too deep or too long ends somewhere."""
 
     def text(value: Any) -> str:
-        shown = ShownResult()
-        shown.add_json(value, "it")
-        return shown.parts[0]["text"]
+        return shown_result(ToolResult((), value))[0][0]["text"]
 
     value = {"a": [1, {"b": None}], "ü": "\u2028"}
     assert json.loads(text(value)) == value
@@ -422,7 +420,7 @@ def test_structured_content_is_json_to_be_read() -> None:
 def test_media_too_large_for_a_page_is_told_of() -> None:
     """What no page could hold isn't offered to it."""
     huge = bytes(MAX_MEDIA + 1)
-    (part,) = shown_result(ToolResult((BinaryContent(huge, "image/png"),))).parts
+    [part], _ = shown_result(ToolResult((BinaryContent(huge, "image/png"),)))
     assert part == {
         "kind": "note",
         "text": "Image: image/png, 67,108,865 bytes. The page doesn't show it; the panel's .result has it.",
@@ -431,7 +429,7 @@ def test_media_too_large_for_a_page_is_told_of() -> None:
 
 def href(uri: str) -> str:
     """Where the link to this address leads."""
-    (part,) = shown_result(ToolResult((Resource(uri, name=SCRIPT),))).parts
+    [part], _ = shown_result(ToolResult((Resource(uri, name=SCRIPT),)))
     assert len(part["text"]) <= 300
     return part["href"]
 
