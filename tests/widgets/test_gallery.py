@@ -277,13 +277,13 @@ def test_an_export_holds_the_clips_and_what_made_them(session: Session, tmp_path
 
 def test_the_panel_stays_small(session: Session) -> None:
     """Code and state with a clip opened are under 30 KB, and the still form has a few small pictures."""
-    jobs = finished(session, *(f"a fox, number {number}" for number in range(6)))
+    jobs = finished(session, *(f"a <fox>, number {number}" for number in range(6)))
     gallery = Gallery(session)
     gallery.opened = str(jobs[0].request_id)
     gallery.selected = [str(job.request_id) for job in jobs]
     assert len(json.dumps(gallery.get_state(), default=str)) < 30_000
     page, text = gallery.still()
-    assert page.count("data:image/jpeg") == 4
+    assert (page.count("data:image/jpeg"), page.count("a &lt;fox&gt;")) == (4, 4)
     assert len(page) < 20_000
     assert text == "Gallery: 6 clips"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import queue
 import time
@@ -26,7 +27,7 @@ from .bundle import packed
 from .clip_serving import ServesClips
 from .compare import MOST as MOST_COMPARED
 from .job_actions import LeadsOn, ShowsJob
-from .static_html import small_poster, tiles_html
+from .static_html import figure_html, picture_html, small_poster, text_html
 
 PAGE = 60
 FILTERS = ("text", "state", "picked", "sweep", "where", "tag", "experiment", "mode", "days")
@@ -225,12 +226,13 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         """The first clips with their posters, and how many were found."""
         said = self._said()
         text = said["count"] or said["nothing"]
-        tiles = []
+        page, look = text_html(text), "display:inline-block;vertical-align:top;width:200px;margin:8px 8px 0 0"
         for job in [job for job in self._found.jobs if job.clip is not None][:STILL_TILES]:
             tile, poster = self._tile(job), self.clip_poster(str(job.number))
-            small = small_poster(poster, max_side=200, max_bytes=STILL_BYTES)
-            tiles.append((" · ".join((tile["prompt"], tile["about"], tile["money"])), small))
-        return tiles_html(text, tiles), f"Gallery: {text}"
+            picture = picture_html(small_poster(poster, max_side=200, max_bytes=STILL_BYTES), "")
+            caption = " · ".join((tile["prompt"], tile["about"], tile["money"]))
+            page += figure_html(picture, html.escape(caption), look)
+        return page, f"Gallery: {text}"
 
     def _filters(self) -> dict[str, Any]:
         return {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import html
 import queue
 import time
 from collections.abc import Iterable, Sequence
@@ -12,7 +13,7 @@ import traitlets
 
 from reelbook.session import Batch, Job, Session
 
-from ..formatting import count
+from ..formatting import count, plain
 from ..text import board as words
 from ..text.card import CardFace, ShownJob
 from .base import Callbacks, session_of
@@ -21,7 +22,7 @@ from .clip_serving import ServesClips
 from .job_actions import ShowsJob
 from .live import PageState
 from .notices import follow
-from .static_html import board_html, small_poster
+from .static_html import picture_html, small_poster, table_html, text_html
 
 RECENT = 50
 LOOK_EVERY_SECONDS = 0.2
@@ -189,9 +190,13 @@ class JobBoard(ShowsJob, ServesClips):
         for entry in self._rows()[:STILL_ROWS]:
             picture = _thumb(entry.job) if pictures < STILL_PICTURES and entry.job.clip is not None else b""
             pictures += bool(picture)
-            rows.append((entry.row, picture))
-        more = max(0, len(self._entries) - STILL_ROWS)
-        return board_html(text, rows, f"and {more} more" if more else ""), text
+            row = entry.row
+            what = f"{html.escape(row['prompt'])}<br><small>{html.escape(row['about'])}</small>"
+            texts = (row["word"], plain(row["time"]), row["money"])
+            rows.append([picture_html(picture, 'width="72"'), what, *map(html.escape, texts)])
+        more = len(self._entries) - STILL_ROWS
+        table = table_html(rows) if rows else ""
+        return f"{text_html(text)}{table}{text_html(f'and {more} more' if more > 0 else '')}", text
 
     def still_of(self) -> object:
         return [(entry.row["word"], entry.job.clip) for entry in self._rows()]

@@ -5,6 +5,7 @@ The page places the cells, so swapping axes needs no answer. `reelbook.text.matr
 
 from __future__ import annotations
 
+import html
 import itertools
 import os
 import queue
@@ -34,7 +35,7 @@ from .compare import MOST as MOST_COMPARED
 from .job_actions import LeadsOn
 from .live import PageState
 from .notices import follow
-from .static_html import matrix_html, small_poster
+from .static_html import picture_html, small_poster, table_html, text_html
 
 if TYPE_CHECKING:
     from reelbook.explore import Axis, Plan, RunCell
@@ -153,15 +154,21 @@ class Matrix(Plays, LeadsOn, ServesClips):
         cells, drawn = self.run.cells, itertools.count()
         most = max(900, STILL_BYTES // min(STILL_CELLS, max(1, len(cells))))
 
-        def draw(number: int | None) -> tuple[str, bytes]:
+        def draw(number: int | None) -> str:
             if number is None:
-                return "", b""
+                return ""
             poster = self.clip_poster(str(number)) if next(drawn) < STILL_CELLS else b""
-            return self._word(number), small_poster(poster, max_side=200, max_bytes=most)
+            small = small_poster(poster, max_side=200, max_bytes=most)
+            return picture_html(small, 'width="160"') or html.escape(self._word(number))
 
-        tables, left = self._laid_out(draw), len(cells) - STILL_CELLS
-        text = self._title()
-        return matrix_html(text, tables, f"and {left} more" if left > 0 else ""), f"Matrix: {text}"
+        text, left = self._title(), len(cells) - STILL_CELLS
+        tables = []
+        for page, columns, rows in self._laid_out(draw):
+            title = f"<div><b>{html.escape(page)}</b></div>" if page else ""
+            lines = [[f"<b>{html.escape(label)}</b>", *drawn_cells] for label, drawn_cells in rows]
+            tables.append(title + table_html(lines, ["", *columns]))
+        more = text_html(f"and {left} more" if left > 0 else "")
+        return f"{text_html(text)}{''.join(tables)}{more}", f"Matrix: {text}"
 
     def still_of(self) -> object:
         return self.rows, self.columns, [(cell.state, cell.job and cell.job.clip) for cell in self.run.cells]
@@ -208,13 +215,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
         cell = self.run.cells[number - 1]
         job = None if cell.state in (PLANNED, LEFT_OUT) else cell.job
         shown = None if job is None else self._shown(job).on_disk()
-        face = words.face(
-            cell.state,
-            cell.request,
-            shown,
-            found=cell.found,
-            can_leave_out=cell.missing,
-        )
+        face = words.face(cell.state, cell.request, shown, found=cell.found, can_leave_out=cell.missing)
         line = words.time_line(None if shown is None else shown.view)
         return {"n": number, **self._sent[number].news(now, face, {"line": line})}
 
