@@ -183,7 +183,7 @@ def test_calendar_days_have_today_as_the_last() -> None:
 
 @pytest.mark.parametrize(
     ("highest", "amounts"),
-    [(0.0, [0, 0.5, 1]), (0.05, [0, 0.01, 0.02, 0.03, 0.04, 0.05]), (1.1, [0, 0.25, 0.5, 0.75, 1, 1.25])],
+    [(0.05, [0, 0.01, 0.02, 0.03, 0.04, 0.05]), (1.1, [0, 0.25, 0.5, 0.75, 1, 1.25])],
 )
 def test_amounts_at_the_side_are_round(highest: float, amounts: list[float]) -> None:
     """From nothing to just above the highest bar."""

@@ -76,8 +76,7 @@ class Compare(Plays, ServesClips):
             raise InvalidInput(
                 f"Compare takes two to nine different clips, not {len(self.clips)}: Compare([first, second])."
             )
-        known = [each if isinstance(each, Job) else job_of(each) for each in self.clips]
-        self._known = known
+        self._known = known = [each if isinstance(each, Job) else job_of(each) for each in self.clips]
         own = next((Session.of(job) for job in known if job is not None), None)
         self.session = own if session is None else session_of(self, session)
         traits.setdefault("picked", [name for name, job in self._jobs.items() if job.picked])
@@ -97,18 +96,16 @@ class Compare(Plays, ServesClips):
 
     def update(self) -> None:
         shown = [_shown(each, name) for each, name in zip(self.clips, self.names, strict=True)]
-        marked = all(each.sandbox for each in shown)
         jobs = self._jobs
-        names = [name for name in self.picked if name not in jobs]
-        unknown = bool(names)
-        names += [name for name, job in jobs.items() if job.picked]
+        unknown = [name for name in self.picked if name not in jobs]
+        picked = [*unknown, *(name for name, job in jobs.items() if job.picked)]
         with self.hold_sync():
-            self.picked = sorted(names, key=self.names.index)
+            self.picked = sorted(picked, key=self.names.index)
             self.tiles = list(words.tiles(shown))
             self.face = {
-                "mark": "sandbox" if marked else "",
+                "mark": "sandbox" if all(each.sandbox for each in shown) else "",
                 "lengths": words.length_words(shown),
-                "picks": words.picks_words(unknown=unknown),
+                "picks": words.picks_words(unknown=bool(unknown)),
                 "keys": words.KEYS.format(picks=f"1 to {len(shown)}"),
             }
             self.live = any(isinstance(each, Job) and each.running for each in self.clips)
@@ -186,12 +183,11 @@ def _clip(each: Clip | Job) -> Clip | None:
 
 def _different(clips: Iterable[Clip | Job]) -> tuple[Clip | Job, ...]:
     """Each clip once. A job and its clip are the same, and so are two clips of one file."""
-    by_name: dict[object, Clip | Job] = {}
+    different: dict[object, Clip | Job] = {}
     for each in clips:
-        by_name.setdefault(
-            each.request_id or (id(each) if isinstance(each, Job) else each.path.absolute()), each
-        )
-    return tuple(by_name.values())
+        unnamed = each if isinstance(each, Job) else each.path.absolute()
+        different.setdefault(each.request_id or unnamed, each)
+    return tuple(different.values())
 
 
 def _name(each: Clip | Job, among: Iterable[Clip | Job]) -> str:

@@ -87,22 +87,19 @@ class ToolField:
         if self.kind == "switch":
             return bool(draft)
         if not isinstance(draft, str) or not draft.strip():
-            return self._nothing()
+            if not self.required:
+                return _UNSET
+            if self.nullable:
+                return None
+            if self.kind == "list" and not self.bounds.get("minItems"):
+                return []
+            raise ValueError(_NEEDED)
         value = self._read(draft)
         for word, bound in self.bounds.items():
             size = len(value) if isinstance(value, str | list) else value
             if not _BOUNDS[self.kind][word][0](size, bound):
                 raise ValueError(f"{_sentence(_bound_words(self.kind, word, bound))}.")
         return value
-
-    def _nothing(self) -> Json:
-        if not self.required:
-            return _UNSET
-        if self.nullable:
-            return None
-        if self.kind == "list" and not self.bounds.get("minItems"):
-            return []
-        raise ValueError(_NEEDED)
 
     def _read(self, text: str) -> Json:
         match self.kind:
@@ -115,7 +112,12 @@ class ToolField:
             case "list":
                 return [line for line in text.split("\n") if line.strip()]
             case "json":
-                return _from_json(text)
+                try:
+                    return json.loads(text)
+                except RecursionError:
+                    raise ValueError("This is nested too deep.") from None
+                except ValueError as error:
+                    raise ValueError(f"This isn't JSON. {error}.") from None
             case _:
                 return text
 
@@ -198,7 +200,7 @@ def _field(name: str, part: Json, root: Schema, *, required: bool) -> ToolField:
         if isinstance(bound := part.get(word), int | float) and not isinstance(bound, bool)
         if -1e15 < bound < 1e15
     }
-    start = _start(kind, options, part.get("default"))
+    only = kind == "choice" and required and len(options) == 1
     return ToolField(
         name=name,
         kind=kind,
@@ -210,7 +212,7 @@ def _field(name: str, part: Json, root: Schema, *, required: bool) -> ToolField:
         options=options,
         bounds=bounds,
         shape=_shape(part) if kind == "json" else "",
-        start="0" if kind == "choice" and required and len(options) == 1 else start,
+        start="0" if only else _start(kind, options, part.get("default")),
     )
 
 
@@ -303,15 +305,6 @@ def _number(text: str, *, whole: bool) -> int | float:
             if not whole and math.isfinite(number := float(text)):
                 return number
     raise ValueError("Type a whole number." if whole else "Type a number.")
-
-
-def _from_json(text: str) -> Json:
-    try:
-        return json.loads(text)
-    except RecursionError:
-        raise ValueError("This is nested too deep.") from None
-    except ValueError as error:
-        raise ValueError(f"This isn't JSON. {error}.") from None
 
 
 def _rule(kind: Kind, bounds: Mapping[str, float]) -> str:

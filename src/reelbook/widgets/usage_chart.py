@@ -21,16 +21,7 @@ from reelbook.account.usage_history import UsageHistory
 from reelbook.session import Job, Session
 
 from ..formatting import dollars
-from ..text.usage import (
-    NOTHING_SPENT,
-    ledger_words,
-    pace_words,
-    progress_words,
-    reading_words,
-    share_words,
-    span_words,
-    total_words,
-)
+from ..text import usage as words
 from .base import Callbacks, Panel, only_known, session_of
 from .bundle import added_style, packed, style
 from .host import Host
@@ -51,7 +42,7 @@ class UsageWords(Panel):
     """The words above (`part` "head") or below ("foot") the bars; `UsageChart` fills `words`."""
 
     _esm = packed("usage_chart")
-    _css = style("usage_chart") + added_style("usage_figure")
+    _css: Any = style("usage_chart") + added_style("usage_figure")
 
     part = traitlets.Unicode("head", help="“head” or “foot”.").tag(sync=True)
     words = traitlets.Dict(help="What the page draws.").tag(sync=True)
@@ -59,9 +50,11 @@ class UsageWords(Panel):
     periods: traitlets.List[Any] = traitlets.List(list(PERIODS), help="Those to choose from.").tag(sync=True)
     selected = traitlets.Unicode(help="The chosen day.").tag(sync=True)
 
-    def __init__(self, chart: UsageChart, **traits: Any) -> None:
+    def __init__(self, chart: UsageChart, part: str) -> None:
         self._chart = chart
-        super().__init__(**traits)
+        if part == "foot":
+            self._css = ""  # the head's style applies to the page; saving it once is enough
+        super().__init__(part=part)
 
     def update(self) -> None:
         self._chart.refresh()
@@ -72,12 +65,6 @@ class UsageWords(Panel):
     def _on_left(self) -> None:
         """Nobody uses it now, so its still form may be saved as soon as it is complete."""
         self._chart._left = True
-
-
-class UsageFoot(UsageWords):
-    """Below the bars. The head's style applies to the page; saving it once is enough."""
-
-    _css = ""
 
 
 class UsageChart(Host):
@@ -110,10 +97,9 @@ class UsageChart(Host):
         self._stale = self._whole = False  # whole: the bars show everything known
         self._paid = {job.request_id for job in self.session.jobs(state="completed", limit=PAID)}
         self._began = time.monotonic()
-        self._unsubscribe: Callable[[], object] = lambda: None
         self.history: UsageHistory | None = None
         self._left = False
-        self.head, self.foot = UsageWords(self, part="head"), UsageFoot(self, part="foot")
+        self.head, self.foot = UsageWords(self, "head"), UsageWords(self, "foot")
         self._figure = BarFigure(self._take_slot)
         super().__init__(
             kind="reelbook-usage", panes={"": [self.head, self._figure.figure, self.foot]}, **traits
@@ -153,7 +139,7 @@ class UsageChart(Host):
         self.selected_day = ""
         self._began = time.monotonic()
         self.history = self.session.usage_history(self.days)
-        self._unsubscribe = self.history.subscribe(self._live.changed)
+        self.history.subscribe(self._live.changed)
         self.refresh()
 
     @traitlets.observe("selected_day")
@@ -163,19 +149,16 @@ class UsageChart(Host):
         self._left = False
         span = self._chosen()
         with self.showing_errors("Finding the clips of a day"):
-            self._jobs = () if span is None else self._clips(span)
+            self._jobs = ()
             if span is not None:
+                found = self.session.jobs(since=span.from_at, until=span.to_at, limit=200)
+                self._jobs = tuple(job for job in found if job.view().cost_usd)
                 self.on_day.tell(span, self._jobs)
         self.refresh()
 
     def _end_history(self) -> None:
-        self._unsubscribe()
         if self.history is not None:
             self.history.close()
-
-    def _clips(self, span: UsageSpan) -> tuple[Job, ...]:
-        found = self.session.jobs(since=span.from_at, until=span.to_at, limit=200)
-        return tuple(job for job in found if job.view().cost_usd)
 
     def _chosen(self) -> UsageSpan | None:
         return self._bars.slots.get(slot) if (slot := self._slot()) is not None else None
@@ -218,25 +201,25 @@ class UsageChart(Host):
         own = history.own() if spans else ()
         self._bars, self._whole = bars(spans, history.days, history.reading), done
         busy = not done or self._stale
-        money, about = total_words(total, history.days)
+        money, about = words.total_words(total, history.days)
         shown = bool(total and total.usd)
         failed = history.trouble if done and total is None else ""
         self.head.live = self.foot.live = busy
         self.head.words = {
             "total": money,
             "about": "" if failed else about,
-            "pace": pace_words(self.session.facts, total, history.days),
+            "pace": words.pace_words(self.session.facts, total, history.days),
             "again": history.done and bool(history.trouble),
-            "empty": NOTHING_SPENT if total is not None and not total.usd else failed,
+            "empty": words.NOTHING_SPENT if total is not None and not total.usd else failed,
             "sandbox": self.session.service == "sandbox",
             "periods": list(PERIODS),
         }
-        said = progress_words(spans=spans, asked=history.asked, done=done, trouble=history.trouble)
+        said = words.progress_words(spans=spans, asked=history.asked, done=done, trouble=history.trouble)
         self.foot.words = {
             "progress": said if shown or not done else "",
-            "ledger": ledger_words(own, total),
-            "shares": [list(share) for share in share_words(own)],
-            "reading": reading_words(history.reading, spans[-1].to_at) if shown and spans else "",
+            "ledger": words.ledger_words(own, total),
+            "shares": [list(share) for share in words.share_words(own)],
+            "reading": words.reading_words(history.reading, spans[-1].to_at) if shown and spans else "",
             "day": self._day(),
             "rows": self._rows(),
         }
@@ -253,14 +236,13 @@ class UsageChart(Host):
         if (span := self._chosen()) is None:
             return {}
         assert self.history is not None
-        when, money, about, _ = span_words(span, self.history.reading)
+        when, money, about, _ = words.span_words(span, self.history.reading)
         clips = [
             [job.request.prompt if job.request else "", dollars(job.view().cost_usd or 0.0)]
             for job in self._jobs
         ]
-        more = "" if clips else "No clip of this day is in the ledger."
-        if len(clips) > CLIPS:
-            more = f"and {len(clips) - CLIPS} more"
+        left = len(clips) - CLIPS
+        more = f"and {left} more" if left > 0 else "" if clips else "No clip of this day is in the ledger."
         title = f"{when}: {' · '.join(filter(None, [money, about]))}"
         return {"title": title, "clips": clips[:CLIPS], "more": more}
 
@@ -269,7 +251,7 @@ class UsageChart(Host):
         assert self.history is not None
         names = {span.from_at: self._bars.names[slot] for slot, span in self._bars.slots.items()}
         return [
-            [names.get(span.from_at, ""), *span_words(span, self.history.reading)]
+            [names.get(span.from_at, ""), *words.span_words(span, self.history.reading)]
             for span in reversed(self.history.spans)
             if span.usd
         ]
@@ -317,7 +299,7 @@ def bars(spans: Sequence[UsageSpan], days: int, reading: Reading | None) -> Bars
 
     def name(first: int, end: int) -> str:
         from_at, to_at = start + first * DAY_SECONDS, start + end * DAY_SECONDS
-        return span_words(UsageSpan(from_at, to_at, 0, None, None, True), reading).when
+        return words.span_words(UsageSpan(from_at, to_at, 0, None, None, True), reading).when
 
     names = tuple(name(slot, slot + 1) for slot in range(days))
     return Bars(days, tuple(usd), tuple(open_spans), slots, names, name(0, days))
@@ -325,8 +307,7 @@ def bars(spans: Sequence[UsageSpan], days: int, reading: Reading | None) -> Bars
 
 def nice_amounts(highest_usd: float) -> list[float]:
     """Round amounts in USD from 0 to just above the highest, three to six of them."""
-    if highest_usd <= 0:
-        return [0.0, 0.5, 1.0]
+    highest_usd = highest_usd or 1.0
     size = 10.0 ** math.floor(math.log10(highest_usd))
     step = next(size * part for part in (0.2, 0.25, 0.5, 1.0, 2.0, 2.5) if highest_usd <= 5 * size * part)
     return [round(step * count, 6) for count in range(math.ceil(highest_usd / step - 1e-9) + 1)]
@@ -406,12 +387,9 @@ class BarFigure:
         if wanted == self._wanted:
             return  # what the page reports meanwhile is a press that is on its way to us
         self._wanted = wanted
-        if self._selected() != wanted:
-            self._bars.selected = None if wanted is None else self._np.array(wanted)
-
-    def _selected(self) -> list[int] | None:
         chosen = self._bars.selected
-        return None if chosen is None or not len(chosen) else [int(each) for each in chosen]
+        if wanted != (None if chosen is None or not len(chosen) else list(chosen)):
+            self._bars.selected = None if wanted is None else self._np.array(wanted)
 
     def _picked(self, chosen: Any, on_slot: Callable[[int | None], None]) -> None:
         on_slot(int(chosen[-1]) if chosen is not None and len(chosen) else None)
