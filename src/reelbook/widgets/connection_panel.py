@@ -43,12 +43,10 @@ class ConnectionPanel(Panel):
 
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
         self.session = session_of(self, session)
-        self._source: str | None = None
-        self._address = ""
-        super().__init__(**traits)
         self._source = self._found()
         known = settings.find(settings.BASE_URL)
         self._address = "" if known is None else known.value.reveal()
+        super().__init__(**traits)
         self.refresh()
 
     def update(self) -> None:
