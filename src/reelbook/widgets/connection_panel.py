@@ -34,9 +34,7 @@ class ConnectionPanel(Panel):
     _esm = packed("connection_panel")
     _css = style("connection_panel")
 
-    on_session = Callbacks[[Session]](
-        "`callback(session)` is called with every new session that this panel makes."
-    )
+    on_session = Callbacks[[Session]]("`callback(session)` is called with every new session made here.")
 
     service = traitlets.Unicode(help="“sandbox” or “live”.").tag(sync=True)
     words = traitlets.Dict(help="What the page draws.").tag(sync=True)

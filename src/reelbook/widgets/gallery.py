@@ -154,9 +154,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
     opened = traitlets.Unicode(help="Request id of the opened clip; empty: none.").tag(sync=True)
     choices = traitlets.Dict(help="What can be chosen in the filters, and what is offered.").tag(sync=True)
 
-    on_create = Callbacks[[]](
-        '`callback()` is called when "Make your first clip" is pressed, where there are no clips yet.'
-    )
+    on_create = Callbacks[[]]('`callback()` is called when "Make your first clip" is pressed.')
     on_job = Callbacks[[Job]]('`callback(job)` is called for every job that "Again" sends.')
 
     _sends_news = True

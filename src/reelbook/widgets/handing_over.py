@@ -121,7 +121,7 @@ def handed(given: Job | Clip | Handed) -> Handed:
 
 
 def page_html(
-    shown: Sequence[Handed], files: Sequence[Path], *, title: str, prompts: bool = True, seeds: bool = True
+    shown: Sequence[Handed], files: Sequence[Path], *, title: str, prompts: bool, seeds: bool
 ) -> Iterator[str]:
     """Yields the page piece by piece, as it is large. `files` are the clips as they are handed over."""
     about = html.escape(f"{time.strftime('%d %B %Y').lstrip('0')} · {count(len(shown), 'clip')}")
@@ -163,11 +163,15 @@ def _copies(handed: Sequence[Handed], *, passports: bool) -> Iterator[list[Path]
             name = clip_file_name(clip.request, clip.request_id) if passports else f"clip-{number}.mp4"
             file = next(free for free in numbered(Path(folder) / name) if not free.exists())
             # Not by `save`: in Colab the browser would download each copy.
-            if said is None:
-                _copy_bare(clip.path, file)
-            else:
+            if said is not None:
                 clip._copy(file, said)
                 write_beside(file, said)
+            else:  # without notes: an exported file tells its prompt and its price
+                tags = dict.fromkeys((boxes.TITLE, boxes.COMMENT, boxes.SYNOPSIS, boxes.CREATED), "")
+                try:
+                    boxes.copy_with_notes(clip.path, file, tags, b"")
+                except NotAVideo:  # of a kind that holds no such notes
+                    shutil.copyfile(clip.path, file)
             files.append(file)
         yield files
 
@@ -181,17 +185,7 @@ def _passport(clip: Clip) -> Passport | None:
     return None if said is None else replace(said, cost_usd=None)
 
 
-def _copy_bare(source: Path, target: Path) -> None:
-    """Copies a file without its notes: an exported one tells its prompt and its price."""
-    tags = dict.fromkeys((boxes.TITLE, boxes.COMMENT, boxes.SYNOPSIS, boxes.CREATED), "")
-    try:
-        boxes.copy_with_notes(source, target, tags, b"")
-    except NotAVideo:  # of a kind that holds no such notes
-        shutil.copyfile(source, target)
-
-
 def _refuse_private(title: str, shown: Sequence[Handed]) -> None:
-    """Raises InvalidInput where a title, a prompt or a note holds something that must not go out."""
     home = str(Path.home())
     for number, each in enumerate(shown, 1):
         for text in (title, each.note, each.clip.request.prompt if each.clip.request else ""):

@@ -145,9 +145,7 @@ class ActsOnJobs(Panel):
 class LeadsOn(ActsOnJobs):
     """For panels that lead from a clip to another panel."""
 
-    on_vary = Callbacks[[Job]](
-        "`callback(job)` is called when Vary is pressed, to ask for clips like that one."
-    )
+    on_vary = Callbacks[[Job]]("`callback(job)` is called when Vary is pressed.")
     on_compare = Callbacks[[tuple[Job, ...]]]("`callback(jobs)` is called when Compare is pressed.")
 
     def _compared(self) -> tuple[Job, ...]:

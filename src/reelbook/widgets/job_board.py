@@ -99,10 +99,7 @@ class JobBoard(ShowsJob, ServesClips):
     selected = traitlets.List(traitlets.Unicode(), help="Request ids of the chosen rows.").tag(sync=True)
     opened = traitlets.Unicode(help="The open row, by the page's key; empty: none.").tag(sync=True)
 
-    on_create = Callbacks[[]](
-        '`callback()` is called when "Make your first clip" is pressed, the button of an empty board. '
-        "The button is there only if it has a callback."
-    )
+    on_create = Callbacks[[]]('`callback()` is called when "Make your first clip" is pressed.')
 
     _sends_news = True
 

@@ -46,9 +46,7 @@ class Judge(Plays, ServesClips):
     _esm = packed("judge")
     _css = style("judge")
 
-    on_hand_over = Callbacks[[tuple[Clip, ...]]](
-        "`callback(clips)` is called when Hand over is pressed, with the clips, the first one first."
-    )
+    on_hand_over = Callbacks[[tuple[Clip, ...]]]("`callback(clips)` is called when Hand over is pressed.")
 
     voter = traitlets.Unicode(help="Who votes.").tag(sync=True)
     votes = traitlets.Int(help="How many votes there are.").tag(sync=True)

@@ -91,9 +91,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
     shape = traitlets.Float(16 / 9, help="Of the cells, width over height.").tag(sync=True)
     offers = traitlets.List(traitlets.Unicode(), help="What else the page offers.").tag(sync=True)
 
-    on_judge = Callbacks[[Study]](
-        "`callback(study)` is called when Judge is pressed, with a study of the selected clips, or of all."
-    )
+    on_judge = Callbacks[[Study]]("`callback(study)` is called when Judge is pressed.")
 
     _sends_news = True
     _called = "n"

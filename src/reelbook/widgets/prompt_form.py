@@ -110,13 +110,8 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
     mark = traitlets.Unicode(help="“sandbox” on a sandbox.").tag(sync=True)
 
     on_job = Callbacks[[Job]]("`callback(job)` is called for every job that the form sends.")
-    on_plan = Callbacks[["PromptForm"]](
-        "`callback(form)` is called when a template in the prompt is to be planned as a sweep. "
-        "Without a callback the form sends braces as they are and says nothing of templates."
-    )
-    on_replace_key = Callbacks[[]](
-        "`callback()` is called when another key is wanted for one that the service refuses."
-    )
+    on_plan = Callbacks[["PromptForm"]]("`callback(form)` is called when its template is to be planned.")
+    on_replace_key = Callbacks[[]]("`callback()` is called when Replace key is pressed.")
 
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
         self.session = session = session_of(self, session)

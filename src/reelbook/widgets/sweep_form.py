@@ -56,9 +56,7 @@ class SweepForm(OffersPrompts, ServesClips):
     _esm = packed("sweep_form")
     _css = style("sweep_form")
 
-    on_run = Callbacks[[SweepRun]](
-        "`callback(run)` is called with a sweep that was begun or resumed here, or is to be looked at."
-    )
+    on_run = Callbacks[[SweepRun]]("`callback(run)` is called with a run that is to be shown.")
 
     template = traitlets.Unicode(help="The prompt, with slots and choices.").tag(sync=True)
     axes = traitlets.Dict(help="What is typed for each axis.").tag(sync=True)

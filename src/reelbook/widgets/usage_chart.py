@@ -321,9 +321,6 @@ class BarFigure:
             # bqplot declares its traits in a way that traitlets warns about; it works all the same.
             warnings.simplefilter("ignore", DeprecationWarning)
             import bqplot
-        import numpy as np
-
-        self._np = np
         self._drawn: Bars | None = None
         self._wanted: list[int] | None = None
         self._x = bqplot.LinearScale(min=-0.5, max=29.5)
@@ -365,23 +362,22 @@ class BarFigure:
         """Assigns what changed."""
         if shown != self._drawn:
             self._drawn = shown
-            slots = self._np.arange(shown.days)
+            slots = list(range(shown.days))
             self._x.min, self._x.max = -0.5, shown.days - 0.5
             amounts = nice_amounts(shown.highest_usd)
             self._y.max = amounts[-1]
-            self._money.tick_values = self._np.array(amounts)
+            self._money.tick_values = amounts
             ticks = slots[:: -max(1, math.ceil(shown.days / TICKS))][::-1]  # today has one
-            self._days.tick_values = ticks.astype(float)
+            self._days.tick_values = [float(slot) for slot in ticks]
             self._days.tick_labels = {str(slot): shown.names[slot] for slot in ticks}
             with self._bars.hold_sync():
-                self._bars.x, self._bars.y = slots, self._np.array(shown.usd)
+                self._bars.x, self._bars.y = slots, shown.usd
             corners = [
                 ([first - 0.5, first - 0.5, end - 0.5, end - 0.5], [0, height, height, 0])
                 for first, end, height in shown.open_spans
-            ] or [([0, 0, 0, 0], [0, 0, 0, 0])]
+            ] or [([0.0] * 4, [0.0] * 4)]
             with self._open.hold_sync():
-                self._open.x = self._np.array([x for x, _ in corners], float)
-                self._open.y = self._np.array([y for _, y in corners], float)
+                self._open.x, self._open.y = [x for x, _ in corners], [y for _, y in corners]
                 self._open.colors = [ACCENT] * len(corners)
         wanted = None if selected is None else [selected]
         if wanted == self._wanted:
@@ -389,7 +385,7 @@ class BarFigure:
         self._wanted = wanted
         chosen = self._bars.selected
         if wanted != (None if chosen is None or not len(chosen) else list(chosen)):
-            self._bars.selected = None if wanted is None else self._np.array(wanted)
+            self._bars.selected = wanted
 
     def _picked(self, chosen: Any, on_slot: Callable[[int | None], None]) -> None:
         on_slot(int(chosen[-1]) if chosen is not None and len(chosen) else None)
