@@ -1,8 +1,4 @@
-"""The panels that a person at a notebook sees and uses. Loaded when the first of them is shown.
-
-`base` has what all panels share, `live` brings changes to the page, and `static/` draws it. The words are in
-`reelbook.text`.
-"""
+"""The panels that a person at a notebook sees and uses; their words are in `reelbook.text`."""
 
 from __future__ import annotations
 

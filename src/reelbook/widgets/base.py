@@ -1,8 +1,4 @@
-"""The base of all panels: an anywidget that knows its arguments, answers the page, and shows messages.
-
-It also has a still form, for pages without a kernel. `bundle` joins the files for the page, `reelbook.text`
-holds the words.
-"""
+"""The base of all panels: an anywidget that knows its arguments, answers the page, and shows messages."""
 
 from __future__ import annotations
 
@@ -202,8 +198,6 @@ class Panel(anywidget.AnyWidget):
         self._endings = ()
         super().close()
 
-    # The still form, in ipywidgets 7 and 8
-
     def still(self) -> tuple[str, str]:
         """This panel as HTML and as one line of text, for a page without a kernel."""
         return text_still(f"{type(self).__name__} of Reelbook. {RETURNS}")
@@ -238,8 +232,6 @@ class Panel(anywidget.AnyWidget):
         if shown is not None:
             self._displays = (*self._displays, shown)
             self._still_kept = now
-
-    # What stands under the panel
 
     def say(self, text: str, tone: Tone = "info") -> None:
         """Shows `text` under the panel in place of the previous message; an empty text just removes that."""
@@ -292,8 +284,6 @@ class Panel(anywidget.AnyWidget):
             self.live = True  # so that the page asks
         else:
             self.refresh()
-
-    # Longer work that a press starts
 
     @property
     def _busy(self) -> bool:
@@ -348,8 +338,6 @@ class Panel(anywidget.AnyWidget):
                 self.say(text, tone)
             self._work_ended(name)
             self.refresh()
-
-    # Messages to and from the page
 
     def _post(self, name: str, content: dict[str, Any]) -> None:
         """Sends the page the content of that name, unless it has it already or can't be reached now."""

@@ -1,8 +1,4 @@
-"""Choosing a still image, which is received in pieces, prepared, cropped and shown here.
-
-Most of the page's code is sent when it is first needed, because a notebook saves a panel's code with every
-panel.
-"""
+"""Choosing a still image, which is received in pieces, prepared, cropped and shown here."""
 
 from __future__ import annotations
 
@@ -97,6 +93,7 @@ class TakesImage(Panel):
         return recent_images.RecentImages(settings.home() if session is None else session.home)
 
     def _on_tools(self) -> dict[str, Any]:
+        # Most of the page's code comes when it is needed: a notebook saves a panel's code with every panel.
         side, ratios = images.MAX_SIDE, wire.ASPECT_RATIOS
         limits = {"bytes": MAX_BYTES, "piece": PIECE_BYTES, "side": side, "ratios": ratios}
         looks = added_style("image_picker_tools", "prompt_form", "image_picker")

@@ -37,13 +37,9 @@ class BoardEntry:
     def __init__(self, job: Job, number: int) -> None:
         self.job = job
         self.number = number
+        self.key = str(number)  # how the page calls the job
         self.page = PageState()
         self.update()
-
-    @property
-    def key(self) -> str:
-        """How the page calls the job."""
-        return str(self.number)
 
     def update(self) -> None:
         """Takes over the job's current state."""
@@ -52,11 +48,12 @@ class BoardEntry:
 
     def news(self, now: float, *, chosen: bool) -> dict[str, Any]:
         """What the page doesn't have yet: its key and what changed, or nothing."""
+        image = self.job.request is not None and self.job.request.image
         values: dict[str, Any] = {
             "order": self.number,
             "group": self.job.experiment or "",
             **self.row,
-            "picture": self._picture(),
+            "picture": f"{self.key}c" if self.job.clip else f"{self.key}i" if image else "",
             "chosen": chosen,
         }
         changed = self.page.news(now, values, {"time": values.pop("time")})
@@ -64,12 +61,6 @@ class BoardEntry:
         if "order" in changed:
             changed = {name: value for name, value in changed.items() if value or name in {"order", "group"}}
         return {"key": self.key, **changed} if changed else {}
-
-    def _picture(self) -> str:
-        """The name by which the page asks for the picture; it changes with the picture."""
-        if self.job.clip is not None:
-            return f"{self.key}c"
-        return f"{self.key}i" if self.job.request is not None and self.job.request.image is not None else ""
 
 
 class JobBoard(ShowsJob, ServesClips):
@@ -234,11 +225,8 @@ class JobBoard(ShowsJob, ServesClips):
         changed = set()
         for _ in range(self._news.qsize()):
             job = self._news.get_nowait()
-            if job is None:
-                self._spent = ""
-            elif job in self._entries or self._given is None:
+            if job is not None and (job in self._entries or self._given is None):
                 changed.add(self._add(job))
-                self._spent = ""
         return changed
 
     def _send_news(self, now: float, changed: set[BoardEntry]) -> None:
@@ -277,7 +265,7 @@ class JobBoard(ShowsJob, ServesClips):
     def _money_words(self) -> str:
         if self._given is not None:
             return words.sum_words(entry.tally for entry in self._rows())
-        if not self._spent and not self.session.closed:
+        if not self.session.closed:
             limit = self.session.facts.max_spend_usd
             self._spent = words.spent_words(self.session.spending().of_key, limit)
         return self._spent

@@ -1,7 +1,6 @@
 """Brings changes from a session's thread to the page, at most five times a second, and nothing twice.
 
-A session's thread only reports that something changed. One thread for all panels then reads the latest state
-and sends it. Where no thread reaches the page (Colab), the page asks and the panel answers.
+Where no thread reaches the page (Colab), the page asks and the panel answers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The matrix of a sweep: its clips in rows, columns and pages, live while they arrive, on one clock.
-
-The page places the cells, so swapping axes needs no answer. `reelbook.text.matrix` composes a cell.
-"""
+"""The matrix of a sweep: its clips in rows, columns and pages, live while they arrive, on one clock."""
 
 from __future__ import annotations
 
@@ -39,7 +36,6 @@ from .static_html import picture_html, small_poster, table_html, text_html
 
 if TYPE_CHECKING:
     from reelbook.explore import Axis, Plan, RunCell
-    from reelbook.media.grid import Grid
 
 T = TypeVar("T")
 Row: TypeAlias = tuple[T, ...]
@@ -112,11 +108,12 @@ class Matrix(Plays, LeadsOn, ServesClips):
         self._head = PageState()
         self._greeting: dict[str, Any] = {}  # sent to a new page in one message with its cells
         self._page = self._away = False
+        super().__init__(shape=_shape(self.run.cells), **traits)
         many = [axis.name for axis in self.sweep.axes if len(axis.values) > 1]
-        rows, columns = traits.pop("rows", None), traits.pop("columns", None)
-        rows = rows if rows is not None else [name for name in many if name not in _names(columns)][:1]
-        columns = columns if columns is not None else [name for name in many if name not in _names(rows)][:1]
-        super().__init__(rows=rows, columns=columns, shape=_shape(self.run.cells), **traits)
+        if "rows" not in traits:
+            self.rows = [name for name in many if name not in self.columns][:1]
+        if "columns" not in traits:
+            self.columns = [name for name in many if name not in self.rows][:1]
         self._endings += (session.subscribe(self._session_changed), self.run.subscribe(self._told))
         self.refresh()
         self._endings += (follow(session),)
@@ -182,12 +179,19 @@ class Matrix(Plays, LeadsOn, ServesClips):
         the folder, and where the file is there already without `overwrite`; ReelbookError where the disk
         refuses. Nothing half written stays.
         """
+        from reelbook.media.grid import Grid, Page, Tile
+
         from .matrix_files import write
 
-        by: Literal["time", "part"] = "part" if self.by == "part" else "time"
-        return write(self._grid(), Path(path), by=by, overwrite=overwrite)
+        def draw(number: int | None) -> Tile | None:
+            if number is None:
+                return None
+            file = self.clip_path(str(number))
+            return Tile(file) if file is not None and file.exists() else Tile(word=self._word(number))
 
-    # What the page gets
+        grid = Grid(self._title(), tuple(Page(*page) for page in self._laid_out(draw)), self.shape)
+        by: Literal["time", "part"] = "part" if self.by == "part" else "time"
+        return write(grid, Path(path), by=by, overwrite=overwrite)
 
     def _session_changed(self, job: Job | None) -> None:
         if not self._running and (job is None or not job.running):
@@ -270,8 +274,6 @@ class Matrix(Plays, LeadsOn, ServesClips):
     def _word(self, number: int) -> str:
         return self.run.cells[number - 1].state.capitalize()
 
-    # Where the cells are
-
     def _laid_out(
         self, draw: Callable[[int | None], T]
     ) -> list[tuple[str, Row[str], Row[tuple[str, Row[T]]]]]:
@@ -300,17 +302,6 @@ class Matrix(Plays, LeadsOn, ServesClips):
     def _title(self) -> str:
         return f"{self.sweep.template} · {self._head_words()[0]['said']}"
 
-    def _grid(self) -> Grid:
-        from reelbook.media.grid import Grid, Page, Tile
-
-        def draw(number: int | None) -> Tile | None:
-            if number is None:
-                return None
-            path = self.clip_path(str(number))
-            return Tile(path) if path is not None and path.exists() else Tile(word=self._word(number))
-
-        return Grid(self._title(), tuple(Page(*page) for page in self._laid_out(draw)), self.shape)
-
     @traitlets.validate("rows", "columns")
     def _known_axes(self, proposal: Any) -> Any:
         names = [axis.name for axis in self.sweep.axes]
@@ -333,8 +324,6 @@ class Matrix(Plays, LeadsOn, ServesClips):
         for cell in self.run.cells:
             if cell.job is job:
                 self._told(cell)
-
-    # What the page sends
 
     def _heard(self, widget: object, content: Any, buffers: Any) -> None:
         if isinstance(content, dict) and content.get("name") not in NOT_PRESSED:
@@ -418,10 +407,6 @@ class Matrix(Plays, LeadsOn, ServesClips):
 
     def _compared(self) -> tuple[Job, ...]:
         return self.chosen
-
-
-def _names(given: Any) -> list[str]:
-    return [given] if isinstance(given, str) else list(given or ())
 
 
 def _ways(axes: dict[str, Axis], names: list[str]) -> list[dict[str, int]]:

@@ -122,8 +122,9 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
         self._files = Uploads()
         self._told: dict[str, Passport] = {}  # what the last file said, by its clips
         mark = "sandbox" if session.service == "sandbox" else ""
-        super().__init__(mark=mark, words=self._costs(), **traits)
+        super().__init__(mark=mark, **traits)
         self._endings += (session.subscribe(self._session_changed),)
+        self.refresh()
         if not session.closed:
             session._refresh_balance()
 
@@ -166,7 +167,8 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
         return job
 
     def update(self) -> None:
-        self.words = self._costs()
+        spend = None if self.session.closed else self.session.spending().of_key
+        self.words = words.form_words(self.session.facts, spend)
         self.plan = self._plan()
         self.live = bool(self.session.running)
 
@@ -179,10 +181,6 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
         if not self.on_plan or self.mode != "text-to-video":
             return ""
         return words.plan_words(self.prompt, self.duration_seconds, self.styles)
-
-    def _costs(self) -> dict[str, Any]:
-        spend = None if self.session.closed else self.session.spending().of_key
-        return words.form_words(self.session.facts, spend)
 
     def _request(self) -> JobRequest:
         """What is in the form. Raises InvalidInput."""

@@ -108,6 +108,7 @@ class Studio(Host):
         view = traits.pop("view", "create")
         session = session_of(self, session)
         super().__init__(kind="reelbook-studio", **traits)
+        self._endings += (self._close_panels,)
         self._open(session)
         self.view = view
 
@@ -118,12 +119,7 @@ class Studio(Host):
     def still_of(self) -> object:
         return self.card.still_of()
 
-    def close(self) -> None:
-        """Ends the Studio and its panels."""
-        self._close_panels()
-        super().close()
-
-    def _open(self, session: Session | None) -> None:
+    def _open(self, session: Session) -> None:
         """Makes the panels for a session: those of "create" at once, the others when they are first shown."""
         self.sweep_form: SweepForm | None = None
         self.matrix: Matrix | None = None
@@ -131,10 +127,11 @@ class Studio(Host):
         self.gallery: Gallery | None = None
         self.compare: Compare | None = None
         self.judge: Judge | None = None
+        self.session = session
         self.form = PromptForm(session)
-        self.session = self.form.session
         self.card = JobCard()
-        offered = self._offered()
+        tools = tools_offered(session)
+        offered = [[name, label] for name, label in VIEWS.items() if tools or name != "tools"]
         self.line = StatusLine(
             self.session,
             views=[each for each in offered if each[0] not in MORE],
@@ -171,10 +168,6 @@ class Studio(Host):
         if self.view not in self.panes:
             self.panes = {**self.panes, self.view: [self._new_panel(self.view)]}
         self.pane = self.view
-
-    def _offered(self) -> list[list[str]]:
-        tools = tools_offered(self.session)
-        return [[name, label] for name, label in VIEWS.items() if tools or name != "tools"]
 
     def _new_panel(self, view: str) -> Panel:
         """The panel of a view that is shown for the first time."""

@@ -1,7 +1,4 @@
-"""The agent tools of a server in a panel: their list, the chosen one's form, a call and its result.
-
-Below it is what was taken up from a result. What a server says about itself is only ever shown as text.
-"""
+"""The agent tools of a server in a panel. What a server says about itself is only ever shown as text."""
 
 from __future__ import annotations
 
@@ -175,8 +172,6 @@ class ToolPanel(Panel):
         if not (self._asked or self.session.closed):
             self._on_again()
 
-    # The list and the form.
-
     def _on_again(self) -> None:
         """Asks the server for its tools."""
         self._listed, self._asked = False, True
@@ -206,8 +201,6 @@ class ToolPanel(Panel):
         """The form's contents, kept while the panel lives."""
         if (named := self._named(tool)) is not None:
             self._drafts[named.name] = drafts
-
-    # The call and its result.
 
     def _on_call(self, ask: str, tool: object, drafts: Any) -> dict[str, Any] | None:
         """Calls a tool, or answers what is wrong with its form."""

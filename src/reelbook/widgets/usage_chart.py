@@ -1,7 +1,4 @@
-"""Where the money goes: a live chart of usage by day, drawn while the totals are still being split.
-
-bqplot draws its bars. It brings pandas, so it is imported only when a figure is made.
-"""
+"""Where the money goes: a live chart of usage by day, drawn while the totals are still being split."""
 
 from __future__ import annotations
 
@@ -318,7 +315,7 @@ class BarFigure:
 
     def __init__(self, on_slot: Callable[[int | None], None]) -> None:
         with warnings.catch_warnings():
-            # bqplot declares its traits in a way that traitlets warns about; it works all the same.
+            # It declares its traits in a way that traitlets warns about, and brings pandas: only here.
             warnings.simplefilter("ignore", DeprecationWarning)
             import bqplot
         self._drawn: Bars | None = None
