@@ -295,6 +295,8 @@ def test_rows_are_chosen_in_the_page_and_from_python() -> None:
         "cat": True,
         "owl": False,
     }
+    given, _ = opened(session, selected=["req-cat"])
+    assert given.selected == ["req-cat"]
     says(board, "open", key="0")
     assert board.face["actions"][-1] == ["select", "Select"]
     says(board, "select", key="0")
@@ -428,17 +430,3 @@ def test_the_still_form_is_kept_once_everything_has_ended() -> None:
         board.refresh()
     says(board, "hello")
     assert kept == ["1 clip · 1 failed · spent $2.40 · sandbox"]
-
-
-def test_code_and_state_stay_under_30_kb() -> None:
-    """Both are saved with every notebook that shows a board; the rows aren't."""
-    session = FakeLedgerSession()
-    session.past = [made(session, f"{number} " * 50, state="completed") for number in range(300)]
-    found: Any = session
-    board = JobBoard(found, limit=300)
-    board.opened = "7"
-    board.selected = [each.request_id or "" for each in board.jobs[:20]]
-    kept = {
-        name: value for name, value in board.get_state().items() if name not in {"_esm", "_css", "layout"}
-    }
-    assert len(JobBoard._esm) + len(json.dumps(kept, default=str)) < 30_000

@@ -279,7 +279,7 @@ class JobBoard(ShowsJob, ServesClips):
 
     @traitlets.observe("selected", "opened")
     def _view_changed(self, change: Any) -> None:
-        changed = set(change["new"]) ^ set(change["old"]) if change["name"] == "selected" else set()
+        changed = set(change["new"]) ^ set(change["old"] or ()) if change["name"] == "selected" else set()
         for entry in self._rows():
             if entry.key == self.opened or entry.job.request_id in changed:
                 self._news.put(entry.job)
