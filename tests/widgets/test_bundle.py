@@ -112,14 +112,16 @@ def test_a_panels_rules_are_kept_to_that_panel(stem: str) -> None:
     assert not re.search(r"\.rb-(?!host\b)", theme)
 
 
-def test_a_packed_module_holds_the_module_whole() -> None:
+@pytest.mark.parametrize("stem", STYLED)
+def test_a_packed_module_holds_module_and_style_whole(stem: str) -> None:
     """What the loader unpacks is the panel's own text, in less than half the room."""
-    text = bundle.module("player")
-    loader = packed("player")
+    text, loader = bundle.module(stem), packed(stem, styled=True)
     found = re.search(r'atob\("([^"]+)"\)', loader)
     assert found is not None
-    assert zlib.decompress(base64.b64decode(found[1])).decode().startswith(text)
-    assert len(loader) < len(text) / 2
+    whole = zlib.decompress(base64.b64decode(found[1])).decode()
+    assert whole.startswith(text)
+    assert f"export const look = {json.dumps(bundle.style(stem))};" in whole
+    assert len(loader) < len(whole) / 2
 
 
 def test_a_packed_module_loads_at_once() -> None:
@@ -128,18 +130,6 @@ def test_a_packed_module_loads_at_once() -> None:
     at_once = inside.sub("", packed("player"))
     assert [line for line in at_once.splitlines() if "await" in line and "async (given) =>" not in line] == []
     assert len(at_once) < 500
-
-
-def test_a_style_can_be_packed_with_the_code() -> None:
-    """It is the panel's own style, and is put into the panel before it is drawn."""
-    loader = packed("matrix", styled=True)
-    found = re.search(r'atob\("([^"]+)"\)', loader)
-    assert found is not None
-    look = (
-        zlib.decompress(base64.b64decode(found[1])).decode().split("export const look = ")[1].splitlines()[0]
-    )
-    assert json.loads(look.rstrip(";")) == bundle.style("matrix")
-    assert loader.index("textContent: look") < loader.index("return render(given)")
 
 
 def test_a_pressed_style_means_the_same() -> None:

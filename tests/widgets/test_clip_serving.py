@@ -11,6 +11,7 @@ import traitlets
 from PIL import Image
 from widgets.doubles import asks, clip_file
 
+import reelbook as rb
 from reelbook.widgets import clip_serving
 from reelbook.widgets.bundle import module, style
 from reelbook.widgets.clip_serving import Plays, ServesClips
@@ -52,6 +53,19 @@ def test_no_other_file_can_be_asked_for(panel: Folder, key: str) -> None:
     """The page names clips by keys, never by a path; a file that is gone is said to be."""
     answer = asks(panel, "chunk", key=key, index=0)
     assert answer == {"problem": "The file is no longer where it was."}
+
+
+def test_each_panel_gives_its_clips_by_keys_of_its_own(session: rb.Session, tmp_path: Path) -> None:
+    """The page learns no path, and another key gives nothing."""
+    files = [clip_file(tmp_path / f"{name}.mp4", seconds=at) for at, name in enumerate("ab", 1)]
+    run = rb.Sweep("a {animal}", animal="fox, owl", duration_seconds=1).run(session)
+    first, judge = run.results(30)[0].path, rb.Judge(files, session)
+    for panel, file in ((rb.Compare(files), files[1]), (judge, files[1]), (rb.Matrix(run), first)):
+        assert asks(panel, "chunk", key="1", index=0)["buffers"] == [file.read_bytes()]
+        assert "no longer" in asks(panel, "chunk", key="9", index=0)["problem"]
+        posters = asks(panel, "posters", keys=["1", "9", "x"])["buffers"]
+        assert [bool(poster) for poster in posters] == [True, False, False]
+        assert str(file.parent) not in str(panel.get_state())
 
 
 def test_posters_are_small_and_empty_where_there_is_no_clip(panel: Folder) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import ipywidgets
 import pytest
 import traitlets
 from support.waiting import until
-from widgets.doubles import FOX, asks, clip_file, job, learn, says
+from widgets.doubles import FOX, clip_file, job, learn, says
 
 from reelbook.errors import InvalidInput, NotAVideo
 from reelbook.session import Clip, JobRequest, Session
@@ -74,16 +73,6 @@ def test_files_are_compared_too(tmp_path: Path) -> None:
     nothing: Any = 3
     with pytest.raises(InvalidInput, match="not int"):
         Compare([files[0], nothing])
-
-
-def test_the_page_gets_pieces_and_posters_by_number(two: list[Clip]) -> None:
-    """It names the clips by their places and learns no path; another number gives nothing."""
-    compared = Compare(two)
-    assert asks(compared, "chunk", key="1", index=0)["buffers"] == [two[1].path.read_bytes()]
-    assert "problem" in asks(compared, "chunk", key="2", index=0)
-    posters = asks(compared, "posters", keys=["0", "x"])["buffers"]
-    assert [bool(poster) for poster in posters] == [True, False]
-    assert str(two[0].path.parent) not in json.dumps(compared.get_state())
 
 
 def test_picks_of_mere_clips_are_kept_by_the_panel(two: list[Clip]) -> None:
@@ -162,16 +151,6 @@ def test_the_still_form_shows_all_and_what_is_picked(tmp_path: Path) -> None:
     assert (page.count("<img"), page.count("★ Picked"), page.count("outline:")) == (9, 1, 1)
     assert "a red fox runs through snow · ★ Picked · 1.0 s · 64 × 36 · seed 4 · $0.25" in text
     assert len(page) < 40_000
-
-
-def test_code_and_state_of_nine_clips_fit_in_thirty_kilobytes(tmp_path: Path) -> None:
-    """anywidget saves a panel's code with every instance."""
-    clips = [
-        made(tmp_path, str(number), replace(FOX, prompt=f"a red fox runs through snow {number} at night"))
-        for number in range(9)
-    ]
-    state = Compare(clips).get_state()
-    assert len(json.dumps(state).encode()) < 30_000
 
 
 def test_the_ledger_keeps_the_picks(session: Session) -> None:

@@ -103,16 +103,6 @@ def test_an_image_can_be_set_from_python() -> None:
     assert (picker.image, picker.preview, picker.image_words) == (None, b"", "")
 
 
-def test_the_image_can_be_observed_and_linked() -> None:
-    """The choice is a trait like any other."""
-    picker, other, seen = ImagePicker(), ImagePicker(), list[object]()
-    picker.observe(lambda change: seen.append(change["new"]), "image")
-    traitlets.link((picker, "image"), (other, "image"))
-    picker.image = png()
-    assert other.image is picker.image
-    assert seen == [picker.image]
-
-
 def test_the_picture_itself_is_not_in_the_saved_state() -> None:
     """State holds the preview, never the file."""
     picker = ImagePicker(image=png(2000, 1500))

@@ -58,14 +58,6 @@ def test_a_first_change_is_sent_at_once() -> None:
     assert sent == [10.0]
 
 
-def test_nothing_is_sent_without_a_change() -> None:
-    """Time alone sends nothing."""
-    clock, sent = Virtual(), list[int]()
-    live(clock, lambda: sent.append(1))
-    clock.pass_(60.0)
-    assert sent == []
-
-
 def test_a_change_that_time_brings_waits_once() -> None:
     """Announced again and again, it is still one wait."""
     clock, sent = Virtual(), list[float]()

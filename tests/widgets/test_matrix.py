@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -236,17 +235,6 @@ def test_a_cell_is_varied_where_somebody_answers(session: rb.Session) -> None:
     assert varied == [matrix.run.cells[2].job]
 
 
-def test_the_page_gets_clips_and_posters_by_number(session: rb.Session) -> None:
-    """A cell without a clip has no poster, and a clip that isn't there any more is said."""
-    matrix = bought(session)
-    page = MatrixPage(matrix)
-    posters = page.asks("posters", keys=["1", "99", "x"])["buffers"]
-    assert [poster[:2] for poster in posters] == [b"\xff\xd8", b"", b""]
-    chunk = page.asks("chunk", key="2", index=0)
-    assert (chunk["total"], chunk["buffers"][0][4:8]) == (1, b"ftyp")
-    assert "no longer" in page.asks("chunk", key="99", index=0)["problem"]
-
-
 def test_the_still_form_is_a_table_with_labels(session: rb.Session) -> None:
     """Posters under the columns' labels, beside those of the rows; small."""
     matrix = bought(session)
@@ -272,13 +260,6 @@ def test_it_is_saved_as_it_stands(
     assert re.findall(r"<h2>(.*?)</h2>", written) == ["animal fox", "animal heron", "animal bear"]
     page.says("save", kind="html")
     until(lambda: matrix.message["text"] == f"The grid is in {tmp_path / 'grid-2.html'}.")
-
-
-def test_code_and_state_are_small(session: rb.Session) -> None:
-    """Under 30 KB also for 200 cells: these go to the page in messages, which aren't saved."""
-    sweep = foxes(animal=[f"animal number {n}" for n in range(20)], seed=list(range(10)))
-    matrix = Matrix(sweep, session)
-    assert len(json.dumps(matrix.get_state(), default=str).encode()) < 30_000
 
 
 def test_the_head_finds_out_about_all_that_was_not_answered(

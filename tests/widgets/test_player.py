@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any, get_args
@@ -11,13 +9,12 @@ from typing import Any, get_args
 import pytest
 import traitlets
 from PIL import Image
-from widgets.doubles import FOX, asks, clip, clip_file
+from widgets.doubles import asks, clip, clip_file
 
 import reelbook as rb
 from reelbook.errors import InvalidInput, NotAVideo
 from reelbook.session.request_code import CodeKind
-from reelbook.widgets.bundle import packed
-from reelbook.widgets.player import POSTER_BYTES, Player
+from reelbook.widgets.player import Player
 
 
 def test_a_clip_is_shown_with_its_figures(tmp_path: Path) -> None:
@@ -94,11 +91,3 @@ def test_the_code_that_made_a_clip_can_be_copied(tmp_path: Path) -> None:
     for kind in get_args(CodeKind):
         assert asks(player, "code", kind=kind) == {"text": shown.as_code(kind)}
     assert ["code", "Copy as code"] not in Player(shown.path).face["actions"]
-
-
-def test_code_and_state_of_a_player_stay_small(tmp_path: Path) -> None:
-    """anywidget saves a panel's code with every instance; bytes are saved as text, 4/3 of them."""
-    player = Player(clip(tmp_path / "c.mp4", replace(FOX, prompt="a red fox runs through snow " * 10)))
-    state = {name: value for name, value in player.get_state().items() if not isinstance(value, bytes)}
-    assert state["_esm"] == packed("player", styled=True)
-    assert len(json.dumps(state).encode()) + POSTER_BYTES * 4 / 3 < 30_000

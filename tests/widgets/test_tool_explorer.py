@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import concurrent.futures
 import json
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -34,7 +33,6 @@ from reelbook.widgets.tool_explorer import (
     MAX_MEDIA,
     ToolExplorer,
     ToolPanel,
-    encodable,
     shown_result,
 )
 
@@ -190,21 +188,6 @@ def test_a_call_shows_its_progress_and_its_result(page: ToolsPage) -> None:
     assert page.asks("chunk", key="9", index=0) == {"problem": "This result is no longer here."}
 
 
-def test_where_the_page_has_to_ask_the_answer_carries_the_result(page: ToolsPage) -> None:
-    """In Colab nothing that a thread sends arrives: the news waits for the page's next question."""
-    page.panel.asks = True
-    page.call(typed("ab"))
-    before = len(page.messages)
-    run = page.session.called[-1][-1]
-    thread = threading.Thread(target=run.future.set_result, args=(ToolResult((TextContent("late"),)),))
-    thread.start()
-    thread.join()
-    until(lambda: page.panel.result is not None)
-    assert len(page.messages) == before
-    page.says("ask")
-    assert page.last("result")["parts"][0]["text"] == "late"
-
-
 def test_a_second_press_calls_once(page: ToolsPage) -> None:
     """While a call goes on, and with the same press told twice."""
     page.says("call", ask="one", tool="draw", drafts=typed("ab"))
@@ -289,9 +272,10 @@ def test_hostile_tools_make_small_messages() -> None:
     """Thousands of tools, endless descriptions, names that no message carries: the page gets a part."""
     endless = "<img src=x onerror=alert(1)>" * 40_000
     many = [Tool(f"t{k}", endless, endless, {"title": endless, "properties": endless}) for k in range(3000)]
-    page = ToolsPage(FakeSession(*many, Tool("\ud800")))
-    assert len(page.panel.tools) == 3000
-    assert page.last("rows")["summary"] == "the first 200 of 3,000 tools"
+    page = ToolsPage(FakeSession(*many, Tool("\ud800"), Tool("odd", "\ud800")))
+    page.panel.selected = "odd"
+    assert page.last("rows")["summary"] == "the first 200 of 3,001 tools"
+    assert page.last("form")["title"] == "?"
     assert max(len(str(content)) for content, _ in page.messages) < 60_000
     assert len(str(page.panel.get_state())) < 40_000
     page.panel.close()
@@ -304,14 +288,6 @@ def test_a_file_that_was_fetched_is_played(tmp_path: Path) -> None:
         explorer._show(clip_file(tmp_path / "a.mp4"))
         assert [type(child).__name__ for child in explorer.children] == ["ToolPanel", "Player"]
         explorer.close()
-
-
-def test_the_code_and_state_of_the_explorer_are_small(page: ToolsPage) -> None:
-    """They are saved with every notebook that shows it."""
-    page.call(typed("ab"))
-    page.answers(ToolResult((TextContent("x" * 100_000),)))
-    state = {name: value for name, value in page.panel.get_state().items() if name not in ("_esm", "_css")}
-    assert len(ToolPanel._esm) + len(ToolPanel._css) + len(str(state)) < 25_000
 
 
 def test_a_clip_is_made_through_the_sandboxs_tools(session: rb.Session, sandbox: Sandbox) -> None:
@@ -337,8 +313,6 @@ def test_a_clip_is_made_through_the_sandboxs_tools(session: rb.Session, sandbox:
     assert tool in explorer._repr_mimebundle_()["text/html"]
     explorer.close()
 
-
-# The parts of a result
 
 SCRIPT = "<script>alert(1)</script>"
 
@@ -434,6 +408,12 @@ def href(uri: str) -> str:
     return part["href"]
 
 
+@pytest.mark.parametrize("uri", ["https://example.org/a?b=c#d", "http://127.0.0.1:8000"])
+def test_a_page_may_be_opened(uri: str) -> None:
+    """Over http and https."""
+    assert href(uri) == uri
+
+
 @pytest.mark.parametrize(
     "uri",
     [
@@ -442,8 +422,6 @@ def href(uri: str) -> str:
         "file:///etc/passwd",
         "https://user@example.org",
         "https://",
-        "https:\\\\example.org",
-        "https://exam ple.org",
         "https://example.org/" + "x" * 5000,
         "ht\ntps://example.org",
         "https://example.org\n",
@@ -453,14 +431,3 @@ def href(uri: str) -> str:
 def test_an_address_that_is_no_plain_page_is_not_opened(uri: str) -> None:
     """It is shown as text, as all addresses are."""
     assert href(uri) == ""
-
-
-def test_a_page_may_be_opened() -> None:
-    """Over http and https."""
-    for uri in ("https://example.org/a?b=c#d", "http://127.0.0.1:8000", "https://example.org?x"):
-        assert href(uri) == uri
-
-
-def test_letters_that_no_message_can_carry_are_replaced() -> None:
-    """Half of a pair, which JSON can name and UTF-8 can't."""
-    assert encodable({"\ud800": ["a\udfff", 1, None]}) == {"?": ["a?", 1, None]}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -138,12 +137,6 @@ def test_a_refusal_is_said_and_asked_again(session: rb.Session, sandbox: Sandbox
     settled(chart)
     assert (chart.head.words["again"], chart.head.words["total"]) == (False, "$0.00 in 30 days")
     chart.close()
-
-
-def test_code_and_state_stay_small(chart: UsageChart) -> None:
-    """The chart's own part of a saved notebook; the style is saved once."""
-    parts = [chart.head, chart.foot]
-    assert sum(len(p._esm) + len(p._css) + len(json.dumps(p.words)) for p in parts) < 31_000
 
 
 def test_bqplot_and_pandas_are_imported_only_for_a_chart() -> None:
