@@ -51,11 +51,13 @@ def test_nothing_is_asked_before_it_is_seen(session: rb.Session, sandbox: Sandbo
 
 
 def test_the_key_in_use_is_listed_first_and_named(page: KeysPage) -> None:
-    """It is recognised by its masked form."""
+    """It is recognised by its masked form; before it is revoked, rotating is offered instead."""
     (row,) = page.last("rows")["rows"]
     assert (row["state"], row["used"]) == ("in use", "just now")
-    assert page.panel.words["summary"] == "1 active key."
-    assert page.panel.active == 1
+    assert (page.panel.words["summary"], page.panel.active) == ("1 active key.", 1)
+    page.says("ask_revoke", key_id=row["id"])
+    assert page.panel.question["own"]
+    assert "It is the key that this session uses." in page.panel.question["text"]
 
 
 def test_a_made_key_goes_to_the_page_and_nowhere_else(page: KeysPage) -> None:
@@ -127,14 +129,6 @@ def test_a_key_is_revoked_after_it_was_asked_about(page: KeysPage) -> None:
     until(lambda: page.panel.message["text"] == "“ada” is revoked.")
     done(page)
     assert page.rows()["ada"]["state"] == "revoked"
-
-
-def test_the_key_in_use_is_warned_of(page: KeysPage) -> None:
-    """Rotating is offered instead."""
-    (row,) = page.last("rows")["rows"]
-    page.says("ask_revoke", key_id=row["id"])
-    assert page.panel.question["own"]
-    assert "It is the key that this session uses." in page.panel.question["text"]
 
 
 def test_a_rotation_ends_with_the_old_key_revoked(page: KeysPage, sandbox: Sandbox) -> None:

@@ -204,16 +204,19 @@ def test_what_is_arranged_in_the_page_is_what_python_has(session: rb.Session) ->
     assert "no axis 'place'" in page.matrix.message["text"]
 
 
-def test_selected_cells_are_compared(session: rb.Session) -> None:
-    """The page offers it only where somebody listens, who gets the jobs in the order of selection."""
+def test_it_leads_on_where_somebody_answers(session: rb.Session) -> None:
+    """The page offers it then; whoever answers gets the cell's job, or the selected ones in that order."""
     matrix = bought(session)
-    compared: list[tuple[rb.Job, ...]] = []
+    answered: list[object] = []
     assert matrix.offers == []
-    matrix.on_compare(compared.append)
+    matrix.on_compare(answered.append)
+    matrix.on_vary(answered.append)
+    assert matrix.offers == ["compare", "vary"]
     matrix.selected = [4, 2]
-    MatrixPage(matrix).says("compare")
-    assert matrix.offers == ["compare"]
-    assert compared == [(matrix.run.cells[3].job, matrix.run.cells[1].job)]
+    page, jobs = MatrixPage(matrix), [cell.job for cell in matrix.run.cells]
+    page.says("compare")
+    page.says("vary", n=3)
+    assert answered == [(jobs[3], jobs[1]), jobs[2]]
 
 
 def test_a_cell_and_the_whole_sweep_are_given_as_code(session: rb.Session) -> None:
@@ -222,17 +225,6 @@ def test_a_cell_and_the_whole_sweep_are_given_as_code(session: rb.Session) -> No
     page = MatrixPage(matrix)
     assert page.asks("code", kind="curl", n=2)["text"] == request_code(matrix.sweep.cells[1].request, "curl")
     assert page.asks("code", kind="cell")["text"] == matrix.sweep.as_code()
-
-
-def test_a_cell_is_varied_where_somebody_answers(session: rb.Session) -> None:
-    """The page offers it then; whoever answers gets the cell's job."""
-    matrix = bought(session)
-    varied: list[object] = []
-    assert "vary" not in matrix.offers
-    matrix.on_vary(varied.append)
-    assert "vary" in matrix.offers
-    MatrixPage(matrix).says("vary", n=3)
-    assert varied == [matrix.run.cells[2].job]
 
 
 def test_the_still_form_is_a_table_with_labels(session: rb.Session) -> None:

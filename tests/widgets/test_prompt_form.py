@@ -146,14 +146,14 @@ def test_without_a_listener_the_form_says_where_the_job_is(monkeypatch: pytest.M
     form.prompt = "another"
     assert form.message["text"] == ""
     for name, value, said in (
-        ("_3", form, "Sent as job 1. To watch it, run rb.JobBoard() in a cell."),
-        ("mine", form.session, "Sent as job 1. To watch it, run rb.JobBoard(mine) in a cell."),
-        ("asked", form, "Sent. asked.job is job 1; show it to watch it."),
+        ("_3", form, "rb.JobBoard()"),
+        ("mine", form.session, "rb.JobBoard(mine)"),
+        ("asked", form, "asked.job"),
     ):
         monkeypatch.setattr(cells, name, value, raising=False)
         form._sent_at = float("-inf")
         form.generate()
-        assert form.message["text"] == said
+        assert said in form.message["text"]
 
 
 def test_a_form_that_stands_alone_says_how_a_refused_key_is_replaced() -> None:
@@ -219,7 +219,7 @@ def test_a_template_is_planned_where_somebody_listens() -> None:
     """The button counts and prices it; Generate still sends the text as it is written."""
     session = FakeSession()
     form = make(session, prompt="a {red|grey} fox", duration_seconds=2)
-    assert form.plan == ""
+    assert (form.plan, form.hint[:31]) == ("", "“{red|grey}” is sent as it is. ")
     planned: list[str] = []
     form.on_plan(lambda form: planned.append(form.prompt))
     assert form.plan == "Plan 2 clips · $0.20"
@@ -231,16 +231,7 @@ def test_a_template_is_planned_where_somebody_listens() -> None:
     form.generate()
     assert [request.prompt for request in session.submitted] == ["a {red|grey|blue} fox"]
     form.prompt = "a fox"
-    assert form.plan == ""
-
-
-@pytest.mark.parametrize(("prompt", "varies"), [("a {fox|owl}", "{fox|owl}"), ("a __beast__", "__beast__")])
-def test_what_would_vary_is_said_to_be_sent_as_it_is(prompt: str, varies: str) -> None:
-    """In Create braces are text like any other; Explore reads them."""
-    form = make(prompt=prompt)
-    assert form.hint == f"“{varies}” is sent as it is. Open it in Explore to vary it."
-    form.prompt = "a fox"
-    assert form.hint == ""
+    assert (form.plan, form.hint) == ("", "")
 
 
 def test_what_is_in_the_form_is_given_as_code() -> None:
@@ -253,9 +244,6 @@ def test_what_is_in_the_form_is_given_as_code() -> None:
         assert asks(form, "code", kind=kind, values=values) == {"text": expected}
     assert asks(form, "code", kind="cell", values={"prompt": " "}) == {}
     assert (list(form.problems), session.submitted) == (["prompt"], [])
-
-
-# Earlier prompts and styles beside the prompt
 
 
 @pytest.fixture
@@ -335,11 +323,8 @@ def test_a_zip_of_several_clips_offers_them(fox: Path) -> None:
     assert form.prompt == "a fox"
     says(form, "passport_of", clip="hen.mp4")
     says(form, "passport_of", clip="owl.mp4")
-    assert (form.prompt, form.aspect_ratio, form.message["text"]) == (
-        "an owl",
-        "9:16",
-        "Filled from owl.mp4.",
-    )
+    assert (form.prompt, form.aspect_ratio) == ("an owl", "9:16")
+    assert form.message["text"] == "Filled from owl.mp4."
 
 
 def test_a_clip_from_an_image_wants_its_image(tmp_path: Path) -> None:
@@ -348,37 +333,22 @@ def test_a_clip_from_an_image_wants_its_image(tmp_path: Path) -> None:
     form = make()
     dropped(form, tmp_path / "zoom.json", json.dumps(Passport(request).record()).encode())
     assert (form.mode, form.prompt, form.duration_seconds) == ("image-to-video", "zoom in", 2)
-    assert (
-        form.message["text"] == "Filled from zoom.json. Choose its image again: the file doesn't contain it."
-    )
+    assert "Choose its image again" in form.message["text"]
 
 
 @pytest.mark.parametrize(
     ("name", "data", "said"),
     [
         ("plain.json", b"{}", "plain.json doesn't say what made it"),
-        ("cut.mp4", b"\0\0\0\x18ftypisom" + bytes(12), "cut.mp4 is no MP4, or is cut off."),
         ("bad.zip", b"PK\x03\x04 not a zip", "bad.zip is no zip that can be read"),
-        ("long.json", b'"prompt": "' + b"x" * 20_001, "The prompt has more than 20,000 characters"),
         ("seed.json", b'"seed": 9007199254740993, "prompt": "x', "The seed 9007199254740993 is too large"),
     ],
-    ids=lambda value: value if isinstance(value, str) and "." in value and " " not in value else "",
 )
 def test_a_file_that_fills_nothing_says_why(name: str, data: bytes, said: str) -> None:
-    """No passport, no MP4, no zip, and a request that a form can't hold; the form stays as it was."""
+    """No passport, no zip, and a request that a form can't hold; the form stays as it was."""
     if b"prompt" in data:
         data = b'{"reelbook_passport": 1, "request": {"mode": "text-to-video", ' + data + b'"}}'
     form = make()
     dropped(form, Path(name), data, piece=1 << 20)
     assert said in form.message["text"]
     assert (form.message["tone"], form.prompt, form.seed) == ("problem", "a fox", -1)
-
-
-def test_a_file_that_is_too_large_is_refused_with_its_first_piece() -> None:
-    """Nor is one taken of which a piece is missing."""
-    form = make()
-    head = {"file": "fox.zip", "id": "a", "index": 0, "total": 60, "size": 60 << 20}
-    assert "more" not in asks(form, "passport", b"PK", **head)
-    assert "larger than 50 MB" in form.message["text"]
-    asks(form, "passport", b"PK", **{**head, "index": 1})
-    assert form.message["text"] == "The file arrived incomplete. Choose it again."
