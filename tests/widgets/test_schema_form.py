@@ -11,7 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reelbook.widgets.schema_form import ToolField, form_of
+from reelbook.widgets.schema_form import ToolField, ToolForm, form_of
+
+QUICK = settings(max_examples=150, suppress_health_check=list(HealthCheck))
 
 NAMES = st.sampled_from(["prompt", "seed", "fields", "json", "a/b", "__proto__", "name", "größe"])
 LEAVES = st.one_of(
@@ -33,13 +35,57 @@ DEFINITIONS = {
     "color": {"enum": ["red", "green"]},
     "tree": {"type": "object", "properties": {"of": {"type": "array", "items": {"$ref": "#/$defs/tree"}}}},
 }
+PARTS = st.one_of(
+    st.sampled_from(
+        [
+            {"type": "string"},
+            {"type": "string", "format": "date"},
+            {"type": ["string", "null"]},
+            {"type": ["integer", "string"]},
+            {"type": "integer", "minimum": 0},
+            {"type": "number"},
+            {"type": "boolean"},
+            {"type": "object"},
+            {"type": "array", "items": {"type": "string"}},
+            {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+            {"$ref": "#/$defs/leaf"},
+            {"$ref": "#/$defs/color"},
+            {"$ref": "#/$defs/tree"},
+            {"$ref": "#/nowhere"},
+            {},
+        ]
+    ),
+    st.lists(LEAVES, min_size=1, max_size=4).map(lambda values: {"enum": values}),
+)
+WITH_NOTES = st.tuples(
+    PARTS, st.fixed_dictionaries({}, optional={"default": JSON, "title": st.text(max_size=5)})
+).map(lambda both: {**both[0], **both[1]})
+
+
+@st.composite
+def forms(draw: st.DrawFn) -> ToolForm:
+    """The form of a tool."""
+    properties = draw(st.dictionaries(NAMES, WITH_NOTES, max_size=4))
+    required = [name for name in properties if draw(st.booleans())]
+    schema = {"type": "object", "properties": properties, "required": required, "$defs": DEFINITIONS}
+    return form_of(schema)
+
+
+@QUICK
+@given(forms())
+def test_an_untouched_form_says_at_most_what_is_wrong_with_its_defaults(form: ToolForm) -> None:
+    """What a form holds at first is its defaults, and is described in JSON."""
+    json.dumps(form.described(), allow_nan=False)
+    _, problems = form.arguments(form.start())
+    assert set(problems.values()) <= {"This is needed.", "At least 0."}
+
+
 WORDS = re.findall(
-    r"\$?\w+",
-    "type properties items anyOf enum $ref allOf required const default title minimum maxLength minItems",
+    r"\S+", "type properties items anyOf enum $ref allOf required const default title minItems"
 )
 
 
-@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+@QUICK
 @given(JSON | st.dictionaries(st.sampled_from(WORDS), JSON), JSON)
 def test_no_schema_and_no_draft_breaks_anything(odd: Any, draft: Any) -> None:
     """What claims to be a schema, or what a page claims was typed, may be anything."""

@@ -29,10 +29,12 @@ from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Job
 from reelbook.widgets.clip_serving import PIECE_BYTES
 from reelbook.widgets.job_card import JobCard
+from reelbook.widgets.player import Player
 from reelbook.widgets.tool_explorer import (
     MAX_MEDIA,
     ToolExplorer,
     ToolPanel,
+    encodable,
     shown_result,
 )
 
@@ -272,28 +274,20 @@ def test_hostile_tools_make_small_messages() -> None:
     """Thousands of tools, endless descriptions, names that no message carries: the page gets a part."""
     endless = "<img src=x onerror=alert(1)>" * 40_000
     many = [Tool(f"t{k}", endless, endless, {"title": endless, "properties": endless}) for k in range(3000)]
-    page = ToolsPage(FakeSession(*many, Tool("\ud800"), Tool("odd", "\ud800")))
-    page.panel.selected = "odd"
-    assert page.last("rows")["summary"] == "the first 200 of 3,001 tools"
-    assert page.last("form")["title"] == "?"
+    page = ToolsPage(FakeSession(*many, Tool("\ud800")))
+    assert page.last("rows")["summary"] == "the first 200 of 3,000 tools"
+    assert encodable({"\ud800": ["a\udfff", 1, None]}) == {"?": ["a?", 1, None]}
     assert max(len(str(content)) for content, _ in page.messages) < 60_000
     assert len(str(page.panel.get_state())) < 40_000
     page.panel.close()
 
 
-def test_a_file_that_was_fetched_is_played(tmp_path: Path) -> None:
-    """Beneath the panel, as a job's card would be."""
-    with rb.connect_tools("http://127.0.0.1:9/mcp", "user-1", home=tmp_path) as tools:
-        explorer = ToolExplorer(tools)
-        explorer._show(clip_file(tmp_path / "a.mp4"))
-        assert [type(child).__name__ for child in explorer.children] == ["ToolPanel", "Player"]
-        explorer.close()
-
-
-def test_a_clip_is_made_through_the_sandboxs_tools(session: rb.Session, sandbox: Sandbox) -> None:
-    """Listed, called, kept in the ledger, taken up as a job; the arguments are the form's."""
+def test_a_clip_is_made_through_the_sandboxs_tools(session: rb.Session, sandbox: Sandbox, home: Path) -> None:
+    """Listed, called, kept in the ledger, taken up as a job in place of a file that was fetched before."""
     tool = "generate_video_from_text"
     explorer = ToolExplorer(session)
+    explorer._show(clip_file(home / "fetched.mp4"))
+    assert isinstance(explorer.taken, Player)
     page = Page(explorer.panel)
     page.says("hello")
     until(lambda: explorer.state == "ready")
@@ -339,12 +333,13 @@ def test_each_part_is_shown_for_what_it_is() -> None:
 
 
 def test_bytes_stay_here_until_the_page_asks() -> None:
-    """The message holds no byte of them."""
-    parts, media = shown_result(ToolResult((BinaryContent(b"\xffpicture", "image/png"),)))
+    """The message holds no byte of them, and what no page could hold isn't offered to it."""
+    pictures = BinaryContent(b"\xffpicture", "image/png"), BinaryContent(bytes(MAX_MEDIA + 1), "image/png")
+    [picture, huge], media = shown_result(ToolResult(pictures))
     assert media == {"0": b"\xffpicture"}
-    assert parts == [
-        {"kind": "image", "label": "Image", "about": "image/png, 8 bytes", "key": "0", "mime": "image/png"}
-    ]
+    about = {"label": "Image", "about": "image/png, 8 bytes", "mime": "image/png"}
+    assert picture == {"kind": "image", "key": "0", **about}
+    assert (huge["kind"], huge["text"][:35]) == ("note", "Image: image/png, 67,108,865 bytes.")
 
 
 def test_a_text_that_repeats_the_structured_content_is_left_out() -> None:
@@ -389,16 +384,6 @@ def test_structured_content_is_json_to_be_read() -> None:
         deep = [deep]
     assert len(text(deep)) <= 30_000
     assert text({"n": 10**5000}).endswith("the rest can't be shown.")
-
-
-def test_media_too_large_for_a_page_is_told_of() -> None:
-    """What no page could hold isn't offered to it."""
-    huge = bytes(MAX_MEDIA + 1)
-    [part], _ = shown_result(ToolResult((BinaryContent(huge, "image/png"),)))
-    assert part == {
-        "kind": "note",
-        "text": "Image: image/png, 67,108,865 bytes. The page doesn't show it; the panel's .result has it.",
-    }
 
 
 def href(uri: str) -> str:

@@ -49,7 +49,7 @@ def settled(chart: UsageChart) -> None:
     chart.head.refresh()
 
 
-def test_the_words_are_the_services(chart: UsageChart) -> None:
+def test_the_words_are_the_services_and_each_day_has_its_bar(chart: UsageChart) -> None:
     """Total, balance and pace above; below how it was found, and the ledger's share by experiment."""
     assert chart.head.words["total"] == "$3.10 in 30 days"
     assert chart.head.words["about"] == "42 s · 9 requests"
@@ -59,10 +59,6 @@ def test_the_words_are_the_services(chart: UsageChart) -> None:
     assert chart.foot.words["shares"] == [["This session", "$0.10"], ["of it light", "$0.10"]]
     assert [row[2] for row in chart.foot.words["rows"]] == ["$0.10", "$1.00", "$2.00"]
     assert not chart.head.live
-
-
-def test_the_figure_is_of_core_widgets(chart: UsageChart) -> None:
-    """A bar for each day, and no span left open."""
     figure = chart.children[1]
     drawn = figure.marks[0]
     assert (len(drawn.x), round(sum(drawn.y), 6)) == (30, 3.1)
@@ -146,9 +142,6 @@ def test_bqplot_and_pandas_are_imported_only_for_a_chart() -> None:
     assert done.stdout == "set()\n"
 
 
-# Where the bars stand
-
-
 def span(first: float, last: float, usd: float, *, split: bool = True) -> UsageSpan:
     """A span from so many days ago until so many."""
     return UsageSpan(NOW - first * DAY_SECONDS, NOW - last * DAY_SECONDS, usd, None, None, split)
@@ -162,6 +155,7 @@ def test_days_stand_in_their_slots() -> None:
     assert shown.open_spans == ((0.0, 2.0, 1.5),)
     assert {slot: each.usd for slot, each in shown.slots.items()} == {5: 0.5, 6: 0.25}
     assert shown.highest_usd == 1.5
+    assert (bars((), 7, None).usd, bars((), 7, None).highest_usd) == ((0.0,) * 7, 0.0)
 
 
 def test_calendar_days_have_today_as_the_last() -> None:
@@ -181,12 +175,6 @@ def test_calendar_days_have_today_as_the_last() -> None:
 def test_amounts_at_the_side_are_round(highest: float, amounts: list[float]) -> None:
     """From nothing to just above the highest bar."""
     assert nice_amounts(highest) == amounts
-
-
-def test_no_spans_are_no_bars() -> None:
-    """Each day has its slot all the same."""
-    shown = bars((), 7, None)
-    assert (shown.usd, shown.names, shown.highest_usd) == ((0.0,) * 7, ("",) * 7, 0.0)
 
 
 def test_the_figure_follows_what_is_drawn_and_tells_of_a_press() -> None:
