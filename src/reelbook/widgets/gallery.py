@@ -414,7 +414,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
 
     def _on_export(self) -> None:
         done = export(self.chosen)
-        self.saved_file = done.path
+        self.saved = done.path
         self.say(words.exported_words(*done))
 
     def _on_delete(self, job: Job) -> None:

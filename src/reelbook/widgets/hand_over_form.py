@@ -78,7 +78,7 @@ class HandOverForm(ServesClips):
             stem = "-".join(re.findall(r"\w+", said.lower()))
             name = plain_name(f"{stem or 'clips'}{self.kind}", room=10)
             path = next(free for free in numbered(Path(name)) if not free.exists())
-            self.saved_file = hand_over(self.jobs, path, title=said, **chosen)
+            self.saved = hand_over(self.jobs, path, title=said, **chosen)
             inside = [name for name, is_in in chosen.items() if is_in]
             self.result = words.saved_words(path, len(self.jobs), inside)
 

@@ -20,6 +20,7 @@ from reelbook.wire import RANDOM_SEED
 
 from ..text.card import CardFace, ShownJob, empty_face, job_face, job_lines, share_done
 from .base import Callbacks, Panel
+from .static_html import small_poster
 
 TWICE_SECONDS = 1.5  # two presses within this time are one double press
 
@@ -105,11 +106,18 @@ class ActsOnJobs(Panel):
         if not job.cancel():
             self.say_problem("It was already sent. The job goes on and is billed.")
 
-    def _on_find_out(self, content: dict[str, Any]) -> None:
-        self._find_out(self._doubtful(content), alone=False)
+    def _on_find_out(self, content: dict[str, Any], *, alone: bool | None = None) -> None:
+        """Asks once for all of them."""
+        jobs = [job for job in self._doubtful(content) if not self._doing(job)]
+        if not jobs:
+            return
+        asked = Session.of(jobs[0])._reconciling(alone=bool(alone))
+        for job in jobs:
+            self._start_work("Finding out", partial(self._take_verdict, job, asked), name=job)
+            self._news_of(job)
 
     def _on_only_me(self, content: dict[str, Any]) -> None:
-        self._find_out(self._doubtful(content), alone=True)
+        self._on_find_out(content, alone=True)
 
     def _on_code(self, content: dict[str, Any], kind: Any) -> dict[str, Any]:
         job = self._job(content)
@@ -119,16 +127,6 @@ class ActsOnJobs(Panel):
         """The uncertain jobs that a message is about."""
         job = self._job(content)
         return () if job is None else (job,)
-
-    def _find_out(self, jobs: Sequence[Job], *, alone: bool) -> None:
-        """Asks once for all of them."""
-        jobs = [job for job in jobs if not self._doing(job)]
-        if not jobs:
-            return
-        asked = Session.of(jobs[0])._reconciling(alone=alone)
-        for job in jobs:
-            self._start_work("Finding out", partial(self._take_verdict, job, asked), name=job)
-            self._news_of(job)
 
     def _take_verdict(self, job: Job, asked: Future[Reconciliation]) -> None:
         mine = [verdict for verdict in asked.result().verdicts if verdict.job is job]
@@ -212,3 +210,10 @@ def send_again(job: Job, *, another_seed: bool = False) -> Job | None:
     experiment = session.experiment(job.experiment) if job.experiment else contextlib.nullcontext()
     with experiment, without_waiting():
         return session.submit(asked)
+
+
+def picture_of(job: Job, **size: int) -> bytes:
+    """A small JPEG of the job's clip, or of the image that it is made from; empty without either."""
+    image = None if job.request is None else job.request.image
+    picture = job.clip.poster() if job.clip is not None else image.data if image else b""
+    return small_poster(picture, **size)

@@ -19,16 +19,16 @@ from ..text.card import CardFace, ShownJob
 from .base import Callbacks, session_of
 from .bundle import packed
 from .clip_serving import ServesClips
-from .job_actions import ShowsJob
+from .job_actions import ShowsJob, picture_of
 from .live import PageState
 from .notices import follow
-from .static_html import picture_html, small_poster, table_html, text_html
+from .static_html import picture_html, table_html, text_html
 
 RECENT = 50
 LOOK_EVERY_SECONDS = 0.2
 STILL_ROWS = 12
 STILL_PICTURES = 5
-THUMB_SIDE, THUMB_BYTES = 160, 2_500
+THUMB = {"max_side": 160, "max_bytes": 2_500}
 
 
 class BoardEntry:
@@ -165,7 +165,7 @@ class JobBoard(ShowsJob, ServesClips):
 
     def clip_poster(self, key: str) -> bytes:
         job = self._job_of(key)
-        return b"" if job is None else _thumb(job)
+        return b"" if job is None else picture_of(job, **THUMB)
 
     def still(self) -> tuple[str, str]:
         """The newest rows, a few of them with a small picture."""
@@ -176,8 +176,9 @@ class JobBoard(ShowsJob, ServesClips):
             text = head["empty"]
         rows, pictures = [], 0
         for entry in self._rows()[:STILL_ROWS]:
-            picture = _thumb(entry.job) if pictures < STILL_PICTURES and entry.job.clip is not None else b""
-            pictures += bool(picture)
+            drawn = pictures < STILL_PICTURES and entry.job.clip is not None
+            picture = picture_of(entry.job, **THUMB) if drawn else b""
+            pictures += drawn
             row = entry.row
             what = f"{html.escape(row['prompt'])}<br><small>{html.escape(row['about'])}</small>"
             texts = (row["word"], plain(row["time"]), row["money"])
@@ -312,10 +313,3 @@ class JobBoard(ShowsJob, ServesClips):
 
     def _news_of(self, job: Job) -> None:
         self._told(job)
-
-
-def _thumb(job: Job) -> bytes:
-    """A small JPEG of the job's clip, or of the image that it is made from; empty without either."""
-    image = None if job.request is None else job.request.image
-    picture = job.clip.poster() if job.clip is not None else image.data if image else b""
-    return small_poster(picture, max_side=THUMB_SIDE, max_bytes=THUMB_BYTES)

@@ -181,7 +181,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
         """
         from reelbook.media.grid import Grid, Page, Tile
 
-        from .matrix_files import write
+        from .pages import write_grid
 
         def draw(number: int | None) -> Tile | None:
             if number is None:
@@ -191,7 +191,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
 
         grid = Grid(self._title(), tuple(Page(*page) for page in self._laid_out(draw)), self.shape)
         by: Literal["time", "part"] = "part" if self.by == "part" else "time"
-        return write(grid, Path(path), by=by, overwrite=overwrite)
+        return write_grid(grid, Path(path), by=by, overwrite=overwrite)
 
     def _session_changed(self, job: Job | None) -> None:
         if not self._running and (job is None or not job.running):
@@ -399,10 +399,10 @@ class Matrix(Plays, LeadsOn, ServesClips):
     def _on_save(self, kind: str) -> None:
         def save() -> str:
             free = next(each for each in numbered(Path(f"grid.{kind}")) if not each.exists())
-            self.saved_file = self.save(free)
-            return words.saved(self.saved_file)
+            self.saved = self.save(free)
+            return words.saved(self.saved)
 
-        self.saved_file = None
+        self.saved = None
         self._start_work("Saving the grid", save, name="save")
 
     def _compared(self) -> tuple[Job, ...]:

@@ -69,22 +69,18 @@ class StatusLine(Panel):
 
     def __init__(self, session: Session, **traits: Any) -> None:
         self.session = session
-        super().__init__(facts=self._facts(), **traits)
+        super().__init__(**traits)
         self._endings += (session.subscribe(self._live.changed), follow(session))
-        self._live.changed()
+        self.refresh()
 
     def update(self) -> None:
-        facts = self.session.facts
-        self.facts = self._facts()
+        facts, running = self.session.facts, len(self.session.running)
+        spend = None if self.session.closed else self.session.spending().of_key
+        self.facts = facts_words(self.session.service, facts, running=running, spend=spend)
         self.live = facts.requests_left < facts.requests_limit
         if self.live:
             # The key's requests come back with time, which nothing announces.
             self._live.changed_in(facts.requests_back_in_seconds or 3.0)
-
-    def _facts(self) -> dict[str, Any]:
-        spend = None if self.session.closed else self.session.spending().of_key
-        running = len(self.session.running)
-        return facts_words(self.session.service, self.session.facts, running=running, spend=spend)
 
 
 class Studio(Host):

@@ -209,7 +209,6 @@ class UsageChart(Host):
             "again": history.done and bool(history.trouble),
             "empty": words.NOTHING_SPENT if total is not None and not total.usd else failed,
             "sandbox": self.session.service == "sandbox",
-            "periods": list(PERIODS),
         }
         said = words.progress_words(spans=spans, asked=history.asked, done=done, trouble=history.trouble)
         self.foot.words = {
