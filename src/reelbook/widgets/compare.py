@@ -39,18 +39,11 @@ class Compare(Plays, ServesClips):
     The ledger keeps the picks of the clips that it knows. Raises InvalidInput for fewer or more clips and
     NotAVideo for a file that isn't a video.
 
-    A button that compares what the gallery selected, and a label that says which are picked::
+    A label that says which are picked::
 
-        gallery, place = rb.Gallery(session), ipywidgets.VBox()
-        button = ipywidgets.Button(description="Compare")
-
-        def compare(_):
-            compared, label = rb.Compare(gallery.chosen), ipywidgets.Label()
-            ipywidgets.dlink((compared, "picked"), (label, "value"), ", ".join)
-            place.children = [compared, label]
-
-        button.on_click(compare)
-        ipywidgets.VBox([gallery, button, place])
+        compared, label = rb.Compare([first, second]), ipywidgets.Label()
+        ipywidgets.dlink((compared, "picked"), (label, "value"), ", ".join)
+        ipywidgets.VBox([compared, label])
     """
 
     _esm = packed("compare", styled=True)

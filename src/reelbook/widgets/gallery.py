@@ -125,16 +125,11 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
 
     `on_vary(callback)`, `on_compare(callback)`, `on_create(callback)` and `on_job(callback)` say what happens
     at "Vary…", at "Compare", at "Make your first clip" and after "Again". The first three buttons are there
-    only if they have a callback. A button of your own that compares the selected clips::
+    only if they have a callback::
 
         gallery, place = rb.Gallery(session), ipywidgets.VBox()
-        button = ipywidgets.Button(description="Compare")
-
-        def compare(_):
-            place.children = [rb.Compare(gallery.chosen)]
-
-        button.on_click(compare)
-        ipywidgets.VBox([gallery, button, place])
+        gallery.on_compare(lambda jobs: setattr(place, "children", [rb.Compare(jobs)]))
+        ipywidgets.VBox([gallery, place])
     """
 
     _esm = packed("gallery", styled=True)

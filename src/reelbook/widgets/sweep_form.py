@@ -45,11 +45,7 @@ class SweepForm(OffersPrompts, ServesClips):
     `on_run(callback)` says what happens to a SweepRun that was begun, resumed or is only to be looked at::
 
         form, place = rb.SweepForm(session), ipywidgets.VBox()
-
-        def show(run):
-            place.children = [rb.Matrix(run)]
-
-        form.on_run(show)
+        form.on_run(lambda run: setattr(place, "children", [rb.Matrix(run)]))
         ipywidgets.VBox([form, place])
     """
 
