@@ -275,6 +275,7 @@ def test_each_step_is_taken_and_all_that_failed_is_said(panel: Odd) -> None:
         "Making it",
         fails(ServiceUnreachable("No connection.")),
         fails(OSError("no room for sk-planted-0123456789")),
+        fails(concurrent.futures.CancelledError()),  # by a session that was closed: no news to a person
         lambda: taken.append("looked") or "Looked.",  # type: ignore[func-returns-value] # that is meant
     )
     work_ends(panel)
@@ -295,13 +296,6 @@ def test_a_success_hides_no_problem_that_was_shown_meanwhile(panel: Odd) -> None
     panel._start_work("Working", step)
     work_ends(panel)
     assert panel.message["text"] == "The callback failed."
-
-
-def test_a_closed_session_ends_the_work_in_silence(panel: Odd) -> None:
-    """What it cancels is no news to a person."""
-    panel._start_work("Asking", fails(concurrent.futures.CancelledError()))
-    work_ends(panel)
-    assert panel.message["text"] == ""
 
 
 def test_a_closed_panel_is_left_alone(panel: Odd) -> None:

@@ -112,16 +112,10 @@ def test_an_opened_clip_shows_everything_and_plays(session: Session) -> None:
     assert [name for name, _ in face["actions"]] == ["pick", "again", "save", "code", "delete"]
     assert "seed=7" in asks(gallery, "code", kind="cell", key=face["key"])["text"]
     assert asks(gallery, "chunk", index=0, key="")["buffers"] == [fox.result().path.read_bytes()]
+    for given in ({}, {"state": "any"}, {"text": "fox", "sort": "oldest"}):  # the search comes first
+        assert Gallery(session, opened=str(fox.request_id), **given).face["key"] == str(fox.number)
     gallery.opened = "req-unknown"
     assert (gallery.face["key"], gallery.opened) == ("", "")
-
-
-def test_what_is_opened_can_be_given_at_once(session: Session) -> None:
-    """Whatever else is given with it: the search comes first."""
-    (fox,) = finished(session, "a fox")
-    for given in ({}, {"state": "any"}, {"text": "fox", "sort": "oldest"}):
-        gallery = Gallery(session, opened=str(fox.request_id), **given)
-        assert (gallery.opened, gallery.face["key"]) == (fox.request_id, str(fox.number))
 
 
 def test_marks_made_on_the_page_are_kept(session: Session) -> None:

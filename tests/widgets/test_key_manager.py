@@ -25,8 +25,9 @@ class KeysPage(Page):
 
 
 @pytest.fixture
-def page(session: rb.Session) -> Iterator[KeysPage]:
+def page(session: rb.Session, sandbox: Sandbox) -> Iterator[KeysPage]:
     page = KeysPage(KeyManager(session))
+    assert not sandbox.state()["requests"].get("list-keys")  # it costs a request, so a page has to open it
     page.says("hello")
     done(page)
     yield page
@@ -43,21 +44,21 @@ def create(page: KeysPage, name: str = "ada", limit: int = 20) -> None:
     done(page)
 
 
-def test_nothing_is_asked_before_it_is_seen(session: rb.Session, sandbox: Sandbox) -> None:
-    """Listing costs a request: it is made when a page opens the panel."""
-    panel = KeyManager(session)
-    assert not sandbox.state()["requests"].get("list-keys")
-    panel.close()
-
-
-def test_the_key_in_use_is_listed_first_and_named(page: KeysPage) -> None:
-    """It is recognised by its masked form; before it is revoked, rotating is offered instead."""
+def test_the_key_in_use_is_listed_first_and_named(page: KeysPage, sandbox: Sandbox) -> None:
+    """Rotating is offered before it is revoked; what is known stays where a later list fails."""
     (row,) = page.last("rows")["rows"]
     assert (row["state"], row["used"]) == ("in use", "just now")
     assert (page.panel.words["summary"], page.panel.active) == ("1 active key.", 1)
     page.says("ask_revoke", key_id=row["id"])
     assert page.panel.question["own"]
     assert "It is the key that this session uses." in page.panel.question["text"]
+    still, line = page.panel.still()
+    assert ("<table>" in still, line) == (True, "API keys: 1 active key.")
+    sandbox.fault("html", endpoint="list-keys")
+    page.says("refresh")
+    until(lambda: page.panel.message["text"])
+    assert "couldn't be listed" in page.panel.message["text"]
+    assert page.panel.active == 1
 
 
 def test_a_made_key_goes_to_the_page_and_nowhere_else(page: KeysPage) -> None:
@@ -159,19 +160,3 @@ def test_a_failed_rotation_says_what_exists(page: KeysPage, sandbox: Sandbox) ->
     assert "which still works" in page.panel.message["text"]
     assert not page.panel.words["rotation"]
     assert page.rows()["second"]["state"] == "active"
-
-
-def test_a_list_that_fails_is_said(page: KeysPage, sandbox: Sandbox) -> None:
-    """What was known stays on the page."""
-    sandbox.fault("html", endpoint="list-keys")
-    page.says("refresh")
-    until(lambda: page.panel.message["text"])
-    assert "couldn't be listed" in page.panel.message["text"]
-    assert page.panel.active == 1
-
-
-def test_the_still_form_is_a_table(page: KeysPage) -> None:
-    """Under a line of text."""
-    still, line = page.panel.still()
-    assert "<table>" in still
-    assert line == "API keys: 1 active key."
