@@ -85,7 +85,6 @@ class ServesClips(Panel):
 
 @lru_cache(POSTERS_KEPT)
 def _poster(path: Path, changed_at: float) -> bytes:
-    """The poster of that version of a file."""
     from reelbook.media.clips import poster
 
     return small_poster(poster(path))

@@ -108,7 +108,6 @@ class Compare(Plays, ServesClips):
         return _clip(self.clips[place]) if place < len(self.clips) else None
 
     def still(self) -> tuple[str, str]:
-        """The clips' posters side by side, with what differs and which are picked."""
         self.refresh()
         lines = [f"{words.plain_runs(tile['prompt'])} · {self._told(tile)}" for tile in self.tiles]
         figures = "".join(map(self._figure, self.tiles))

@@ -216,7 +216,6 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
             self.live = not self.session.closed and bool(self.session.running)
 
     def still(self) -> tuple[str, str]:
-        """The first clips with their posters, and how many were found."""
         said = self._said()
         text = said["count"] or said["nothing"]
         page, look = text_html(text), "display:inline-block;vertical-align:top;width:200px;margin:8px 8px 0 0"

@@ -176,7 +176,6 @@ class ImagePicker(TakesImage):
     _css = style("image_picker")
 
     def still(self) -> tuple[str, str]:
-        """A small picture of the part that is sent, and its facts."""
         if self.image is None:
             return super().still()
         picture, words = picture_html(_thumbnail(self.image, PREVIEW_SIDE)), f"Image: {self.image_words}"

@@ -49,7 +49,6 @@ class ActsOnJobs(Panel):
         return self._job_of(content.get(self._called, ""))
 
     def clip_of(self, key: str) -> Clip | None:
-        """The clip of that job; None while there is none."""
         job = self._job_of(key)
         return None if job is None else job.clip
 
@@ -124,7 +123,6 @@ class ActsOnJobs(Panel):
         return {} if job is None or job.request is None else {"text": request_code(job.request, kind)}
 
     def _doubtful(self, content: dict[str, Any]) -> Sequence[Job]:
-        """The uncertain jobs that a message is about."""
         job = self._job(content)
         return () if job is None else (job,)
 
@@ -171,7 +169,6 @@ class ShowsJob(ActsOnJobs):
         super().__init__(face=dict(self._empty_face()), **traits)
 
     def _face(self, job: ShownJob) -> CardFace:
-        """What the page draws of the job."""
         return job_face(job)
 
     def _on_again(self, job: Job, *, another_seed: bool = False) -> None:

@@ -42,7 +42,6 @@ class BoardEntry:
         self.update()
 
     def update(self) -> None:
-        """Takes over the job's current state."""
         shown = ShownJob.of(self.job)
         self.row, self.tally = words.board_row(shown), words.tally(shown.view)
 
@@ -168,7 +167,6 @@ class JobBoard(ShowsJob, ServesClips):
         return b"" if job is None else picture_of(job, **THUMB)
 
     def still(self) -> tuple[str, str]:
-        """The newest rows, a few of them with a small picture."""
         self.refresh()
         head = self._head_words()
         text = " · ".join(filter(None, [head["count"], head["states"], head["money"], head["mark"]]))
@@ -222,7 +220,6 @@ class JobBoard(ShowsJob, ServesClips):
         self._live.changed()
 
     def _changed(self) -> set[BoardEntry]:
-        """The entries with news."""
         changed = set()
         for _ in range(self._news.qsize()):
             job = self._news.get_nowait()

@@ -127,7 +127,6 @@ class KeyManager(Panel):
             self._on_refresh()
 
     def _on_shown(self, key_id: object) -> None:
-        """The page has the new key."""
         if self._shown is not None and self._shown.key_id == key_id:
             self._forget()
 

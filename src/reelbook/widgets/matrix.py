@@ -145,20 +145,17 @@ class Matrix(Plays, LeadsOn, ServesClips):
             self.keep_still()
 
     def still(self) -> tuple[str, str]:
-        """The grid with small posters under the labels of its columns, beside those of its rows."""
         cells, drawn = self.run.cells, itertools.count()
         most = max(900, STILL_BYTES // min(STILL_CELLS, max(1, len(cells))))
 
-        def draw(number: int | None) -> str:
-            if number is None:
-                return ""
+        def draw(number: int) -> str:
             poster = self.clip_poster(str(number)) if next(drawn) < STILL_CELLS else b""
             small = small_poster(poster, max_side=200, max_bytes=most)
             return picture_html(small, 'width="160"') or html.escape(self._word(number))
 
         text, left = self._title(), len(cells) - STILL_CELLS
         tables = []
-        for page, columns, rows in self._laid_out(draw):
+        for page, columns, rows in self._laid_out(draw, ""):
             title = f"<div><b>{html.escape(page)}</b></div>" if page else ""
             lines = [[f"<b>{html.escape(label)}</b>", *drawn_cells] for label, drawn_cells in rows]
             tables.append(title + table_html(lines, ["", *columns]))
@@ -183,13 +180,11 @@ class Matrix(Plays, LeadsOn, ServesClips):
 
         from .pages import write_grid
 
-        def draw(number: int | None) -> Tile | None:
-            if number is None:
-                return None
+        def draw(number: int) -> Tile | None:
             file = self.clip_path(str(number))
             return Tile(file) if file is not None and file.exists() else Tile(word=self._word(number))
 
-        grid = Grid(self._title(), tuple(Page(*page) for page in self._laid_out(draw)), self.shape)
+        grid = Grid(self._title(), tuple(Page(*page) for page in self._laid_out(draw, None)), self.shape)
         by: Literal["time", "part"] = "part" if self.by == "part" else "time"
         return write_grid(grid, Path(path), by=by, overwrite=overwrite)
 
@@ -275,12 +270,9 @@ class Matrix(Plays, LeadsOn, ServesClips):
         return self.run.cells[number - 1].state.capitalize()
 
     def _laid_out(
-        self, draw: Callable[[int | None], T]
+        self, draw: Callable[[int], T], nothing: T
     ) -> list[tuple[str, Row[str], Row[tuple[str, Row[T]]]]]:
-        """The pages: each with its title, its columns' labels, and its rows of a label and what is drawn.
-
-        `draw` gets the cell's number, None where the sweep has no cell.
-        """
+        """The pages: each with its title, its columns' labels, and its rows of a label and what is drawn."""
         axes = {axis.name: axis for axis in self.sweep.axes}
         many = [name for name, axis in axes.items() if len(axis.values) > 1]
         down = [name for name in self.rows if name in many]
@@ -294,7 +286,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
             for row in rows:
                 places = [{**page, **row, **column} for column in columns]
                 at = [numbers.get(tuple(place.get(name, 0) for name in axes)) for place in places]
-                lines.append((_label(axes, row), tuple(map(draw, at))))
+                lines.append((_label(axes, row), tuple(draw(each) if each else nothing for each in at)))
             title = ", ".join(f"{name} {axes[name].labels[index]}" for name, index in page.items())
             made.append((title, tuple(_label(axes, column) for column in columns), tuple(lines)))
         return made
@@ -353,7 +345,6 @@ class Matrix(Plays, LeadsOn, ServesClips):
             }
 
     def _on_set(self, values: dict[str, Any]) -> None:
-        """What was arranged or selected in the page."""
         with self.hold_sync():
             for name in PAGE_SETS:
                 if name in values:

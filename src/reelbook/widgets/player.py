@@ -109,7 +109,6 @@ class Player(Plays, ShowsJob, ServesClips):
         return {"text": self.clip.as_code(kind)}
 
     def _on_picture(self, of: Any, tiles: Any) -> dict[str, Any]:
-        """The page asks for the full poster, or for a filmstrip of some tiles without gaps."""
         from reelbook.media.clips import filmstrip
 
         if of == "poster":

@@ -183,7 +183,6 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
         return words.plan_words(self.prompt, self.duration_seconds, self.styles)
 
     def _request(self) -> JobRequest:
-        """What is in the form. Raises InvalidInput."""
         typed: dict[str, Any] = {name: getattr(self, name) for name in options(self.mode)}
         chosen: Any = {name: value for name, value in typed.items() if value != ""}
         if self.mode == "text-to-video":
@@ -213,7 +212,6 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
             self.generate()
 
     def _on_passport(self, file: Any, content: dict[str, Any], buffers: Sequence[Any]) -> dict[str, Any]:
-        """A piece of a file that may say what made a clip."""
         data = self._files.take(content, buffers)
         if data is None:
             return {"more": True}
@@ -247,7 +245,6 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
         return {}
 
     def _take(self, values: dict[str, Any]) -> None:
-        """Takes over the values of the page's fields."""
         for name in ("mode", "prompt", *options()):
             if name in values:
                 self.set_trait(name, values[name])

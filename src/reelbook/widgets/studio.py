@@ -109,7 +109,6 @@ class Studio(Host):
         self.view = view
 
     def still(self) -> tuple[str, str]:
-        """The latest clip."""
         return self.card.still() if self.card.job is not None else super().still()
 
     def still_of(self) -> object:
@@ -166,7 +165,6 @@ class Studio(Host):
         self.pane = self.view
 
     def _new_panel(self, view: str) -> Panel:
-        """The panel of a view that is shown for the first time."""
         match view:
             case "explore":
                 from .sweep_form import SweepForm  # only exploring needs templates
@@ -259,7 +257,6 @@ class Studio(Host):
         self._ask_which_is_better(Study(jobs, self.session))
 
     def _put(self, view: str, panel: Panel) -> None:
-        """Shows a panel in place of the one that this view had."""
         former = self.panes.get(view, [])
         self.panes = {**self.panes, view: [panel]}
         for each in former:
@@ -288,20 +285,17 @@ class Studio(Host):
         self._offer([*reversed(offers), (f"all {len(jobs)} that were judged", jobs)])
 
     def _offer(self, offers: Sequence[tuple[str, Sequence[Job]]]) -> None:
-        """Opens the hand-over form, below the tray."""
         form = HandOverForm(self.session, offers)
         form.on_close(self._close_foot)
         self._close_foot()
         self.panes = {**self.panes, "foot": [self.tray, form]}
 
     def _close_foot(self) -> None:
-        """Leaves only the tray at the lower edge."""
         for panel in self.panes["foot"][1:]:
             panel.close()
         self.panes = {**self.panes, "foot": [self.tray]}
 
     def _use(self, session: Session) -> None:
-        """Restarts all panels with another session."""
         self._close_panels()
         self.view = "create"
         self._open(session)

@@ -216,7 +216,6 @@ class SweepForm(OffersPrompts, ServesClips):
         return self._open[sweep]
 
     def clip_of(self, key: str) -> Clip | None:
-        """The first clip of the sweep of that number."""
         if key not in {each["id"] for each in self.earlier}:
             return None
         jobs = (cell.job for cell in self._run_of(key).cells)

@@ -7,7 +7,7 @@ import html
 import json
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -58,9 +58,7 @@ class ToolPanel(Panel):
     _css = style("tool_explorer") + added_style("tool_explorer_page")
 
     selected = traitlets.Unicode(help="The name of the tool whose form is shown.").tag(sync=True)
-    state = traitlets.Enum(
-        ("", "listing", "ready", "calling", "trouble"), "", help="What it does at the moment."
-    ).tag(sync=True)
+    state = traitlets.Unicode(help="What it does at the moment, as in ToolExplorer.").tag(sync=True)
     progress = traitlets.Float(None, allow_none=True, help="From 0 to 1; None: no figure.").tag(sync=True)
     words = traitlets.Dict(help="What the page draws.").tag(sync=True)
     figures: traitlets.List[Any] = traitlets.List(help="The line that counts on.").tag(sync=True)
@@ -86,7 +84,7 @@ class ToolPanel(Panel):
         self._jobs: tuple[FoundJob, ...] = ()
         self._fetched: Path | None = None
         super().__init__(**traits)
-        self._endings += (self._stop,)
+        self._endings += (self._on_stop,)
         self.observe(self._renew_form, "selected")
         self._form = self._form_words()
         self.refresh()
@@ -129,7 +127,6 @@ class ToolPanel(Panel):
             self._show(fetched)
 
     def still(self) -> tuple[str, str]:
-        """The last result's text, or how many tools there are."""
         if self.result is not None and self._called is not None:
             text = f"{self._called.name}: {str(self.result)[:STILL_LETTERS] or 'answered.'}"
         elif self._listed:
@@ -173,7 +170,6 @@ class ToolPanel(Panel):
             self._on_again()
 
     def _on_again(self) -> None:
-        """Asks the server for its tools."""
         self._listed, self._asked = False, True
         # On this thread, because Colab gives its secrets to no other.
         listing = self.session._list_tools()
@@ -198,12 +194,10 @@ class ToolPanel(Panel):
         self.refresh()
 
     def _on_typed(self, tool: object, drafts: Any) -> None:
-        """The form's contents, kept while the panel lives."""
         if (named := self._named(tool)) is not None:
             self._drafts[named.name] = drafts
 
     def _on_call(self, ask: str, tool: object, drafts: Any) -> dict[str, Any] | None:
-        """Calls a tool, or answers what is wrong with its form."""
         named = self._named(tool)
         if ask in self._presses or self._run is not None or named is None:
             return None
@@ -212,20 +206,14 @@ class ToolPanel(Panel):
         arguments, problems = form_of(named.input_schema).arguments(drafts)
         if problems:
             return {"problems": problems}
-        self._begin(named, arguments)
-        return None
-
-    def _begin(self, tool: Tool, arguments: Mapping[str, Any]) -> None:
-        run = self.session.call_tool(tool.name, arguments, on_progress=self._live.changed)
-        self._called, self._stopped, self._began = tool, False, time.monotonic()
+        run = self.session.call_tool(named.name, arguments, on_progress=self._live.changed)
+        self._called, self._stopped, self._began = named, False, time.monotonic()
         self.result, self._media, self._jobs, self._outcome = None, {}, (), {}
         self._run = run
         run.on_end(self._live.changed)
+        return None
 
     def _on_stop(self) -> None:
-        self._stop()
-
-    def _stop(self) -> None:
         if (run := self._run) is not None:
             self._stopped = True
             run.cancel()
@@ -254,17 +242,17 @@ class ToolPanel(Panel):
         return piece(read, index, "This result is no longer here.")
 
     def _on_take(self, place: object) -> None:
-        """Takes up a job, or fetches a clip on a thread, because that may take a while."""
         if not isinstance(place, int) or not 0 <= place < len(self._jobs):
             return
         found = self._jobs[place]
         if found.request_id is not None:
             self._show(self._with_key().job(found.request_id))
-        elif found.video_url is not None:
-            self._start_work("Fetching the clip", partial(self._fetch, found.video_url))
+        elif (url := found.video_url) is not None:
 
-    def _fetch(self, url: str) -> None:
-        self._fetched = self._with_key()._fetch_link(url)
+            def fetch() -> None:
+                self._fetched = self._with_key()._fetch_link(url)
+
+            self._start_work("Fetching the clip", fetch)
 
 
 class ToolExplorer(Host):
@@ -292,6 +280,7 @@ class ToolExplorer(Host):
         only_known(self, traits)
         self.session = session if isinstance(session, Tools) else session_of(self, session)
         self.panel = ToolPanel(self.session, self._show)
+        self.on_result = self.panel.on_result
         self.taken: JobCard | Player | None = None
         super().__init__(kind="reelbook-tools", panes={"": [self.panel]}, **traits)
         self._endings += (lambda: [panel.close() for panel in self.children],)
@@ -309,22 +298,12 @@ class ToolExplorer(Host):
         """The tools as last listed."""
         return self.panel.tools
 
-    @property
-    def on_result(self) -> Callbacks[[Tool, ToolResult]]:
-        """`callback(tool, result)` is called for every result."""
-        return self.panel.on_result
-
     def still(self) -> tuple[str, str]:
-        """The last result, and what was taken up."""
         stills = [panel.still() for panel in (self.panel, self.taken) if panel is not None]
         return f"<div>{''.join(page for page, _ in stills)}</div>", " · ".join(text for _, text in stills)
 
     def _show(self, taken: Job | Path) -> None:
-        if isinstance(taken, Job) and isinstance(self.taken, JobCard):
-            self.taken.job = taken
-            return
-        former = self.taken
-        self.taken = JobCard(taken) if isinstance(taken, Job) else Player(taken)
+        former, self.taken = self.taken, JobCard(taken) if isinstance(taken, Job) else Player(taken)
         self.panes = {"": [self.panel, self.taken]}
         if former is not None:
             former.close()

@@ -109,7 +109,6 @@ class Tray(ActsOnJobs, ServesClips):
         self.on_hand_over.tell(self.picks)
 
     def _on_longer(self, seconds: Any) -> None:
-        """Opens the plan, or closes it where no length is given."""
         if seconds in LENGTHS:
             self._work_out(seconds)
         else:

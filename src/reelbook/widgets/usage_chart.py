@@ -113,7 +113,6 @@ class UsageChart(Host):
         self._open()
 
     def still(self) -> tuple[str, str]:
-        """The total, and the bars as a small picture."""
         words = self.head.words
         text = " · ".join(filter(None, [words.get("total"), words.get("about"), words.get("pace")]))
         text = text or f"Usage over time. {RETURNS}"
