@@ -34,21 +34,18 @@ def two(tmp_path: Path) -> list[Clip]:
 
 
 def test_figures_that_differ_are_marked(two: list[Clip], tmp_path: Path) -> None:
-    """Seed and cost differ here; length and size are alike."""
+    """Seed and cost, length and shape; the clock runs to the longest."""
     compared = Compare([two[0], two[1]])
     assert compared.tiles[0]["facts"] == [("1.0 s", False), ("64 × 36", False), ("seed 7", True)]
     assert compared.tiles[1]["money"] == [("$0.40", True)]
     assert (compared.face["mark"], compared.face["lengths"]) == ("sandbox", "")
-    mixed = Compare([two[0], made(tmp_path, "m", sandbox=False)])
+    mixed = Compare([two[0], made(tmp_path, "m", sandbox=False, seconds=2, size=(36, 64))])
     assert (mixed.face["mark"], mixed.tiles[0]["facts"][-1]) == ("", ("sandbox", True))
-
-
-def test_clips_of_different_length_and_shape(tmp_path: Path) -> None:
-    """The clock runs to the longest, the shorter one says when it ended, and each keeps its shape."""
-    compared = Compare([made(tmp_path, "a"), made(tmp_path, "b", seconds=2, size=(36, 64))])
-    assert [tile["ended"] for tile in compared.tiles] == ["ended at 1.0 s", ""]
-    assert [tile["shape"] for tile in compared.tiles] == [[64, 36], [36, 64]]
-    assert "runs to the longest, 2.0 s." in compared.face["lengths"]
+    assert [(tile["ended"], tile["shape"]) for tile in mixed.tiles] == [
+        ("ended at 1.0 s", [64, 36]),
+        ("", [36, 64]),
+    ]
+    assert "runs to the longest, 2.0 s." in mixed.face["lengths"]
 
 
 @pytest.mark.parametrize("count", [0, 1, 10])

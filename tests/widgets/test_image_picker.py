@@ -55,7 +55,6 @@ def test_pieces_become_the_image() -> None:
         {"index": 0, "total": 1, "size": 99},
         {"index": 0, "total": 1, "size": 60 << 20},
         {"index": 0, "total": 10**9, "size": 10},
-        {"index": 0, "total": 0, "size": 10},
     ],
 )
 def test_a_transfer_that_does_not_add_up_is_refused(header: dict[str, int]) -> None:

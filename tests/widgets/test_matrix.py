@@ -60,13 +60,6 @@ def bought(session: rb.Session, **axes: Any) -> Matrix:
     return Matrix(run)
 
 
-def test_a_new_page_gets_the_sweep_with_its_cells(session: rb.Session) -> None:
-    """In one message: a key pressed on a cell that isn't known yet would be lost."""
-    page = MatrixPage(bought(session))
-    assert [bool(cell["clip"]) for cell in page.last("sweep")["cells"]] == [True] * 6
-    assert page.last("sweep")["head"]["said"]
-
-
 def test_a_planned_sweep_says_what_it_costs_and_buys_at_a_press(session: rb.Session) -> None:
     """The button carries the sum; each cell tells how it is until all clips are here."""
     page = MatrixPage(Matrix(foxes(), session))
@@ -149,15 +142,6 @@ def test_picks_and_notes_are_kept(session: rb.Session) -> None:
     until(lambda: found(page) == found(other) == ([2, 3], "not any more"))
 
 
-def test_the_page_gets_what_changed_and_no_more(session: rb.Session) -> None:
-    """A pick is one small message."""
-    page = MatrixPage(bought(session))
-    page.messages.clear()
-    page.says("pick", n=4)
-    [(message, _)] = page.messages
-    assert message == {"name": "cells", "cells": [{"n": 4, "picked": True}]}
-
-
 def test_what_changes_while_the_head_is_worded_is_in_the_same_message(
     session: rb.Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,9 +157,15 @@ def test_what_changes_while_the_head_is_worded_is_in_the_same_message(
         return worded()
 
     monkeypatch.setattr(matrix, "_head_words", pick_first)
+    assert [bool(cell["clip"]) for cell in page.last("sweep")["cells"]] == [True] * 6  # in one message
     page.messages.clear()
     matrix.refresh()
     assert [message["cells"] for message, _ in page.messages] == [[{"n": 4, "picked": True}]]
+    page.messages.clear()
+    page.says("pick", n=4)
+    assert [message for message, _ in page.messages] == [
+        {"name": "cells", "cells": [{"n": 4, "picked": False}]}
+    ]
 
 
 def test_axes_stand_where_they_are_put(session: rb.Session) -> None:

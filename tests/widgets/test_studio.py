@@ -129,20 +129,6 @@ def test_each_view_shows_its_panel_and_no_other(studio: Studio) -> None:
         assert studio.view == "create"
 
 
-def test_what_the_gallery_selected_is_compared(studio: Studio) -> None:
-    """Compare opens on the clips; another selection takes its place."""
-    jobs = [studio.session.text_to_video(text, duration_seconds=1) for text in ("a", "b", "c")]
-    for job in jobs:
-        job.result(30)
-    studio.view = "gallery"
-    studio._put_side_by_side(tuple(jobs[:2]))
-    assert (studio.view, shown(studio)) == ("compare", ["Compare"])
-    studio._put_side_by_side(tuple(jobs))
-    assert studio.compare is not None
-    assert studio.compare.clips == tuple(jobs)
-    assert shown(studio) == ["Compare"]
-
-
 def test_a_sweep_is_shown_below_its_form(studio: Studio) -> None:
     """Another one takes its place; what is selected in it is compared."""
     studio.view = "explore"
@@ -158,7 +144,10 @@ def test_a_sweep_is_shown_below_its_form(studio: Studio) -> None:
     studio.matrix.run.results(60)
     studio.matrix.selected = [1, 2]
     says(studio.matrix, "compare")
+    compared = studio.compare
+    says(studio.matrix, "compare")
     assert (studio.view, shown(studio)) == ("compare", ["Compare"])
+    assert studio.compare is not compared
 
 
 def test_a_template_in_the_form_is_planned_as_a_sweep(studio: Studio) -> None:
@@ -239,16 +228,8 @@ def test_the_line_follows_the_facts() -> None:
     line.refresh()
     assert (line.facts["service"], line.facts["balance"], line.facts["left"]) == ("sandbox", "$24.75", 7)
     assert line.live
-    line.close()
-    assert session.listeners == []
-
-
-def test_a_closed_session_is_asked_for_nothing() -> None:
-    """What was spent can't be told any more."""
-    session: Any = FakeSession()
-    line = StatusLine(session)
-    session.closed = True
-    session.spending = None
+    session.closed, session.spending = True, None  # it is asked for nothing any more
     line.refresh()
     assert line.facts["limit_left"] == ""
     line.close()
+    assert session.listeners == []

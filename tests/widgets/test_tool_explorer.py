@@ -157,17 +157,6 @@ def test_the_tools_are_listed_and_the_first_is_shown(page: ToolsPage) -> None:
     assert (page.panel.state, page.panel.selected) == ("ready", "draw")
 
 
-def test_nothing_is_sent_before_the_form_is_right(page: ToolsPage) -> None:
-    """What is wrong is told by field."""
-    wrong = {"prompt": "At least 2 characters.", "count": "Type a whole number."}
-    assert page.call(typed("a", "x")) == wrong
-    assert page.session.called == []
-    assert page.call(typed("ab", "3")) == {}
-    assert [(name, arguments) for name, arguments, *_ in page.session.called] == [
-        ("draw", {"prompt": "ab", "count": 3})
-    ]
-
-
 def test_a_call_shows_its_progress_and_its_result(page: ToolsPage) -> None:
     """The state follows, the callback hears of it, and the message is for the page."""
     told: list[tuple[Tool, ToolResult]] = []
@@ -191,12 +180,15 @@ def test_a_call_shows_its_progress_and_its_result(page: ToolsPage) -> None:
 
 
 def test_a_second_press_calls_once(page: ToolsPage) -> None:
-    """While a call goes on, and with the same press told twice."""
+    """While a call goes on, and with the same press told twice; before, the form has to be right."""
+    wrong = {"prompt": "At least 2 characters.", "count": "Type a whole number."}
+    assert page.call(typed("a", "x")) == wrong
+    assert page.session.called == []
     page.says("call", ask="one", tool="draw", drafts=typed("ab"))
     page.says("call", ask="two", tool="draw", drafts=typed("ab"))
     page.answers(ToolResult())
     page.says("call", ask="one", tool="draw", drafts=typed("ab"))
-    assert len(page.session.called) == 1
+    assert [(name, arguments) for name, arguments, *_ in page.session.called] == [("draw", {"prompt": "ab"})]
 
 
 def test_stop_ends_the_call_and_says_what_may_go_on(page: ToolsPage) -> None:
@@ -359,6 +351,22 @@ def test_of_a_long_text_the_page_gets_the_beginning() -> None:
     assert cut["cut"] == "These are the first 30,000 characters; the panel's .result has all of it."
 
 
+@pytest.mark.parametrize(
+    ("uri", "opens"),
+    [
+        *((uri, True) for uri in ("https://example.org/a?b=c#d", "http://127.0.0.1:8000")),
+        *((uri, False) for uri in ("javascript:alert(1)", "data:text/html,x", "file:///etc/passwd")),
+        *((uri, False) for uri in ("https://user@example.org", "https://", "https://exam ple.org")),
+        *((f"https://example.org/{end}", False) for end in ("\n", "x" * 5000)),
+        *((uri, False) for uri in ("ht\ntps://example.org", "https://[")),
+    ],
+)
+def test_only_a_plain_page_can_be_opened(uri: str, *, opens: bool) -> None:
+    """Over http and https. Any address is shown as text."""
+    [part], _ = shown_result(ToolResult((Resource(uri, name=SCRIPT),)))
+    assert (len(part["text"]) <= 300, part["href"]) == (True, uri if opens else "")
+
+
 def test_a_huge_result_makes_a_small_message() -> None:
     """Deep, wide, long and many: the page gets so much as it can show, and is told what is left out."""
     deep: Any = SCRIPT
@@ -369,50 +377,8 @@ def test_a_huge_result_makes_a_small_message() -> None:
     assert len(json.dumps(parts)) < 700_000
     assert parts[-1]["text"] == "981 more parts aren't shown here."
     assert parts[0]["label"] == "Structured content"
-
-
-def test_structured_content_is_json_to_be_read() -> None:
-    """All of it where a page can bear it; what is too deep or too long ends somewhere."""
-
-    def text(value: Any) -> str:
-        return shown_result(ToolResult((), value))[0][0]["text"]
-
     value = {"a": [1, {"b": None}], "ü": "\u2028"}
-    assert json.loads(text(value)) == value
-    deep: Any = SCRIPT
-    for _ in range(100_000):
-        deep = [deep]
-    assert len(text(deep)) <= 30_000
-    assert text({"n": 10**5000}).endswith("the rest can't be shown.")
-
-
-def href(uri: str) -> str:
-    """Where the link to this address leads."""
-    [part], _ = shown_result(ToolResult((Resource(uri, name=SCRIPT),)))
-    assert len(part["text"]) <= 300
-    return part["href"]
-
-
-@pytest.mark.parametrize("uri", ["https://example.org/a?b=c#d", "http://127.0.0.1:8000"])
-def test_a_page_may_be_opened(uri: str) -> None:
-    """Over http and https."""
-    assert href(uri) == uri
-
-
-@pytest.mark.parametrize(
-    "uri",
-    [
-        "javascript:alert(1)",
-        "data:text/html,x",
-        "file:///etc/passwd",
-        "https://user@example.org",
-        "https://",
-        "https://example.org/" + "x" * 5000,
-        "ht\ntps://example.org",
-        "https://example.org\n",
-        "https://[",
-    ],
-)
-def test_an_address_that_is_no_plain_page_is_not_opened(uri: str) -> None:
-    """It is shown as text, as all addresses are."""
-    assert href(uri) == ""
+    [whole], _ = shown_result(ToolResult((), value))
+    assert json.loads(whole["text"]) == value
+    [endless], _ = shown_result(ToolResult((), {"n": 10**5000}))
+    assert endless["text"].endswith("the rest can't be shown.")

@@ -227,17 +227,12 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         return page, f"Gallery: {text}"
 
     def _filters(self) -> dict[str, Any]:
-        return {
+        plain = ("picked", "sweep", "tag", "experiment", "mode", "sort")
+        return {name: getattr(self, name) or None for name in plain} | {
             "text": self.text.strip() or None,
             "state": words.STATES[self.state][1],
-            "picked": True if self.picked else None,
-            "sweep": self.sweep or None,
             "where": {axis: value for axis, value in self.where.items() if value},
-            "tag": self.tag or None,
-            "experiment": self.experiment or None,
-            "mode": self.mode or None,
             "since": time.time() - self.days * DAY_SECONDS if self.days else None,
-            "sort": self.sort,
         }
 
     def _look_up(self) -> None:

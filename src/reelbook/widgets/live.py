@@ -23,10 +23,7 @@ Later = Callable[[float, Callable[[], None]], None]
 
 
 class Live:
-    """Calls `send` soon after `changed()`, but at most once every `EVERY_SECONDS`.
-
-    `clock` and `later`, which calls a function after some seconds, can be replaced by a virtual clock.
-    """
+    """Calls `send` soon after `changed()`, but at most once every `EVERY_SECONDS` of its `clock`."""
 
     def __init__(
         self,
