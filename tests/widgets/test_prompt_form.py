@@ -16,7 +16,7 @@ from widgets.doubles import FakeSession, asks, says
 
 import reelbook as rb
 from reelbook.account import Facts
-from reelbook.errors import InvalidImage, InvalidPrompt, SessionClosed
+from reelbook.errors import InvalidImage, InvalidPrompt
 from reelbook.requests import JobRequest
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Clip, Passport
@@ -95,7 +95,7 @@ def test_a_message_that_comes_twice_sends_once(clock: list[float]) -> None:
 
 
 def test_what_is_wrong_is_said_at_its_field_and_raised_in_python(session: rb.Session) -> None:
-    """The session's refusal stands at the field it is about, and goes when the field is edited."""
+    """And goes when the field is edited; what no field can mend stands under the form."""
     form = PromptForm(session)
     asks(form, "generate", values={"prompt": "  "})
     assert list(form.problems) == ["prompt"]
@@ -107,18 +107,10 @@ def test_what_is_wrong_is_said_at_its_field_and_raised_in_python(session: rb.Ses
     form.mode = "image-to-video"
     with pytest.raises(InvalidImage, match="Choose an image first"):
         form.generate()
-
-
-def test_other_errors_stand_under_the_form() -> None:
-    """What no field can mend is shown as a sentence, and the page's button comes back."""
-
-    class Closed(FakeSession):
-        def submit(self, request: JobRequest) -> Any:
-            raise SessionClosed("The session was closed.")
-
-    form = make(Closed())
-    assert asks(form, "generate", values={}) == {}
-    assert form.message["text"] == "The session was closed."
+    form.mode = "text-to-video"
+    session.close()
+    assert asks(form, "generate", ask="another press", values={}) == {}
+    assert "This session is closed." in form.message["text"]
 
 
 def test_without_a_listener_the_form_says_where_the_job_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,15 +141,6 @@ def test_a_form_that_stands_alone_says_how_a_refused_key_is_replaced() -> None:
     says(form, "replace_key")
     assert form.message["text"].startswith("Run rb.ConnectionPanel() in a cell")
     assert session.submitted == []
-
-
-def test_the_cost_follows_the_balance() -> None:
-    """A changed balance changes what the form says."""
-    session = FakeSession()
-    form = make(session)
-    session.facts = Facts(0.1, 10, 10, None)
-    form.refresh()
-    assert form.words["lengths"][4]["off"] == "The balance is $0.10; this clip needs about $0.25."
 
 
 def test_the_balance_is_asked_for_once(sandbox: Sandbox) -> None:
@@ -195,6 +178,10 @@ def test_the_form_says_what_the_limit_leaves_and_its_button_warns_nobody(sandbox
         form.generate()
         form.refresh()
         assert [each["off"] == "" for each in form.words["lengths"][:2]] == [True, False]
+        sandbox.settings(balance_usd=0.01)
+        session.balance()
+        form.refresh()
+        assert form.words["lengths"][0]["off"].startswith("The balance is $0.01")
         form.close()
 
 

@@ -147,10 +147,8 @@ class Compare(Plays, ServesClips):
         return words.figure_words(tile, picked=tile["name"] in self.picked)
 
     def _figure(self, tile: words.CompareTile) -> str:
-        poster, path = b"", self.clip_path(tile["key"])
-        if tile["clip"] and path is not None:
-            most = min(6_000, STILL_BYTES // len(self.clips))
-            poster = small_poster(self.clip_poster(tile["key"]), max_side=240, max_bytes=most)
+        most = min(6_000, STILL_BYTES // len(self.clips))
+        poster = small_poster(self.clip_poster(tile["key"]), max_side=240, max_bytes=most)
         runs = [(html.escape(text), differs) for text, differs in tile["prompt"]]
         prompt = "".join(f"<u>{text}</u>" if differs else text for text, differs in runs)
         caption = f"{prompt}<br><small>{html.escape(self._told(tile))}</small>"

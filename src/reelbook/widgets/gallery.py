@@ -161,7 +161,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         self._sent: dict[str, words.GalleryTile] = {}
         self._still_setting = False
         self._open_job: Job | None = None
-        self._news: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._news: queue.SimpleQueue[Job] = queue.SimpleQueue()
         self._last_said: dict[str, Any] = {}
         self._groups, self._groups_are_old = Groups(), True
         opened = traits.pop("opened", "")
@@ -196,9 +196,12 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         self._open(job)
 
     def update(self) -> None:
-        changed, new = self._changed()
-        for job in changed:
-            self._send_if_new(job)
+        told = dict.fromkeys(self._news.get_nowait() for _ in range(self._news.qsize()))
+        for job in told:
+            if str(job.number) in self._sent:
+                self._send_if_new(job)
+        states = words.STATES[self.state][1]
+        new = any(job not in self._found.here and (states is None or job.state in states) for job in told)
         if new and self.group_by:
             self._search()
         elif new:
@@ -285,6 +288,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         count, more = len(self._found.jobs), self._found.more
         filtered = any(getattr(self, name) != self.trait_defaults(name) for name in FILTERS)
         create, groups = bool(self.on_create), self._grouped()
+        nothing = words.nothing_words(filtered=filtered, can_create=create)
         of: int | None = None  # without the filters; of the sweep, if one is chosen
         if filtered and not self.session.closed:
             sweep = int(self.sweep) if self.sweep.isdecimal() else None
@@ -292,9 +296,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         return {
             "more": more,
             "count": words.found_words(count, more=more, of=of) if count else "",
-            "nothing": ""
-            if count or groups.heads
-            else words.nothing_words(filtered=filtered, can_create=create),
+            "nothing": "" if count or groups.heads else nothing,
             "groups": [list(head) for head in groups.heads],
             "filtered": filtered,
             "create": CREATE if create and not filtered else "",
@@ -315,14 +317,6 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         if self._sent.get(tile["key"]) != tile:
             self._sent[tile["key"]] = tile
             self.send({"name": "changed", "tile": tile})
-
-    def _changed(self) -> tuple[list[Job], bool]:
-        """The shown jobs with news, and whether a job that isn't shown may belong here."""
-        told = dict.fromkeys(self._news.get_nowait() for _ in range(self._news.qsize()))
-        jobs = [job for job in told if job is not None]
-        states = words.STATES[self.state][1]
-        new = any(job not in self._found.here and (states is None or job.state in states) for job in jobs)
-        return [job for job in jobs if str(job.number) in self._sent], new
 
     def _told(self, job: Job | None) -> None:
         if job is not None:

@@ -114,7 +114,7 @@ class JobBoard(ShowsJob, ServesClips):
         self._spent = ""
         super().__init__(**traits)
         sessions = {session, *(Session.of(job) for job in jobs or ())}
-        self._endings += tuple(each.subscribe(self._told) for each in sessions)
+        self._endings += tuple(each.subscribe(self._news_of) for each in sessions)
         with self._sending:
             self._look_up()
         self.refresh()
@@ -215,7 +215,7 @@ class JobBoard(ShowsJob, ServesClips):
         for job in found:
             self._add(job)
 
-    def _told(self, job: Job | None) -> None:
+    def _news_of(self, job: Job | None) -> None:
         self._news.put(job)
         self._live.changed()
 
@@ -250,23 +250,20 @@ class JobBoard(ShowsJob, ServesClips):
         tallies = [entry.tally for entry in self._rows()]
         whole = self._given is None
         create = whole and bool(self.on_create)
+        if not whole:
+            self._spent = words.sum_words(tallies)
+        elif not self.session.closed:
+            limit = self.session.facts.max_spend_usd
+            self._spent = words.spent_words(self.session.spending().of_key, limit)
         return {
             "count": count(len(tallies), "clip") if tallies else "",
             "states": words.kind_words(tallies),
-            "money": self._money_words(),
+            "money": self._spent,
             "note": (self._given.stopped if isinstance(self._given, Batch) else None) or "",
             "empty": "" if tallies else words.empty_words(whole_session=whole, can_create=create),
             "create": words.CREATE if create and not tallies else "",
             "mark": "sandbox" if self.session.service == "sandbox" else "",
         }
-
-    def _money_words(self) -> str:
-        if self._given is not None:
-            return words.sum_words(entry.tally for entry in self._rows())
-        if not self.session.closed:
-            limit = self.session.facts.max_spend_usd
-            self._spent = words.spent_words(self.session.spending().of_key, limit)
-        return self._spent
 
     def _face(self, job: ShownJob) -> CardFace:
         face = super()._face(job)
@@ -276,11 +273,9 @@ class JobBoard(ShowsJob, ServesClips):
         return face
 
     @traitlets.observe("selected", "opened")
-    def _view_changed(self, change: Any) -> None:
-        changed = set(change["new"]) ^ set(change["old"] or ()) if change["name"] == "selected" else set()
-        for entry in self._rows():
-            if entry.key == self.opened or entry.job.request_id in changed:
-                self._news.put(entry.job)
+    def _view_changed(self, _: object) -> None:
+        for job in self.jobs:
+            self._news.put(job)
         self.refresh()
 
     def _on_hello(self) -> None:
@@ -289,8 +284,8 @@ class JobBoard(ShowsJob, ServesClips):
             self._look_up()
             for each in (self._head, self._groups, *(entry.page for entry in self._rows())):
                 each.forget()
-            for entry in self._rows():
-                self._news.put(entry.job)
+            for job in self.jobs:
+                self._news.put(job)
 
     def _on_open(self, key: Any) -> None:
         with self._sending, self.hold_sync():  # with its face, which tells the page how large it is
@@ -307,6 +302,3 @@ class JobBoard(ShowsJob, ServesClips):
     def _sent_again(self, job: Job) -> None:
         with self._sending, self.hold_sync():
             self.opened = self._add(job).key
-
-    def _news_of(self, job: Job) -> None:
-        self._told(job)
