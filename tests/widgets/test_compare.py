@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import ipywidgets
 import pytest
 import traitlets
 from support.waiting import until
@@ -96,16 +95,6 @@ def test_views_of_two_need_two(two: list[Clip], tmp_path: Path) -> None:
         three.view = "difference"
     with pytest.raises(TypeError, match="volume"):
         Compare(two, volume=1)
-
-
-def test_its_traits_can_be_linked(two: list[Clip]) -> None:
-    """Two comparisons with one clock; the page is asked for the time only then."""
-    first, second, label = Compare(two), Compare(two), ipywidgets.Label()
-    assert first.reports_time is False
-    traitlets.link((first, "time"), (second, "time"))
-    ipywidgets.dlink((first, "picked"), (label, "value"), ", ".join)
-    first.time, first.picked = 0.5, ["req-a"]
-    assert (first.reports_time, second.time, label.value) == (True, 0.5, "req-a")
 
 
 def test_a_running_job_joins_when_it_is_done(two: list[Clip]) -> None:

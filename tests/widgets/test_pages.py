@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from widgets.doubles import clip_file
 
-from reelbook.errors import InvalidInput, NotAVideo, ReelbookError
+from reelbook.errors import NotAVideo, ReelbookError
 from reelbook.media.clips import probe
 from reelbook.media.grid import Grid, Page, Tile
 from reelbook.widgets.pages import grid_html, write_grid
@@ -26,6 +26,7 @@ def test_the_ending_says_what_is_written(tmp_path: Path) -> None:
     """A video, a picture, or a page."""
     for name in ("grid.mp4", "grid.png", "grid.HTML"):
         assert write_grid(grid(tmp_path), tmp_path / name, by="time", overwrite=False) == tmp_path / name
+        write_grid(grid(tmp_path), tmp_path / name, by="part", overwrite=True)
     assert probe(tmp_path / "grid.mp4").duration_seconds == pytest.approx(1.0, abs=0.1)
     assert (tmp_path / "grid.png").read_bytes().startswith(PNG)
     assert (tmp_path / "grid.HTML").read_text("utf-8").startswith("<!doctype html>")
@@ -39,16 +40,6 @@ def test_the_page_carries_its_clips_and_asks_nobody(tmp_path: Path) -> None:
     assert "default-src 'none'" in page
     assert "<b>fox" not in page
     assert not re.search(r'(src|href)="(?!data:)', page)
-
-
-def test_a_file_is_replaced_only_by_request(tmp_path: Path) -> None:
-    """Otherwise it stays as it is."""
-    (tmp_path / "old.png").write_text("kept")
-    with pytest.raises(InvalidInput, match="there already"):
-        write_grid(grid(tmp_path), tmp_path / "old.png", by="time", overwrite=False)
-    assert (tmp_path / "old.png").read_text() == "kept"
-    write_grid(grid(tmp_path), tmp_path / "old.png", by="time", overwrite=True)
-    assert (tmp_path / "old.png").read_bytes().startswith(PNG)
 
 
 @pytest.mark.parametrize("kind", ["mp4", "png", "html"])

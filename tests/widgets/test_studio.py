@@ -159,18 +159,6 @@ def test_a_template_in_the_form_is_planned_as_a_sweep(studio: Studio) -> None:
     assert {(each.duration_seconds, each.seed) for each in requests} == {(3, 7)}
 
 
-def test_a_clip_of_the_gallery_is_varied(studio: Studio) -> None:
-    """From text a small sweep is planned, from an image the form is filled in; nothing is sent."""
-    drawn = studio.session.text_to_video("a fox", duration_seconds=3, aspect_ratio="1:1", seed=7)
-    photo = studio.session.image_to_video(Image.new("RGB", (64, 64)), "it snows", duration_seconds=2)
-    studio.view = "gallery"
-    studio._vary(drawn)
-    assert [each.seed for each in planned(studio)[1]] == [7, 8, 9, 10]
-    studio._vary(photo)
-    assert (studio.view, studio.form.mode, studio.form.prompt) == ("create", "image-to-video", "it snows")
-    assert len(studio.session.jobs()) == 2
-
-
 def test_another_session_begins_the_studio_anew(studio: Studio, sandbox: Sandbox) -> None:
     """Every panel is of the new session, the old ones listen no more."""
     before = studio.session
@@ -218,6 +206,9 @@ def test_a_fresh_clip_leads_to_a_pick_a_comparison_and_a_small_sweep(studio: Stu
     form, _ = planned(studio)
     assert (form.template, form.axes["seed"], form.axes["duration_seconds"]) == ("an owl", "7-10", "1")
     assert len(studio.session.jobs()) == 2
+    photo = studio.session.image_to_video(Image.new("RGB", (64, 64)), "it snows", duration_seconds=2)
+    studio._vary(photo)  # it has no seed, so the form is filled in
+    assert (studio.view, studio.form.mode, studio.form.prompt) == ("create", "image-to-video", "it snows")
 
 
 def test_the_line_follows_the_facts() -> None:

@@ -44,11 +44,7 @@ _KERNEL = secrets.token_hex(4)
 
 
 class Callbacks(Generic[P]):
-    """A method that subscribes to something: `panel.on_job(callback)`.
-
-    It is declared in the panel's class, with the text that `help()` shows. Each panel has its own callbacks,
-    and is updated when it gets its first one. True while there are any.
-    """
+    """A method that subscribes to something: `panel.on_job(callback)`. True while there are callbacks."""
 
     def __init__(self, doc: str | None, panel: Panel | None = None, name: str = "") -> None:
         self.__doc__, self._panel, self._name = doc, panel, name
@@ -188,10 +184,7 @@ class Panel(anywidget.AnyWidget):
         """Brings the page up to date with what the panel shows."""
 
     def close(self) -> None:
-        """Closes the panel, as ipywidgets do, and unsubscribes it from everything.
-
-        Background work isn't stopped, but no longer touches the panel.
-        """
+        """Closes the panel and unsubscribes it. Background work goes on, but no longer touches the panel."""
         self._work = {}  # not cleared: ipywidgets also closes panels that were refused before they had it
         for end in self._endings:
             end()
@@ -207,11 +200,7 @@ class Panel(anywidget.AnyWidget):
         return self.still()[0]
 
     def keep_still(self) -> None:
-        """Puts the current still form into the notebook, so that it is what gets saved.
-
-        The page redraws the view for it within one frame (tried in JupyterLab 4.6). Don't call this while
-        somebody uses the panel.
-        """
+        """Puts the still form into the notebook to be saved, which redraws the view: not while it is used."""
         if self._displays and self.reaches_page and (now := self.still_of()) != self._still_kept:
             self._still_kept = now
             for shown in self._displays:

@@ -104,10 +104,7 @@ class Plays(traitlets.HasTraits):
         names: Any = traitlets.All,
         type: Any = "change",  # noqa: A002 - traitlets named it
     ) -> None:
-        """As in traitlets. The page reports `time` only once somebody observes it.
-
-        Four messages a second would keep the kernel's busy light flickering.
-        """
+        """As in traitlets. The page reports `time`, which keeps the kernel busy, to observers only."""
         super().observe(handler, names, type)
         if names is traitlets.All or names == "time" or (isinstance(names, list | tuple) and "time" in names):
             self.reports_time = True

@@ -1,7 +1,4 @@
-"""Which service a notebook talks to, where its key comes from, and a field for another key.
-
-A key that is typed in comes from the page in one message and is in no trait, so no notebook can carry it.
-"""
+"""Which service a notebook talks to, and a field for another key, which is in no trait of the panel."""
 
 from __future__ import annotations
 

@@ -21,11 +21,7 @@ from .handing_over import KINDS, about_size, common_title, hand_over, handed
 
 
 class HandOverForm(ServesClips):
-    """Asks which clips to hand over and how, and writes them into the working folder.
-
-    `HandOverForm(session, offers)`: each offer is a label and the jobs that it means, such as ("2 picks of
-    today", jobs). `on_close(callback)` is called at Cancel and Done.
-    """
+    """Asks which clips to hand over and how. An offer is a label and its jobs: ("2 picks of today", jobs)."""
 
     _esm = packed("hand_over_form")
     _css = style("hand_over_form")

@@ -45,7 +45,6 @@ class ActsOnJobs(Panel):
         raise NotImplementedError
 
     def _job(self, content: Mapping[str, Any]) -> Job | None:
-        """The job that a message is about; None if the panel doesn't have it."""
         return self._job_of(content.get(self._called, ""))
 
     def clip_of(self, key: str) -> Clip | None:

@@ -1,8 +1,4 @@
-"""The account's API keys: listed, created, rotated and revoked.
-
-A new key goes to the page in one message and is forgotten here once the page has it. It is in no trait, so no
-notebook can carry it.
-"""
+"""The account's API keys. A new one goes to the page in one message and is in no trait of the panel."""
 
 from __future__ import annotations
 

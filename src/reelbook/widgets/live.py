@@ -1,7 +1,4 @@
-"""Brings changes from a session's thread to the page, at most five times a second, and nothing twice.
-
-Where no thread reaches the page (Colab), the page asks and the panel answers.
-"""
+"""Brings changes from a session's thread to the page, at most five times a second, and nothing twice."""
 
 from __future__ import annotations
 

@@ -1,10 +1,8 @@
 """A form made from a tool's JSON Schema: a field for each flat argument, a JSON editor for everything else.
 
-A flat argument is a text, a number, one of several values, a switch, a date, a list of texts or a file. Its
-draft is what the page holds for it: true or false for a switch, text for all others; empty means "not set".
-
-A schema comes from a stranger: it is read and never run. None of its patterns is tried, no reference is
-fetched, and the server checks whatever isn't checked here.
+The page holds a draft for each: true or false for a switch, text for all others; empty means "not set". A
+schema comes from a stranger: none of its patterns is tried, no reference is fetched, and the server checks
+whatever isn't checked here.
 """
 
 from __future__ import annotations

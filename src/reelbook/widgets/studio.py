@@ -53,11 +53,7 @@ MORE = ("keys", "tools", "connection")  # behind one button: they are needed now
 
 
 class StatusLine(Panel):
-    """Shows the service, what is left of the balance and of the key's requests, and the views to choose from.
-
-    `views` are pairs of a name and a label; those of `more` are behind one button. Observe or link `view`,
-    the name of the chosen one.
-    """
+    """Shows the service, what is left of balance and requests, and the views to choose `view` from."""
 
     _esm = packed("status_line")
     _css = style("status_line") + added_style("studio")

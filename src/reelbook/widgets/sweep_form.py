@@ -156,9 +156,8 @@ class SweepForm(OffersPrompts, ServesClips):
                 lines, buttons, note, off = [], [], words.BEGUN, ""
         varies = []  # what can be varied in the clip: name, label and whether it is the current one
         if (found := self._variations) is not None and self.template == found.template:
-            varies = [
-                [*words.axis_row(name, None)[:2], self.axes == found.axes(name)] for name in found.several
-            ]
+            for name in found.several:
+                varies.append([*words.axis_row(name, None)[:2], self.axes == found.axes(name)])
         return {
             "rows": [words.axis_row(name, sizes[name]) for name in axes],
             "varies": varies,

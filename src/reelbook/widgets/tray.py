@@ -26,11 +26,10 @@ LENGTHS: Final = (5, 10)  # seconds
 
 
 class Tray(ActsOnJobs, ServesClips):
-    """Shows the clips that were picked today, in the order of picking; hidden while there are none.
+    """Shows the `picks` of today, in the order of picking; hidden while there are none.
 
-    `picks` are their jobs. `on_open(callback)` says what a press on a poster does. "Compare", "Judge", "Hand
-    over" and "Make longer…" are there if `on_compare`, `on_judge`, `on_hand_over` and `on_longer` have a
-    callback. "Make longer…" first says what it costs; its callback gets the jobs that were bought.
+    "Compare", "Judge", "Hand over" and "Make longer…" are there if their callbacks are. The last one first
+    says what it costs, and tells of the jobs that were bought.
     """
 
     _esm = packed("tray")

@@ -156,12 +156,12 @@ class UsageChart(Host):
         if self.history is not None:
             self.history.close()
 
-    def _chosen(self) -> UsageSpan | None:
-        return self._bars.slots.get(slot) if (slot := self._slot()) is not None else None
-
     def _slot(self) -> int | None:
         names = self._bars.names
         return names.index(self.selected_day) if self.selected_day in names and self.selected_day else None
+
+    def _chosen(self) -> UsageSpan | None:
+        return None if (slot := self._slot()) is None else self._bars.slots.get(slot)
 
     def _take_slot(self, slot: int | None) -> None:
         if slot is None:
@@ -232,10 +232,7 @@ class UsageChart(Host):
             return {}
         assert self.history is not None
         when, money, about, _ = words.span_words(span, self.history.reading)
-        clips = [
-            [job.request.prompt if job.request else "", dollars(job.view().cost_usd or 0.0)]
-            for job in self._jobs
-        ]
+        clips = [[job.prompt or "", dollars(job.view().cost_usd or 0.0)] for job in self._jobs]
         left = len(clips) - CLIPS
         more = f"and {left} more" if left > 0 else "" if clips else "No clip of this day is in the ledger."
         title = f"{when}: {' · '.join(filter(None, [money, about]))}"
@@ -326,7 +323,12 @@ class BarFigure:
         )
         self._bars.selected_style = {"opacity": "1"}
         self._bars.unselected_style = {"opacity": "0.45"}
-        self._bars.observe(lambda change: self._picked(change["new"], on_slot), "selected")
+
+        def tell(change: Any) -> None:
+            chosen = change["new"]
+            on_slot(int(chosen[-1]) if chosen is not None and len(chosen) else None)
+
+        self._bars.observe(tell, "selected")
         self._open = bqplot.Lines(
             x=[[0, 0]], y=[[0, 0]], scales=scales, colors=[ACCENT], line_style="dashed", stroke_width=1.5
         )
@@ -347,10 +349,7 @@ class BarFigure:
         self.show(False)
 
     def show(self, something: bool) -> None:
-        """Hides the figure while there is nothing to draw.
-
-        It stays on the page: bqplot can't draw where there is no width, and the browser complains.
-        """
+        """Hides the figure while it is empty; it stays on the page, as bqplot can't draw without a width."""
         (self.figure.remove_class if something else self.figure.add_class)(NOTHING)
 
     def draw(self, shown: Bars, selected: int | None) -> None:
@@ -382,9 +381,6 @@ class BarFigure:
         if wanted != (None if chosen is None or not len(chosen) else list(chosen)):
             self._bars.selected = wanted
 
-    def _picked(self, chosen: Any, on_slot: Callable[[int | None], None]) -> None:
-        on_slot(int(chosen[-1]) if chosen is not None and len(chosen) else None)
-
 
 def bars_png(shown: Bars) -> bytes:
     """The bars as a small transparent PNG, for a page without a kernel."""
@@ -398,9 +394,8 @@ def bars_png(shown: Bars) -> bytes:
     for slot, usd in enumerate(shown.usd):
         if usd:
             top = base - max(1.0, (height - 8) * usd / most)
-            draw.rectangle(
-                (slot * step + step * 0.13, top, (slot + 1) * step - step * 0.13, base), fill=ACCENT
-            )
+            left = slot * step
+            draw.rectangle((left + step * 0.13, top, left + step * 0.87, base), fill=ACCENT)
     for first, end, usd in shown.open_spans:
         top = base - max(1.0, (height - 8) * usd / most)
         draw.rectangle((first * step, top, end * step - 1, base), outline=ACCENT)
