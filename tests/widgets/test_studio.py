@@ -202,6 +202,11 @@ def test_a_fresh_clip_leads_to_a_pick_a_comparison_and_a_small_sweep(studio: Stu
     says(studio.card, "compare")
     assert studio.compare is not None
     assert studio.view == "compare"
+    studio.session.pick(first)
+    studio.tray.refresh()
+    says(studio.tray, "judge")
+    assert studio.judge is not None
+    assert (studio.view, len(studio.judge.study.clips)) == ("judge", 2)
     says(studio.card, "vary")
     form, _ = planned(studio)
     assert (form.template, form.axes["seed"], form.axes["duration_seconds"]) == ("an owl", "7-10", "1")

@@ -364,9 +364,8 @@ class Panel(anywidget.AnyWidget):
         # No other part is copied: it may be a key.
         parts = {name: content.get(name) for name in inspect.signature(handler).parameters}
         whole = {"content": content, "buffers": buffers}
-        answer: dict[str, Any] | None = handler(
-            **parts | {name: whole[name] for name in whole.keys() & parts}
-        )
+        parts |= {name: whole[name] for name in whole.keys() & parts}
+        answer: dict[str, Any] | None = handler(**parts)
         return answer
 
     def _on_left(self) -> None:

@@ -21,7 +21,7 @@ from ..formatting import count
 from ..media import boxes
 from ..media import clips as media
 from ..secret import holds_key
-from ..session import Clip, Job, Passport, Session, passport
+from ..session import Clip, Job, Session, passport
 from ..session.clip import clip_file_name, numbered, write_beside
 from ..session.session import job_of
 from ..text.compare import Run, differing
@@ -159,11 +159,15 @@ def _copies(handed: Sequence[Handed], *, passports: bool) -> Iterator[list[Path]
         files: list[Path] = []
         for number, each in enumerate(handed, 1):
             clip = each.clip
-            said = _passport(clip) if passports else None
+            said = clip.passport() if passports else None
+            if passports and said is None:
+                with suppress(NoPassport, NotAVideo):
+                    said = passport(clip.path)  # an exported file says it itself
             name = clip_file_name(clip.request, clip.request_id) if passports else f"clip-{number}.mp4"
             file = next(free for free in numbered(Path(folder) / name) if not free.exists())
             # Not by `save`: in Colab the browser would download each copy.
             if said is not None:
+                said = replace(said, cost_usd=None)
                 clip._copy(file, said)
                 write_beside(file, said)
             else:  # without notes: an exported file tells its prompt and its price
@@ -174,15 +178,6 @@ def _copies(handed: Sequence[Handed], *, passports: bool) -> Iterator[list[Path]
                     shutil.copyfile(clip.path, file)
             files.append(file)
         yield files
-
-
-def _passport(clip: Clip) -> Passport | None:
-    """What made the clip, without what it cost; for an exported file, what it says itself."""
-    said = clip.passport()
-    if said is None:
-        with suppress(NoPassport, NotAVideo):
-            said = passport(clip.path)
-    return None if said is None else replace(said, cost_usd=None)
 
 
 def _refuse_private(title: str, shown: Sequence[Handed]) -> None:

@@ -35,9 +35,7 @@ class TakesImage(Panel):
     """For a panel with an image picker in it."""
 
     image = traitlets.Any(None, allow_none=True, help="The PreparedImage chosen, or None.")
-    crop = traitlets.Any(
-        None, allow_none=True, help="The part that is sent: ratio and centre, None for the whole."
-    ).tag(sync=True)
+    crop = traitlets.Any(None, allow_none=True, help="The part that is sent; None: all.").tag(sync=True)
     preview = traitlets.Bytes(help="A small JPEG of the whole image.").tag(sync=True)
     image_words = traitlets.Unicode(help="Its size, and what was changed in it.").tag(sync=True)
 
@@ -48,9 +46,8 @@ class TakesImage(Panel):
         # The image first: the crop is a part of it.
         later = {name: veiled(traits.pop(name)) for name in ("image", "crop") if name in traits}
         super().__init__(**traits)
-        for name in ("image", "crop"):
-            if name in later:
-                setattr(self, name, later[name])
+        for name, value in later.items():
+            setattr(self, name, value)
 
     @traitlets.validate("image")
     def _prepared(self, proposal: Any) -> Any:

@@ -204,9 +204,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
 
     @property
     def _running(self) -> bool:
-        return self.run.state == "running" or any(
-            cell.job is not None and cell.job.running for cell in self.run.cells
-        )
+        return self.run.state == "running" or any(cell.job and cell.job.running for cell in self.run.cells)
 
     def _cell_news(self, number: int, now: float) -> dict[str, Any]:
         cell = self.run.cells[number - 1]

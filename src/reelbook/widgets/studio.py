@@ -139,7 +139,7 @@ class Studio(Host):
         self.tray = Tray(self.session)
         self.tray.on_open(self._look_at)
         self.tray.on_compare(self._put_side_by_side)
-        self.tray.on_judge(self._judge)
+        self.tray.on_judge(self._ask_which_is_better)
         self.tray.on_hand_over(self._hand_over)
         self.tray.on_longer(lambda _: self.set_trait("view", "board"))
         self.panes = {"": [self.line], "create": [self.form, self.card], "foot": [self.tray]}
@@ -240,17 +240,12 @@ class Studio(Host):
         self.compare = Compare(jobs, self.session)
         self._put("compare", self.compare)
 
-    def _ask_which_is_better(self, study: Study) -> None:
+    def _ask_which_is_better(self, study: Study | Sequence[Job]) -> None:
         from .judge import Judge
 
-        self.judge = Judge(study)
+        self.judge = Judge(study, self.session)
         self.judge.on_hand_over(self._hand_over_judged)
         self._put("judge", self.judge)
-
-    def _judge(self, jobs: Sequence[Job]) -> None:
-        from reelbook.explore import Study
-
-        self._ask_which_is_better(Study(jobs, self.session))
 
     def _put(self, view: str, panel: Panel) -> None:
         former = self.panes.get(view, [])

@@ -226,9 +226,8 @@ class ToolPanel(Panel):
         try:
             self.result = result = run.result()
         except ReelbookError as error:
-            self._outcome = (
-                words.stopped(tool, took) if self._stopped else words.no_result(tool, took, str(error))
-            )
+            why = str(error)
+            self._outcome = words.stopped(tool, took) if self._stopped else words.no_result(tool, took, why)
             return
         (parts, self._media), self._jobs = shown_result(result), found_jobs(result)
         self._outcome = words.answered(tool, took, failed=result.is_error)

@@ -98,18 +98,12 @@ class UsageChart(Host):
         self._left = False
         self.head, self.foot = UsageWords(self, "head"), UsageWords(self, "foot")
         self._figure = BarFigure(self._take_slot)
-        super().__init__(
-            kind="reelbook-usage", panes={"": [self.head, self._figure.figure, self.foot]}, **traits
-        )
+        drawn = [self.head, self._figure.figure, self.foot]
+        super().__init__(kind="reelbook-usage", panes={"": drawn}, **traits)
         traitlets.link((self, "days"), (self.head, "days"))
         traitlets.link((self, "selected_day"), (self.foot, "selected"))
-        self._endings += (
-            self.session.subscribe(self._something_changed),
-            self._end_history,
-            self.head.close,
-            self.foot.close,
-            self._figure.figure.close,
-        )
+        self._endings += (self.session.subscribe(self._something_changed), self._end_history)
+        self._endings += tuple(each.close for each in drawn)
         self._open()
 
     def still(self) -> tuple[str, str]:
