@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from support.waiting import until
-from widgets.doubles import Page, asks, kept_stills, says
+from widgets.doubles import Page, asks, says
 
 from reelbook.errors import InvalidInput
 from reelbook.explore import Sweep
@@ -272,16 +272,3 @@ def test_a_job_of_an_earlier_search_is_still_known(session: Session) -> None:
     session.close()
     says(gallery, "page", turn=gallery._found.turn, first=1)
     assert (gallery.jobs, gallery.message["text"]) == ((wolf,), "")
-
-
-def test_what_the_notebook_keeps_follows_once_a_person_turns_away(session: Session) -> None:
-    """The still form is put into the notebook when it is another one, and not under a person's hands."""
-    finished(session, "a fox")
-    gallery = Gallery(session)
-    kept = kept_stills(gallery)
-    finished(session, "a wolf")
-    until(lambda: len(gallery.jobs) == 2)
-    assert kept == []
-    says(gallery, "left")
-    says(gallery, "left")
-    assert kept == ["Gallery: 2 clips"]

@@ -342,15 +342,6 @@ def test_a_text_that_repeats_the_structured_content_is_left_out() -> None:
     assert kinds(TextContent("[" * 100_000), structured={"a": 1}) == ["text", "text"]
 
 
-def test_of_a_long_text_the_page_gets_the_beginning() -> None:
-    """And says where the rest is; a text that fits comes whole."""
-    whole, long = "é🦊x" * 10_000, "x" * 50_000_000
-    (fits, cut), _ = shown_result(ToolResult((TextContent(whole), TextContent(long))))
-    assert fits == {"kind": "text", "label": "", "text": whole}
-    assert cut["text"] == "x" * 30_000
-    assert cut["cut"] == "These are the first 30,000 characters; the panel's .result has all of it."
-
-
 @pytest.mark.parametrize(
     ("uri", "opens"),
     [
@@ -377,6 +368,8 @@ def test_a_huge_result_makes_a_small_message() -> None:
     assert len(json.dumps(parts)) < 700_000
     assert parts[-1]["text"] == "981 more parts aren't shown here."
     assert parts[0]["label"] == "Structured content"
+    assert parts[1]["text"] == "y" * 30_000
+    assert parts[1]["cut"] == "These are the first 30,000 characters; the panel's .result has all of it."
     value = {"a": [1, {"b": None}], "ü": "\u2028"}
     [whole], _ = shown_result(ToolResult((), value))
     assert json.loads(whole["text"]) == value

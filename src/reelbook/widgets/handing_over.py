@@ -74,8 +74,15 @@ def hand_over(
     _refuse_private(title, shown)
 
     def fill(part: Path) -> None:
+        about = html.escape(f"{time.strftime('%d %B %Y').lstrip('0')} · {count(len(shown), 'clip')}")
+        head = f'<div class="rb-about">{about}</div><div class="rb-figures">'
+        told = differing([each.clip.request.prompt if each.clip.request else "" for each in shown])
         with _copies(shown, passports=prompts and seeds) as files:
-            page = page_html(shown, files, title=title, prompts=prompts, seeds=seeds)
+            figures = (
+                _figure(each, runs if prompts else [], file, seeds=seeds)
+                for each, runs, file in zip(shown, told, files, strict=True)
+            )
+            page = pages.page("_hand_over_page", title, itertools.chain([head], figures, ["</div>"]))
             if path.suffix.lower() == ".html":
                 with part.open("w", encoding="utf-8") as out:
                     out.writelines(page)
@@ -118,20 +125,6 @@ def handed(given: Job | Clip | Handed) -> Handed:
     if job is None:
         return Handed(clip)
     return Handed(clip, job.note, won_votes(Session.of(job)._ledger, clip))
-
-
-def page_html(
-    shown: Sequence[Handed], files: Sequence[Path], *, title: str, prompts: bool, seeds: bool
-) -> Iterator[str]:
-    """Yields the page piece by piece, as it is large. `files` are the clips as they are handed over."""
-    about = html.escape(f"{time.strftime('%d %B %Y').lstrip('0')} · {count(len(shown), 'clip')}")
-    told = differing([each.clip.request.prompt if each.clip.request else "" for each in shown])
-    figures = (
-        _figure(each, runs if prompts else [], file, seeds=seeds)
-        for each, runs, file in zip(shown, told, files, strict=True)
-    )
-    head = f'<div class="rb-about">{about}</div><div class="rb-figures">'
-    return pages.page("_hand_over_page", title, itertools.chain([head], figures, ["</div>"]))
 
 
 def _figure(handed: Handed, prompt: Sequence[Run], file: Path, *, seeds: bool) -> str:
