@@ -29,7 +29,6 @@ REACHED = {
     "Matrix.clip_poster": "a cell's picture",
     "PromptForm.on_replace_key": "a press on Replace key",
     "Rotation": "session.keys.rotate()",
-    "ToolExplorer.on_result": "a press on Call",
 }
 
 

@@ -49,25 +49,23 @@ if TYPE_CHECKING:
         join,
         passport,
     )
-    from .widgets import (
-        ClassroomPanel,
-        Compare,
-        ConnectionPanel,
-        Gallery,
-        ImagePicker,
-        JobBoard,
-        JobCard,
-        Judge,
-        KeyManager,
-        Matrix,
-        Player,
-        PromptForm,
-        Studio,
-        SweepForm,
-        ToolExplorer,
-        UsageChart,
-        hand_over,
-    )
+    from .widgets.classroom_panel import ClassroomPanel
+    from .widgets.compare import Compare
+    from .widgets.connection_panel import ConnectionPanel
+    from .widgets.gallery import Gallery
+    from .widgets.handing_over import hand_over
+    from .widgets.image_picker import ImagePicker
+    from .widgets.job_board import JobBoard
+    from .widgets.job_card import JobCard
+    from .widgets.judge import Judge
+    from .widgets.key_manager import KeyManager
+    from .widgets.matrix import Matrix
+    from .widgets.player import Player
+    from .widgets.prompt_form import PromptForm
+    from .widgets.studio import Studio
+    from .widgets.sweep_form import SweepForm
+    from .widgets.tool_explorer import ToolExplorer
+    from .widgets.usage_chart import UsageChart
 
 __version__ = "0.1.0"
 

@@ -151,13 +151,12 @@ def asks(panel: Panel, question: str, *buffers: bytes, **content: Any) -> dict[s
     usual, sent = panel.send, heard(panel)
     says(panel, question, *buffers, **{"ask": "a question", **content})
     panel.send = usual
-    [answer] = [(told, parts) for told, parts in sent if told["name"] == "answer"]
     for told, parts in sent:
         if told["name"] != "answer":
             usual(told, parts)
-    return {name: value for name, value in answer[0].items() if name not in ("name", "ask")} | (
-        {"buffers": answer[1]} if answer[1] else {}
-    )
+    [(told, parts)] = [each for each in sent if each[0]["name"] == "answer"]
+    answer = {name: value for name, value in told.items() if name not in ("name", "ask")}
+    return {**answer, "buffers": parts} if parts else answer
 
 
 class Page:

@@ -19,42 +19,30 @@ STYLED = ["compare", "gallery", "job_board", "matrix", "player"]  # whose style 
 
 @pytest.mark.parametrize("stem", PANELS)
 def test_a_panel_is_one_module_that_imports_nothing(stem: str) -> None:
-    """An anywidget's module can't import its neighbours: nothing is imported, only the panel is exported."""
+    """Each name stands there once, no comment does, and only the panel is exported."""
     text = bundle.module(stem)
-    assert not re.search(r"^import ", text, re.MULTILINE)
+    assert not re.search(r"^import |^\s*(//|/\*)", text + bundle.style(stem), re.MULTILINE)
     assert re.findall(r"^export .*", text, re.MULTILINE) == ["export default { render };"]
-
-
-@pytest.mark.parametrize("stem", PANELS)
-def test_names_of_joined_parts_do_not_meet(stem: str) -> None:
-    """Every function and constant at the top level of a joined module stands there once."""
-    sources = [bundle.STATIC / f"{stem}.js", *bundle.STATIC.glob("_*.js")]
-    joined = bundle.module(stem)
-    names = [
-        name
-        for source in sources
-        for name in re.findall(
-            r"^(?:export )?(?:async )?(?:function|const|let) (\w+)", source.read_text("utf-8"), re.MULTILINE
-        )
-        if re.search(rf"(function|const|let) {name}\b", joined)
-    ]
+    top = re.compile(r"^(?:export )?(?:async )?(?:function|const|let) (\w+)", re.MULTILINE)
+    paths = [bundle.STATIC / f"{stem}.js", *bundle.STATIC.glob("_*.js")]
+    found = [name for path in paths for name in top.findall(path.read_text("utf-8"))]
+    names = [name for name in found if re.search(rf"(function|const|let) {name}\b", text)]
     assert sorted(names) == sorted(set(names))
 
 
-def test_a_part_comes_once_and_before_what_uses_it() -> None:
-    """`_dom.js` is wanted by all other parts and is in the card's module once, first."""
+def test_a_part_comes_before_what_uses_it() -> None:
+    """`_dom.js`, which all other parts want, is first in the card's module."""
     text = bundle.module("job_card")
-    assert text.count("function openPanel(") == 1
-    assert (
-        text.index("function openPanel(") < text.index("function clipCard(") < text.index("function render(")
-    )
+    places = [text.index(f"function {name}(") for name in ("openPanel", "clipCard", "render")]
+    assert places == sorted(places)
 
 
-def test_comments_are_left_at_home() -> None:
-    """The code is saved with every notebook, its comments aren't; code after an address stays."""
-    assert not re.search(
-        r"^\s*(//|/\*)", bundle.module("prompt_form") + bundle.style("prompt_form"), re.MULTILINE
-    )
+@pytest.mark.parametrize("path", sorted(bundle.STATIC.glob("*.js")), ids=lambda path: path.name)
+def test_a_script_keeps_to_its_columns_and_reads_no_text_as_markup(path: Path) -> None:
+    """Nor does it evaluate text from outside."""
+    source = path.read_text("utf-8")
+    assert [line for line in source.splitlines() if len(line) > 120] == []
+    assert re.findall(r"(?:inner|outer)HTML|insertAdjacentHTML|document\.write|eval\(", source) == []
 
 
 @pytest.mark.parametrize("stem", PANELS)
@@ -63,13 +51,6 @@ def test_a_panels_code_is_small(stem: str) -> None:
     code = packed(stem, styled=stem in STYLED)
     look = "" if stem in STYLED else bundle.style(stem)
     assert len(code.encode()) + len(look.encode()) < 28_300
-
-
-@pytest.mark.parametrize("path", sorted(bundle.STATIC.glob("*.js")), ids=lambda path: path.name)
-def test_a_script_keeps_to_its_columns(path: Path) -> None:
-    """No line of a script is longer than 120 columns."""
-    lines = path.read_text("utf-8").splitlines()
-    assert [f"{number}: {line}" for number, line in enumerate(lines, 1) if len(line) > 120] == []
 
 
 def test_whatever_a_part_exports_is_used() -> None:
@@ -83,14 +64,6 @@ def test_whatever_a_part_exports_is_used() -> None:
         if not any(re.search(rf"\b{name}\b", other) for each, other in texts.items() if each != path)
     ]
     assert unused == []
-
-
-@pytest.mark.parametrize("path", sorted(bundle.STATIC.glob("*.js")), ids=lambda path: path.name)
-def test_text_from_outside_is_never_read_as_markup(path: object) -> None:
-    """No module sets markup or evaluates text."""
-    source = bundle.STATIC.joinpath(str(path)).read_text("utf-8")
-    for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
-        assert word not in source
 
 
 @pytest.mark.parametrize("stem", PANELS)
@@ -112,14 +85,16 @@ def test_a_panels_rules_are_kept_to_that_panel(stem: str) -> None:
     assert not re.search(r"\.rb-(?!host\b)", theme)
 
 
-def test_a_packed_module_holds_the_module_whole() -> None:
+@pytest.mark.parametrize("stem", STYLED)
+def test_a_packed_module_holds_module_and_style_whole(stem: str) -> None:
     """What the loader unpacks is the panel's own text, in less than half the room."""
-    text = bundle.module("player")
-    loader = packed("player")
+    text, loader = bundle.module(stem), packed(stem, styled=True)
     found = re.search(r'atob\("([^"]+)"\)', loader)
     assert found is not None
-    assert zlib.decompress(base64.b64decode(found[1])).decode().startswith(text)
-    assert len(loader) < len(text) / 2
+    whole = zlib.decompress(base64.b64decode(found[1])).decode()
+    assert whole.startswith(text)
+    assert f"export const look = {json.dumps(bundle.style(stem))};" in whole
+    assert len(loader) < len(whole) / 2
 
 
 def test_a_packed_module_loads_at_once() -> None:
@@ -128,18 +103,6 @@ def test_a_packed_module_loads_at_once() -> None:
     at_once = inside.sub("", packed("player"))
     assert [line for line in at_once.splitlines() if "await" in line and "async (given) =>" not in line] == []
     assert len(at_once) < 500
-
-
-def test_a_style_can_be_packed_with_the_code() -> None:
-    """It is the panel's own style, and is put into the panel before it is drawn."""
-    loader = packed("matrix", styled=True)
-    found = re.search(r'atob\("([^"]+)"\)', loader)
-    assert found is not None
-    look = (
-        zlib.decompress(base64.b64decode(found[1])).decode().split("export const look = ")[1].splitlines()[0]
-    )
-    assert json.loads(look.rstrip(";")) == bundle.style("matrix")
-    assert loader.index("textContent: look") < loader.index("return render(given)")
 
 
 def test_a_pressed_style_means_the_same() -> None:

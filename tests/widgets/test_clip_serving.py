@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ import traitlets
 from PIL import Image
 from widgets.doubles import asks, clip_file
 
+import reelbook as rb
 from reelbook.widgets import clip_serving
 from reelbook.widgets.bundle import module, style
 from reelbook.widgets.clip_serving import Plays, ServesClips
-from reelbook.widgets.static_html import POSTER_BYTES
+from reelbook.widgets.static_html import POSTER_BYTES, small_poster
 
 
 class Folder(ServesClips):
@@ -54,6 +56,19 @@ def test_no_other_file_can_be_asked_for(panel: Folder, key: str) -> None:
     assert answer == {"problem": "The file is no longer where it was."}
 
 
+def test_each_panel_gives_its_clips_by_keys_of_its_own(session: rb.Session, tmp_path: Path) -> None:
+    """The page learns no path, and another key gives nothing."""
+    files = [clip_file(tmp_path / f"{name}.mp4", seconds=at) for at, name in enumerate("ab", 1)]
+    run = rb.Sweep("a {animal}", animal="fox, owl", duration_seconds=1).run(session)
+    first, judge = run.results(30)[0].path, rb.Judge(files, session)
+    for panel, file in ((rb.Compare(files), files[1]), (judge, files[1]), (rb.Matrix(run), first)):
+        assert asks(panel, "chunk", key="1", index=0)["buffers"] == [file.read_bytes()]
+        assert "no longer" in asks(panel, "chunk", key="9", index=0)["problem"]
+        posters = asks(panel, "posters", keys=["1", "9", "x"])["buffers"]
+        assert [bool(poster) for poster in posters] == [True, False, False]
+        assert str(file.parent) not in str(panel.get_state())
+
+
 def test_posters_are_small_and_empty_where_there_is_no_clip(panel: Folder) -> None:
     """Asked for many at a time, at most fifty."""
     clip_file(panel.folder / "a.mp4", size=(640, 360))
@@ -61,6 +76,16 @@ def test_posters_are_small_and_empty_where_there_is_no_clip(panel: Folder) -> No
     assert posters[0].startswith(b"\xff\xd8\xff")
     assert (len(posters[0]) <= POSTER_BYTES, posters[1:]) == (True, [b"", b""])
     assert len(asks(panel, "posters", keys=["gone"] * 99)["buffers"]) == 50
+
+
+def test_a_poster_is_small_whatever_it_is_made_of() -> None:
+    """A JPEG of at most 6 kB, from a picture or its bytes."""
+    noise = Image.effect_noise((1280, 720), 100).convert("RGB")
+    file = BytesIO()
+    noise.save(file, "PNG")
+    for picture in (noise, file.getvalue()):
+        poster = small_poster(picture)
+        assert (poster[:3], len(poster) <= POSTER_BYTES) == (b"\xff\xd8\xff", True)
 
 
 def test_a_poster_is_drawn_once_for_each_state_of_its_file(

@@ -66,9 +66,10 @@ def test_the_page_says_what_made_each_clip(handed: list[Handed], tmp_path: Path)
 
 
 def test_nothing_is_loaded_and_nothing_private_goes_out(handed: list[Handed], tmp_path: Path) -> None:
-    """Text stays text, no address is opened; neither price nor folder is in it."""
-    page = hand_over(handed, tmp_path / "foxes.html", title="Foxes").read_text("utf-8")
+    """Text stays text, no address is opened; neither price, folder nor unwanted notes are in it."""
+    page = hand_over(handed, tmp_path / "foxes.html", title="Foxes", notes=False).read_text("utf-8")
     assert "default-src 'none'" in page
+    assert not re.search("the tail|votes", page)
     assert page.count("</script>") == 1
     assert not re.search(r'(src|href)="(?!data:)', page)
     everything = page.encode() + b"".join(clips_in(page))
@@ -112,8 +113,7 @@ def test_an_exported_clip_tells_no_price(handed: list[Handed], tmp_path: Path) -
     assert (said.request, said.cost_usd) == (handed[0].clip.request, None)
     assert b"cost" not in contents(archive)
     archive = hand_over(files, tmp_path / "bare.zip", prompts=False)
-    assert b"a fox" not in contents(archive)
-    assert b"cost" not in contents(archive)
+    assert not re.search(b"a fox|cost", contents(archive))
     with pytest.raises(NoPassport):
         passport(archive)
 
@@ -128,13 +128,6 @@ def test_in_colab_no_copy_is_downloaded(
     monkeypatch.setitem(sys.modules, "google.colab.files", files)
     hand_over(handed, tmp_path / "foxes.zip")
     assert downloaded == []
-
-
-def test_without_notes_nobody_sees_them(handed: list[Handed], tmp_path: Path) -> None:
-    """Nor the votes."""
-    page = hand_over(handed, tmp_path / "foxes.html", title="Two", notes=False).read_text("utf-8")
-    assert "&gt; the tail" not in page
-    assert "votes" not in page
 
 
 def test_what_cant_go_out_is_said_first(handed: list[Handed], tmp_path: Path) -> None:
@@ -161,11 +154,8 @@ def test_what_cant_go_out_is_said_first(handed: list[Handed], tmp_path: Path) ->
     ("prompts", "title"),
     [
         (["an owl in snow, dawn", "a fox in snow, night"], "In snow, …"),
-        (["a fox in snow", "a fox in rain"], "A fox in …"),
         (["a fox in snow"], "A fox in snow"),
-        (["fox", "owl"], "Clips"),
         (["a fox in snow", "an owl in rain"], "Clips"),
-        (["a fox", "a fox"], "A fox"),
     ],
 )
 def test_the_title_is_what_the_prompts_have_in_common(

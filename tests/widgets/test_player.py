@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any, get_args
@@ -11,13 +9,12 @@ from typing import Any, get_args
 import pytest
 import traitlets
 from PIL import Image
-from widgets.doubles import FOX, asks, clip, clip_file
+from widgets.doubles import asks, clip, clip_file
 
 import reelbook as rb
 from reelbook.errors import InvalidInput, NotAVideo
 from reelbook.session.request_code import CodeKind
-from reelbook.widgets.bundle import packed
-from reelbook.widgets.player import POSTER_BYTES, Player
+from reelbook.widgets.player import Player
 
 
 def test_a_clip_is_shown_with_its_figures(tmp_path: Path) -> None:
@@ -63,7 +60,7 @@ def test_what_is_no_range_is_refused(tmp_path: Path) -> None:
     player = Player(clip_file(tmp_path / "a.mp4"), loop_range=(0.2, 0.6))
     player.set_state({"loop_range": [0.1, 0.5]})
     assert player.loop_range == (0.1, 0.5)
-    for wrong in [(0.5, 0.5), (-1.0, 0.5), (0.0, float("inf")), (float("nan"), 1.0)]:
+    for wrong in [(0.5, 0.5), (-1.0, 0.5), (float("nan"), 1.0)]:
         with pytest.raises(traitlets.TraitError, match="the earlier one first"):
             player.loop_range = wrong
     player.loop_range = None
@@ -76,14 +73,9 @@ def test_the_page_gets_pictures_when_it_asks(tmp_path: Path) -> None:
     answers = [asks(player, "picture", of="poster"), asks(player, "picture", of="filmstrip", tiles=16)]
     sizes = [Image.open(BytesIO(answer["buffers"][0])).size for answer in answers]
     assert sizes == [(64, 36), (16 * 160, 90)]
-
-
-@pytest.mark.parametrize("tiles", [None, 0, 10_000, "16"])
-def test_a_filmstrip_that_nobody_needs_is_not_made(tmp_path: Path, tiles: object) -> None:
-    """The page can't make the kernel work without end; the panel says what it was asked for."""
-    player = Player(clip_file(tmp_path / "c.mp4"))
-    assert asks(player, "picture", of="filmstrip", tiles=tiles) == {}
-    assert "filmstrip" in player.message["text"]
+    for tiles in (None, 0, 10_000, "16"):  # the page can't make the kernel work without end
+        assert asks(player, "picture", of="filmstrip", tiles=tiles) == {}
+        assert "filmstrip" in player.message["text"]
 
 
 def test_the_code_that_made_a_clip_can_be_copied(tmp_path: Path) -> None:
@@ -94,11 +86,3 @@ def test_the_code_that_made_a_clip_can_be_copied(tmp_path: Path) -> None:
     for kind in get_args(CodeKind):
         assert asks(player, "code", kind=kind) == {"text": shown.as_code(kind)}
     assert ["code", "Copy as code"] not in Player(shown.path).face["actions"]
-
-
-def test_code_and_state_of_a_player_stay_small(tmp_path: Path) -> None:
-    """anywidget saves a panel's code with every instance; bytes are saved as text, 4/3 of them."""
-    player = Player(clip(tmp_path / "c.mp4", replace(FOX, prompt="a red fox runs through snow " * 10)))
-    state = {name: value for name, value in player.get_state().items() if not isinstance(value, bytes)}
-    assert state["_esm"] == packed("player", styled=True)
-    assert len(json.dumps(state).encode()) + POSTER_BYTES * 4 / 3 < 30_000

@@ -16,7 +16,7 @@ from widgets.doubles import FakeSession, asks, says
 
 import reelbook as rb
 from reelbook.account import Facts
-from reelbook.errors import InvalidImage, InvalidPrompt, SessionClosed
+from reelbook.errors import InvalidImage, InvalidPrompt
 from reelbook.requests import JobRequest
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Clip, Passport
@@ -38,37 +38,22 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_the_button_sends_what_the_page_holds() -> None:
-    """The message carries the values, and each endpoint gets only what it takes."""
+    """The message carries the values, each endpoint gets only what it takes, and callbacks get the job."""
     session = FakeSession()
     form = make(session)
     options = {"duration_seconds": 3, "aspect_ratio": "1:1", "seed": 9}
     assert asks(form, "generate", values={"mode": "text-to-video", "prompt": "a cat", **options}) == {}
     assert session.submitted == [JobRequest("text-to-video", "a cat", 3, "1:1", 9)]
-    assert form.job is not None
-
-
-def test_an_image_goes_without_shape_and_seed() -> None:
-    """Image-to-video takes an image, a prompt and a length."""
-    session = FakeSession()
-    form = make(session, mode="image-to-video", image=Image.new("RGB", (8, 8)), seed=3)
-    form.generate()
-    assert session.submitted == [JobRequest("image-to-video", "a fox", 5, image=form.image)]
+    form.mode, told = "image-to-video", list[object]()
+    form.set_trait("image", Image.new("RGB", (8, 8)))
+    form.on_job(told.append)
+    form._sent_at = float("-inf")
+    assert (told, form.message["text"]) == ([form.generate()], "")
+    assert session.submitted[1] == JobRequest("image-to-video", "a cat", 3, image=form.image)
 
 
 def test_a_second_press_within_a_moment_sends_nothing(clock: list[float]) -> None:
-    """A double press gives the same job; a later one is another clip."""
-    session = FakeSession()
-    form = make(session)
-    first = form.generate()
-    clock[0] += 1.4
-    assert form.generate() is first
-    clock[0] += 0.2
-    assert form.generate() is not first
-    assert len(session.submitted) == 2
-
-
-def test_presses_of_two_threads_at_once_send_one_clip(clock: list[float]) -> None:
-    """The second waits for the first's job and is then within its moment."""
+    """A double press gives the same job, from several threads at once too; a later one is another clip."""
     session = FakeSession()
     form = make(session)
     threads = [threading.Thread(target=form.generate) for _ in range(8)]
@@ -76,7 +61,13 @@ def test_presses_of_two_threads_at_once_send_one_clip(clock: list[float]) -> Non
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(session.submitted) == 1
+    [first] = {form.job, form.generate()}
+    assert first is not None
+    clock[0] += 1.4
+    assert form.generate() is first
+    clock[0] += 0.2
+    assert form.generate() is not first
+    assert len(session.submitted) == 2
 
 
 def test_who_observes_the_job_may_press_again(clock: list[float]) -> None:
@@ -104,7 +95,7 @@ def test_a_message_that_comes_twice_sends_once(clock: list[float]) -> None:
 
 
 def test_what_is_wrong_is_said_at_its_field_and_raised_in_python(session: rb.Session) -> None:
-    """The session's refusal stands at the field it is about, and goes when the field is edited."""
+    """And goes when the field is edited; what no field can mend stands under the form."""
     form = PromptForm(session)
     asks(form, "generate", values={"prompt": "  "})
     assert list(form.problems) == ["prompt"]
@@ -116,26 +107,10 @@ def test_what_is_wrong_is_said_at_its_field_and_raised_in_python(session: rb.Ses
     form.mode = "image-to-video"
     with pytest.raises(InvalidImage, match="Choose an image first"):
         form.generate()
-
-
-def test_other_errors_stand_under_the_form() -> None:
-    """What no field can mend is shown as a sentence, and the page's button comes back."""
-
-    class Closed(FakeSession):
-        def submit(self, request: JobRequest) -> Any:
-            raise SessionClosed("The session was closed.")
-
-    form = make(Closed())
-    assert asks(form, "generate", values={}) == {}
-    assert form.message["text"] == "The session was closed."
-
-
-def test_every_job_is_told_to_who_wants_to_hear_of_it() -> None:
-    """A callback gets the job, and nothing is said of where it is."""
-    form, told = make(), list[object]()
-    form.on_job(told.append)
-    job = form.generate()
-    assert (told, form.message["text"]) == ([job], "")
+    form.mode = "text-to-video"
+    session.close()
+    assert asks(form, "generate", ask="another press", values={}) == {}
+    assert "This session is closed." in form.message["text"]
 
 
 def test_without_a_listener_the_form_says_where_the_job_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,14 +121,14 @@ def test_without_a_listener_the_form_says_where_the_job_is(monkeypatch: pytest.M
     form.prompt = "another"
     assert form.message["text"] == ""
     for name, value, said in (
-        ("_3", form, "Sent as job 1. To watch it, run rb.JobBoard() in a cell."),
-        ("mine", form.session, "Sent as job 1. To watch it, run rb.JobBoard(mine) in a cell."),
-        ("asked", form, "Sent. asked.job is job 1; show it to watch it."),
+        ("_3", form, "rb.JobBoard()"),
+        ("mine", form.session, "rb.JobBoard(mine)"),
+        ("asked", form, "asked.job"),
     ):
         monkeypatch.setattr(cells, name, value, raising=False)
         form._sent_at = float("-inf")
         form.generate()
-        assert form.message["text"] == said
+        assert said in form.message["text"]
 
 
 def test_a_form_that_stands_alone_says_how_a_refused_key_is_replaced() -> None:
@@ -166,15 +141,6 @@ def test_a_form_that_stands_alone_says_how_a_refused_key_is_replaced() -> None:
     says(form, "replace_key")
     assert form.message["text"].startswith("Run rb.ConnectionPanel() in a cell")
     assert session.submitted == []
-
-
-def test_the_cost_follows_the_balance() -> None:
-    """A changed balance changes what the form says."""
-    session = FakeSession()
-    form = make(session)
-    session.facts = Facts(0.1, 10, 10, None)
-    form.refresh()
-    assert form.words["lengths"][4]["off"] == "The balance is $0.10; this clip needs about $0.25."
 
 
 def test_the_balance_is_asked_for_once(sandbox: Sandbox) -> None:
@@ -212,6 +178,10 @@ def test_the_form_says_what_the_limit_leaves_and_its_button_warns_nobody(sandbox
         form.generate()
         form.refresh()
         assert [each["off"] == "" for each in form.words["lengths"][:2]] == [True, False]
+        sandbox.settings(balance_usd=0.01)
+        session.balance()
+        form.refresh()
+        assert form.words["lengths"][0]["off"].startswith("The balance is $0.01")
         form.close()
 
 
@@ -219,7 +189,7 @@ def test_a_template_is_planned_where_somebody_listens() -> None:
     """The button counts and prices it; Generate still sends the text as it is written."""
     session = FakeSession()
     form = make(session, prompt="a {red|grey} fox", duration_seconds=2)
-    assert form.plan == ""
+    assert (form.plan, form.hint[:31]) == ("", "“{red|grey}” is sent as it is. ")
     planned: list[str] = []
     form.on_plan(lambda form: planned.append(form.prompt))
     assert form.plan == "Plan 2 clips · $0.20"
@@ -231,16 +201,7 @@ def test_a_template_is_planned_where_somebody_listens() -> None:
     form.generate()
     assert [request.prompt for request in session.submitted] == ["a {red|grey|blue} fox"]
     form.prompt = "a fox"
-    assert form.plan == ""
-
-
-@pytest.mark.parametrize(("prompt", "varies"), [("a {fox|owl}", "{fox|owl}"), ("a __beast__", "__beast__")])
-def test_what_would_vary_is_said_to_be_sent_as_it_is(prompt: str, varies: str) -> None:
-    """In Create braces are text like any other; Explore reads them."""
-    form = make(prompt=prompt)
-    assert form.hint == f"“{varies}” is sent as it is. Open it in Explore to vary it."
-    form.prompt = "a fox"
-    assert form.hint == ""
+    assert (form.plan, form.hint) == ("", "")
 
 
 def test_what_is_in_the_form_is_given_as_code() -> None:
@@ -253,9 +214,6 @@ def test_what_is_in_the_form_is_given_as_code() -> None:
         assert asks(form, "code", kind=kind, values=values) == {"text": expected}
     assert asks(form, "code", kind="cell", values={"prompt": " "}) == {}
     assert (list(form.problems), session.submitted) == (["prompt"], [])
-
-
-# Earlier prompts and styles beside the prompt
 
 
 @pytest.fixture
@@ -335,11 +293,8 @@ def test_a_zip_of_several_clips_offers_them(fox: Path) -> None:
     assert form.prompt == "a fox"
     says(form, "passport_of", clip="hen.mp4")
     says(form, "passport_of", clip="owl.mp4")
-    assert (form.prompt, form.aspect_ratio, form.message["text"]) == (
-        "an owl",
-        "9:16",
-        "Filled from owl.mp4.",
-    )
+    assert (form.prompt, form.aspect_ratio) == ("an owl", "9:16")
+    assert form.message["text"] == "Filled from owl.mp4."
 
 
 def test_a_clip_from_an_image_wants_its_image(tmp_path: Path) -> None:
@@ -348,37 +303,22 @@ def test_a_clip_from_an_image_wants_its_image(tmp_path: Path) -> None:
     form = make()
     dropped(form, tmp_path / "zoom.json", json.dumps(Passport(request).record()).encode())
     assert (form.mode, form.prompt, form.duration_seconds) == ("image-to-video", "zoom in", 2)
-    assert (
-        form.message["text"] == "Filled from zoom.json. Choose its image again: the file doesn't contain it."
-    )
+    assert "Choose its image again" in form.message["text"]
 
 
 @pytest.mark.parametrize(
     ("name", "data", "said"),
     [
         ("plain.json", b"{}", "plain.json doesn't say what made it"),
-        ("cut.mp4", b"\0\0\0\x18ftypisom" + bytes(12), "cut.mp4 is no MP4, or is cut off."),
         ("bad.zip", b"PK\x03\x04 not a zip", "bad.zip is no zip that can be read"),
-        ("long.json", b'"prompt": "' + b"x" * 20_001, "The prompt has more than 20,000 characters"),
         ("seed.json", b'"seed": 9007199254740993, "prompt": "x', "The seed 9007199254740993 is too large"),
     ],
-    ids=lambda value: value if isinstance(value, str) and "." in value and " " not in value else "",
 )
 def test_a_file_that_fills_nothing_says_why(name: str, data: bytes, said: str) -> None:
-    """No passport, no MP4, no zip, and a request that a form can't hold; the form stays as it was."""
+    """No passport, no zip, and a request that a form can't hold; the form stays as it was."""
     if b"prompt" in data:
         data = b'{"reelbook_passport": 1, "request": {"mode": "text-to-video", ' + data + b'"}}'
     form = make()
     dropped(form, Path(name), data, piece=1 << 20)
     assert said in form.message["text"]
     assert (form.message["tone"], form.prompt, form.seed) == ("problem", "a fox", -1)
-
-
-def test_a_file_that_is_too_large_is_refused_with_its_first_piece() -> None:
-    """Nor is one taken of which a piece is missing."""
-    form = make()
-    head = {"file": "fox.zip", "id": "a", "index": 0, "total": 60, "size": 60 << 20}
-    assert "more" not in asks(form, "passport", b"PK", **head)
-    assert "larger than 50 MB" in form.message["text"]
-    asks(form, "passport", b"PK", **{**head, "index": 1})
-    assert form.message["text"] == "The file arrived incomplete. Choose it again."

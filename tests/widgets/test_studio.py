@@ -14,6 +14,7 @@ import reelbook as rb
 from reelbook.account import Facts
 from reelbook.sandbox.handle import Sandbox
 from reelbook.widgets.studio import StatusLine, Studio, tools_offered
+from reelbook.widgets.sweep_form import SweepForm
 
 
 @pytest.fixture
@@ -88,6 +89,15 @@ def studio(session: rb.Session) -> Iterator[Studio]:
     studio.close()
 
 
+def planned(studio: Studio) -> tuple[SweepForm, list[rb.JobRequest]]:
+    """The sweep's form, once it is what is shown, and what it would ask for."""
+    form = studio.sweep_form
+    assert (studio.view, shown(studio)) == ("explore", ["SweepForm"])
+    assert form is not None
+    assert form.sweep is not None
+    return form, [cell.request for cell in form.sweep.cells]
+
+
 def shown(studio: Studio) -> list[str]:
     """The panels that can be seen below the line."""
     return [type(panel).__name__ for panel in studio.panes[studio.pane]]
@@ -113,25 +123,10 @@ def test_each_view_shows_its_panel_and_no_other(studio: Studio) -> None:
     gallery = studio.gallery
     studio.view = "gallery"
     assert studio.gallery is gallery
-    for empty in (studio.board, studio.gallery):
-        assert empty is not None
-        studio.view = "board"
-        says(empty, "create")
+    for empty in ("board", "gallery"):
+        studio.view = empty
+        says(getattr(studio, empty), "create")
         assert studio.view == "create"
-
-
-def test_what_the_gallery_selected_is_compared(studio: Studio) -> None:
-    """Compare opens on the clips; another selection takes its place."""
-    jobs = [studio.session.text_to_video(text, duration_seconds=1) for text in ("a", "b", "c")]
-    for job in jobs:
-        job.result(30)
-    studio.view = "gallery"
-    studio._put_side_by_side(tuple(jobs[:2]))
-    assert (studio.view, shown(studio)) == ("compare", ["Compare"])
-    studio._put_side_by_side(tuple(jobs))
-    assert studio.compare is not None
-    assert studio.compare.clips == tuple(jobs)
-    assert shown(studio) == ["Compare"]
 
 
 def test_a_sweep_is_shown_below_its_form(studio: Studio) -> None:
@@ -149,34 +144,19 @@ def test_a_sweep_is_shown_below_its_form(studio: Studio) -> None:
     studio.matrix.run.results(60)
     studio.matrix.selected = [1, 2]
     says(studio.matrix, "compare")
+    compared = studio.compare
+    says(studio.matrix, "compare")
     assert (studio.view, shown(studio)) == ("compare", ["Compare"])
+    assert studio.compare is not compared
 
 
 def test_a_template_in_the_form_is_planned_as_a_sweep(studio: Studio) -> None:
     """The sweep's form opens with the template, the length, the shape and the seed."""
     studio.form.prompt, studio.form.duration_seconds, studio.form.seed = "a {red|grey} fox", 3, 7
     says(studio.form, "plan", prompt=studio.form.prompt)
-    assert (studio.view, shown(studio)) == ("explore", ["SweepForm"])
-    assert studio.sweep_form is not None
-    assert studio.sweep_form.sweep is not None
-    assert [cell.request.prompt for cell in studio.sweep_form.sweep.cells] == ["a red fox", "a grey fox"]
-    assert {cell.request.duration_seconds for cell in studio.sweep_form.sweep.cells} == {3}
-    assert {cell.request.seed for cell in studio.sweep_form.sweep.cells} == {7}
-
-
-def test_a_clip_of_the_gallery_is_varied(studio: Studio) -> None:
-    """From text a small sweep is planned, from an image the form is filled in; nothing is sent."""
-    drawn = studio.session.text_to_video("a fox", duration_seconds=3, aspect_ratio="1:1", seed=7)
-    photo = studio.session.image_to_video(Image.new("RGB", (64, 64)), "it snows", duration_seconds=2)
-    studio.view = "gallery"
-    studio._vary(drawn)
-    assert studio.view == "explore"
-    assert studio.sweep_form is not None
-    assert studio.sweep_form.sweep is not None
-    assert [cell.request.seed for cell in studio.sweep_form.sweep.cells] == [7, 8, 9, 10]
-    studio._vary(photo)
-    assert (studio.view, studio.form.mode, studio.form.prompt) == ("create", "image-to-video", "it snows")
-    assert len(studio.session.jobs()) == 2
+    _, requests = planned(studio)
+    assert [each.prompt for each in requests] == ["a red fox", "a grey fox"]
+    assert {(each.duration_seconds, each.seed) for each in requests} == {(3, 7)}
 
 
 def test_another_session_begins_the_studio_anew(studio: Studio, sandbox: Sandbox) -> None:
@@ -222,16 +202,18 @@ def test_a_fresh_clip_leads_to_a_pick_a_comparison_and_a_small_sweep(studio: Stu
     says(studio.card, "compare")
     assert studio.compare is not None
     assert studio.view == "compare"
+    studio.session.pick(first)
+    studio.tray.refresh()
+    says(studio.tray, "judge")
+    assert studio.judge is not None
+    assert (studio.view, len(studio.judge.study.clips)) == ("judge", 2)
     says(studio.card, "vary")
-    assert studio.view == "explore"
-    assert studio.sweep_form is not None
-    assert studio.sweep_form.sweep is not None
-    assert studio.sweep_form.template == "an owl"
-    assert (studio.sweep_form.axes["seed"], studio.sweep_form.axes["duration_seconds"]) == ("7-10", "1")
+    form, _ = planned(studio)
+    assert (form.template, form.axes["seed"], form.axes["duration_seconds"]) == ("an owl", "7-10", "1")
     assert len(studio.session.jobs()) == 2
-
-
-# The line on top
+    photo = studio.session.image_to_video(Image.new("RGB", (64, 64)), "it snows", duration_seconds=2)
+    studio._vary(photo)  # it has no seed, so the form is filled in
+    assert (studio.view, studio.form.mode, studio.form.prompt) == ("create", "image-to-video", "it snows")
 
 
 def test_the_line_follows_the_facts() -> None:
@@ -242,16 +224,8 @@ def test_the_line_follows_the_facts() -> None:
     line.refresh()
     assert (line.facts["service"], line.facts["balance"], line.facts["left"]) == ("sandbox", "$24.75", 7)
     assert line.live
-    line.close()
-    assert session.listeners == []
-
-
-def test_a_closed_session_is_asked_for_nothing() -> None:
-    """What was spent can't be told any more."""
-    session: Any = FakeSession()
-    line = StatusLine(session)
-    session.closed = True
-    session.spending = None
+    session.closed, session.spending = True, None  # it is asked for nothing any more
     line.refresh()
     assert line.facts["limit_left"] == ""
     line.close()
+    assert session.listeners == []

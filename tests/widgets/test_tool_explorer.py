@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import concurrent.futures
 import json
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -12,7 +11,7 @@ from uuid import uuid4
 
 import pytest
 from support.waiting import until
-from widgets.doubles import Page, clip_file
+from widgets.doubles import Page, clip_file, work_ends
 
 import reelbook as rb
 from reelbook.agent_tools.types import (
@@ -30,9 +29,9 @@ from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Job
 from reelbook.widgets.clip_serving import PIECE_BYTES
 from reelbook.widgets.job_card import JobCard
+from reelbook.widgets.player import Player
 from reelbook.widgets.tool_explorer import (
     MAX_MEDIA,
-    ShownResult,
     ToolExplorer,
     ToolPanel,
     encodable,
@@ -63,6 +62,7 @@ class FakeRun:
 
     def __init__(self) -> None:
         self.future: concurrent.futures.Future[ToolResult] = concurrent.futures.Future()
+        self.progress: ToolProgress | None = None
         self.stopped = False
 
     @property
@@ -121,7 +121,7 @@ class ToolsPage(Page):
         self.shown: list[Job | Path] = []
         super().__init__(ToolPanel(cast("rb.Session", session), self.shown.append))
         self.says("hello")
-        self.panel.refresh()
+        work_ends(self.panel)
 
     def call(self, drafts: Any, tool: str = "draw") -> dict[str, str]:
         """Presses Call; gives what is wrong with the form."""
@@ -157,23 +157,12 @@ def test_the_tools_are_listed_and_the_first_is_shown(page: ToolsPage) -> None:
     assert (page.panel.state, page.panel.selected) == ("ready", "draw")
 
 
-def test_nothing_is_sent_before_the_form_is_right(page: ToolsPage) -> None:
-    """What is wrong is told by field."""
-    wrong = {"prompt": "At least 2 characters.", "count": "Type a whole number."}
-    assert page.call(typed("a", "x")) == wrong
-    assert page.session.called == []
-    assert page.call(typed("ab", "3")) == {}
-    assert [(name, arguments) for name, arguments, *_ in page.session.called] == [
-        ("draw", {"prompt": "ab", "count": 3})
-    ]
-
-
 def test_a_call_shows_its_progress_and_its_result(page: ToolsPage) -> None:
     """The state follows, the callback hears of it, and the message is for the page."""
     told: list[tuple[Tool, ToolResult]] = []
     page.panel.on_result(lambda tool, result: told.append((tool, result)))
     page.call(typed("ab"))
-    page.session.called[-1][2](ToolProgress(1, 4, "a quarter"))
+    page.session.called[-1][-1].progress = ToolProgress(1, 4, "a quarter")
     page.panel.refresh()
     assert (page.panel.state, page.panel.progress) == ("calling", 0.25)
     assert page.panel.words["progress"] == "25 % · a quarter"
@@ -190,28 +179,16 @@ def test_a_call_shows_its_progress_and_its_result(page: ToolsPage) -> None:
     assert page.asks("chunk", key="9", index=0) == {"problem": "This result is no longer here."}
 
 
-def test_where_the_page_has_to_ask_the_answer_carries_the_result(page: ToolsPage) -> None:
-    """In Colab nothing that a thread sends arrives: the news waits for the page's next question."""
-    page.panel.asks = True
-    page.call(typed("ab"))
-    before = len(page.messages)
-    run = page.session.called[-1][-1]
-    thread = threading.Thread(target=run.future.set_result, args=(ToolResult((TextContent("late"),)),))
-    thread.start()
-    thread.join()
-    until(lambda: page.panel.result is not None)
-    assert len(page.messages) == before
-    page.says("ask")
-    assert page.last("result")["parts"][0]["text"] == "late"
-
-
 def test_a_second_press_calls_once(page: ToolsPage) -> None:
-    """While a call goes on, and with the same press told twice."""
+    """While a call goes on, and with the same press told twice; before, the form has to be right."""
+    wrong = {"prompt": "At least 2 characters.", "count": "Type a whole number."}
+    assert page.call(typed("a", "x")) == wrong
+    assert page.session.called == []
     page.says("call", ask="one", tool="draw", drafts=typed("ab"))
     page.says("call", ask="two", tool="draw", drafts=typed("ab"))
     page.answers(ToolResult())
     page.says("call", ask="one", tool="draw", drafts=typed("ab"))
-    assert len(page.session.called) == 1
+    assert [(name, arguments) for name, arguments, *_ in page.session.called] == [("draw", {"prompt": "ab"})]
 
 
 def test_stop_ends_the_call_and_says_what_may_go_on(page: ToolsPage) -> None:
@@ -280,7 +257,7 @@ def test_what_is_missing_is_said_with_what_to_do() -> None:
     assert (page.panel.state, page.panel.message["text"]) == ("trouble", "pip install 'mcp>=2.3,<3'")
     session.fails = None
     page.says("again")
-    page.panel.refresh()
+    work_ends(page.panel)
     assert (page.panel.state, len(page.panel.tools)) == ("ready", 2)
     page.panel.close()
 
@@ -290,34 +267,19 @@ def test_hostile_tools_make_small_messages() -> None:
     endless = "<img src=x onerror=alert(1)>" * 40_000
     many = [Tool(f"t{k}", endless, endless, {"title": endless, "properties": endless}) for k in range(3000)]
     page = ToolsPage(FakeSession(*many, Tool("\ud800")))
-    assert len(page.panel.tools) == 3000
     assert page.last("rows")["summary"] == "the first 200 of 3,000 tools"
+    assert encodable({"\ud800": ["a\udfff", 1, None]}) == {"?": ["a?", 1, None]}
     assert max(len(str(content)) for content, _ in page.messages) < 60_000
     assert len(str(page.panel.get_state())) < 40_000
     page.panel.close()
 
 
-def test_a_file_that_was_fetched_is_played(tmp_path: Path) -> None:
-    """Beneath the panel, as a job's card would be."""
-    with rb.connect_tools("http://127.0.0.1:9/mcp", "user-1", home=tmp_path) as tools:
-        explorer = ToolExplorer(tools)
-        explorer._show(clip_file(tmp_path / "a.mp4"))
-        assert [type(child).__name__ for child in explorer.children] == ["ToolPanel", "Player"]
-        explorer.close()
-
-
-def test_the_code_and_state_of_the_explorer_are_small(page: ToolsPage) -> None:
-    """They are saved with every notebook that shows it."""
-    page.call(typed("ab"))
-    page.answers(ToolResult((TextContent("x" * 100_000),)))
-    state = {name: value for name, value in page.panel.get_state().items() if name not in ("_esm", "_css")}
-    assert len(ToolPanel._esm) + len(ToolPanel._css) + len(str(state)) < 25_000
-
-
-def test_a_clip_is_made_through_the_sandboxs_tools(session: rb.Session, sandbox: Sandbox) -> None:
-    """Listed, called, kept in the ledger, taken up as a job; the arguments are the form's."""
+def test_a_clip_is_made_through_the_sandboxs_tools(session: rb.Session, sandbox: Sandbox, home: Path) -> None:
+    """Listed, called, kept in the ledger, taken up as a job in place of a file that was fetched before."""
     tool = "generate_video_from_text"
     explorer = ToolExplorer(session)
+    explorer._show(clip_file(home / "fetched.mp4"))
+    assert isinstance(explorer.taken, Player)
     page = Page(explorer.panel)
     page.says("hello")
     until(lambda: explorer.state == "ready")
@@ -338,13 +300,11 @@ def test_a_clip_is_made_through_the_sandboxs_tools(session: rb.Session, sandbox:
     explorer.close()
 
 
-# The parts of a result
-
 SCRIPT = "<script>alert(1)</script>"
 
 
 def kinds(*content: Any, structured: Any = None) -> list[str]:
-    return [part["kind"] for part in shown_result(ToolResult(content, structured)).parts]
+    return [part["kind"] for part in shown_result(ToolResult(content, structured))[0]]
 
 
 def test_each_part_is_shown_for_what_it_is() -> None:
@@ -365,12 +325,13 @@ def test_each_part_is_shown_for_what_it_is() -> None:
 
 
 def test_bytes_stay_here_until_the_page_asks() -> None:
-    """The message holds no byte of them."""
-    shown = shown_result(ToolResult((BinaryContent(b"\xffpicture", "image/png"),)))
-    assert shown.media == {"0": b"\xffpicture"}
-    assert shown.parts == [
-        {"kind": "image", "label": "Image", "about": "image/png, 8 bytes", "key": "0", "mime": "image/png"}
-    ]
+    """The message holds no byte of them, and what no page could hold isn't offered to it."""
+    pictures = BinaryContent(b"\xffpicture", "image/png"), BinaryContent(bytes(MAX_MEDIA + 1), "image/png")
+    [picture, huge], media = shown_result(ToolResult(pictures))
+    assert media == {"0": b"\xffpicture"}
+    about = {"label": "Image", "about": "image/png, 8 bytes", "mime": "image/png"}
+    assert picture == {"kind": "image", "key": "0", **about}
+    assert (huge["kind"], huge["text"][:35]) == ("note", "Image: image/png, 67,108,865 bytes.")
 
 
 def test_a_text_that_repeats_the_structured_content_is_left_out() -> None:
@@ -381,13 +342,20 @@ def test_a_text_that_repeats_the_structured_content_is_left_out() -> None:
     assert kinds(TextContent("[" * 100_000), structured={"a": 1}) == ["text", "text"]
 
 
-def test_of_a_long_text_the_page_gets_the_beginning() -> None:
-    """And says where the rest is; a text that fits comes whole."""
-    whole, long = "é🦊x" * 10_000, "x" * 50_000_000
-    fits, cut = shown_result(ToolResult((TextContent(whole), TextContent(long)))).parts
-    assert fits == {"kind": "text", "label": "", "text": whole}
-    assert cut["text"] == "x" * 30_000
-    assert cut["cut"] == "These are the first 30,000 characters; the panel's .result has all of it."
+@pytest.mark.parametrize(
+    ("uri", "opens"),
+    [
+        *((uri, True) for uri in ("https://example.org/a?b=c#d", "http://127.0.0.1:8000")),
+        *((uri, False) for uri in ("javascript:alert(1)", "data:text/html,x", "file:///etc/passwd")),
+        *((uri, False) for uri in ("https://user@example.org", "https://", "https://exam ple.org")),
+        *((f"https://example.org/{end}", False) for end in ("\n", "x" * 5000)),
+        *((uri, False) for uri in ("ht\ntps://example.org", "https://[")),
+    ],
+)
+def test_only_a_plain_page_can_be_opened(uri: str, *, opens: bool) -> None:
+    """Over http and https. Any address is shown as text."""
+    [part], _ = shown_result(ToolResult((Resource(uri, name=SCRIPT),)))
+    assert (len(part["text"]) <= 300, part["href"]) == (True, uri if opens else "")
 
 
 def test_a_huge_result_makes_a_small_message() -> None:
@@ -396,73 +364,14 @@ def test_a_huge_result_makes_a_small_message() -> None:
     for _ in range(900):
         deep = [deep]
     wide = {"rows": [{"n": n, "text": "x" * 10_000} for n in range(20_000)], "deep": deep, "k" * 10_000: 1}
-    shown = shown_result(ToolResult(tuple(TextContent("y" * 100_000) for _ in range(1000)), wide))
-    assert len(json.dumps(shown.parts)) < 700_000
-    assert shown.parts[-1]["text"] == "981 more parts aren't shown here."
-    assert shown.parts[0]["label"] == "Structured content"
-
-
-def test_structured_content_is_json_to_be_read() -> None:
-    """All of it where a page can bear it; what is too deep or too long ends somewhere."""
-
-    def text(value: Any) -> str:
-        shown = ShownResult()
-        shown.add_json(value, "it")
-        return shown.parts[0]["text"]
-
+    parts, _ = shown_result(ToolResult(tuple(TextContent("y" * 100_000) for _ in range(1000)), wide))
+    assert len(json.dumps(parts)) < 700_000
+    assert parts[-1]["text"] == "981 more parts aren't shown here."
+    assert parts[0]["label"] == "Structured content"
+    assert parts[1]["text"] == "y" * 30_000
+    assert parts[1]["cut"] == "These are the first 30,000 characters; the panel's .result has all of it."
     value = {"a": [1, {"b": None}], "ü": "\u2028"}
-    assert json.loads(text(value)) == value
-    deep: Any = SCRIPT
-    for _ in range(100_000):
-        deep = [deep]
-    assert len(text(deep)) <= 30_000
-    assert text({"n": 10**5000}).endswith("the rest can't be shown.")
-
-
-def test_media_too_large_for_a_page_is_told_of() -> None:
-    """What no page could hold isn't offered to it."""
-    huge = bytes(MAX_MEDIA + 1)
-    (part,) = shown_result(ToolResult((BinaryContent(huge, "image/png"),))).parts
-    assert part == {
-        "kind": "note",
-        "text": "Image: image/png, 67,108,865 bytes. The page doesn't show it; the panel's .result has it.",
-    }
-
-
-def href(uri: str) -> str:
-    """Where the link to this address leads."""
-    (part,) = shown_result(ToolResult((Resource(uri, name=SCRIPT),))).parts
-    assert len(part["text"]) <= 300
-    return part["href"]
-
-
-@pytest.mark.parametrize(
-    "uri",
-    [
-        "javascript:alert(1)",
-        "data:text/html,x",
-        "file:///etc/passwd",
-        "https://user@example.org",
-        "https://",
-        "https:\\\\example.org",
-        "https://exam ple.org",
-        "https://example.org/" + "x" * 5000,
-        "ht\ntps://example.org",
-        "https://example.org\n",
-        "https://[",
-    ],
-)
-def test_an_address_that_is_no_plain_page_is_not_opened(uri: str) -> None:
-    """It is shown as text, as all addresses are."""
-    assert href(uri) == ""
-
-
-def test_a_page_may_be_opened() -> None:
-    """Over http and https."""
-    for uri in ("https://example.org/a?b=c#d", "http://127.0.0.1:8000", "https://example.org?x"):
-        assert href(uri) == uri
-
-
-def test_letters_that_no_message_can_carry_are_replaced() -> None:
-    """Half of a pair, which JSON can name and UTF-8 can't."""
-    assert encodable({"\ud800": ["a\udfff", 1, None]}) == {"?": ["a?", 1, None]}
+    [whole], _ = shown_result(ToolResult((), value))
+    assert json.loads(whole["text"]) == value
+    [endless], _ = shown_result(ToolResult((), {"n": 10**5000}))
+    assert endless["text"].endswith("the rest can't be shown.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -96,9 +95,3 @@ def test_the_form_hands_over_what_is_chosen(
     says(form, "save", title="x", prompts=True, seeds=True, notes=True)
     until(lambda: "home folder" in form.message["text"])
     assert not (tmp_path / "x.html").exists()
-
-
-def test_code_and_state_stay_under_30_kb(session: Session, picks: list[Job]) -> None:
-    """Both are saved with every notebook that shows a Studio."""
-    for panel in (Tray(session), HandOverForm(session, [("2 picks", picks)])):
-        assert len(json.dumps(panel.get_state(), default=str).encode()) < 30_000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -50,7 +49,7 @@ def settled(chart: UsageChart) -> None:
     chart.head.refresh()
 
 
-def test_the_words_are_the_services(chart: UsageChart) -> None:
+def test_the_words_are_the_services_and_each_day_has_its_bar(chart: UsageChart) -> None:
     """Total, balance and pace above; below how it was found, and the ledger's share by experiment."""
     assert chart.head.words["total"] == "$3.10 in 30 days"
     assert chart.head.words["about"] == "42 s · 9 requests"
@@ -60,10 +59,6 @@ def test_the_words_are_the_services(chart: UsageChart) -> None:
     assert chart.foot.words["shares"] == [["This session", "$0.10"], ["of it light", "$0.10"]]
     assert [row[2] for row in chart.foot.words["rows"]] == ["$0.10", "$1.00", "$2.00"]
     assert not chart.head.live
-
-
-def test_the_figure_is_of_core_widgets(chart: UsageChart) -> None:
-    """A bar for each day, and no span left open."""
     figure = chart.children[1]
     drawn = figure.marks[0]
     assert (len(drawn.x), round(sum(drawn.y), 6)) == (30, 3.1)
@@ -117,18 +112,8 @@ def test_the_still_form_has_the_total_and_a_small_picture(chart: UsageChart) -> 
     assert bars_png(bars((), 30, None)).startswith(b"\x89PNG")
 
 
-def test_an_empty_account_says_what_will_appear(session: rb.Session) -> None:
-    """No figure, no sentence about days."""
-    chart = UsageChart(session, days=7)
-    settled(chart)
-    assert chart.head.words["empty"].startswith("Nothing was spent")
-    assert (chart.foot.words["progress"], chart.foot.words["rows"]) == ("", [])
-    assert NOTHING in chart.children[1]._dom_classes  # it keeps its width: bqplot can't draw on none
-    chart.close()
-
-
 def test_a_refusal_is_said_and_asked_again(session: rb.Session, sandbox: Sandbox) -> None:
-    """The service's own words, and a button that tries once more."""
+    """The service's own words, and a button that tries once more; without spending there is no figure."""
     sandbox.fault("html", endpoint="usage", times=1)
     chart = UsageChart(session)
     settled(chart)
@@ -137,13 +122,10 @@ def test_a_refusal_is_said_and_asked_again(session: rb.Session, sandbox: Sandbox
     says(chart.head, "again")
     settled(chart)
     assert (chart.head.words["again"], chart.head.words["total"]) == (False, "$0.00 in 30 days")
+    assert chart.head.words["empty"].startswith("Nothing was spent")
+    assert (chart.foot.words["progress"], chart.foot.words["rows"]) == ("", [])
+    assert NOTHING in chart.children[1]._dom_classes  # it keeps its width: bqplot can't draw on none
     chart.close()
-
-
-def test_code_and_state_stay_small(chart: UsageChart) -> None:
-    """The chart's own part of a saved notebook; the style is saved once."""
-    parts = [chart.head, chart.foot]
-    assert sum(len(p._esm) + len(p._css) + len(json.dumps(p.words)) for p in parts) < 31_000
 
 
 def test_bqplot_and_pandas_are_imported_only_for_a_chart() -> None:
@@ -151,9 +133,6 @@ def test_bqplot_and_pandas_are_imported_only_for_a_chart() -> None:
     code = "import sys, reelbook.widgets.usage_chart; print({'bqplot', 'pandas'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
-
-
-# Where the bars stand
 
 
 def span(first: float, last: float, usd: float, *, split: bool = True) -> UsageSpan:
@@ -169,31 +148,15 @@ def test_days_stand_in_their_slots() -> None:
     assert shown.open_spans == ((0.0, 2.0, 1.5),)
     assert {slot: each.usd for slot, each in shown.slots.items()} == {5: 0.5, 6: 0.25}
     assert shown.highest_usd == 1.5
-
-
-def test_calendar_days_have_today_as_the_last() -> None:
-    """It is under way: its span is shorter than a day and its bar as wide as the others."""
-    midnight = 20_000 * DAY_SECONDS
+    assert (bars((), 7, None).usd, bars((), 7, None).highest_usd) == ((0.0,) * 7, 0.0)
+    assert nice_amounts(0.05) == [0, 0.01, 0.02, 0.03, 0.04, 0.05]
+    assert nice_amounts(1.1) == [0, 0.25, 0.5, 0.75, 1, 1.25]
+    midnight = 20_000 * DAY_SECONDS  # today is shorter than a day, and its bar as wide as the others
     today = UsageSpan(midnight, NOW, 0.5, None, None, True)
     before = UsageSpan(midnight - 6 * DAY_SECONDS, midnight, 6.0, None, None, False)
     shown = bars((before, today), 7, "calendar")
     assert (shown.usd[6], shown.open_spans, shown.names[6]) == (0.5, ((0.0, 6.0, 1.0),), "4 Oct")
     assert shown.period == "28 Sep – 4 Oct"
-
-
-@pytest.mark.parametrize(
-    ("highest", "amounts"),
-    [(0.0, [0, 0.5, 1]), (0.05, [0, 0.01, 0.02, 0.03, 0.04, 0.05]), (1.1, [0, 0.25, 0.5, 0.75, 1, 1.25])],
-)
-def test_amounts_at_the_side_are_round(highest: float, amounts: list[float]) -> None:
-    """From nothing to just above the highest bar."""
-    assert nice_amounts(highest) == amounts
-
-
-def test_no_spans_are_no_bars() -> None:
-    """Each day has its slot all the same."""
-    shown = bars((), 7, None)
-    assert (shown.usd, shown.names, shown.highest_usd) == ((0.0,) * 7, ("",) * 7, 0.0)
 
 
 def test_the_figure_follows_what_is_drawn_and_tells_of_a_press() -> None:

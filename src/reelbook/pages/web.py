@@ -48,9 +48,8 @@ class Site:
 
     def whole(self, title: str, body: Html) -> Html:
         """A whole page as text."""
-        return _filled(
-            _SHARED, "page.html", {"title": title, "body": body, "prefix": self.prefix, "name": self.name}
-        )
+        values = {"title": title, "body": body, "prefix": self.prefix, "name": self.name}
+        return _filled(_SHARED, "page.html", values)
 
     def page(self, title: str, body: Html, *, status: int = 200) -> Response:
         """A whole page, which no browser keeps."""
@@ -63,19 +62,16 @@ class Site:
 
     def style(self) -> str:
         """All style sheets as one, for a page that is kept as a file."""
-        return (_static(_SHARED, "page.css") + _static(self.folder, f"{self.name}.css")).decode()
+        return _read(_SHARED / "static" / "page.css") + _read(self.folder / "static" / f"{self.name}.css")
 
     async def static(self, request: Request) -> Response:
         """The endpoint of the static files."""
         name = request.path_params["name"]
-        if name in ("page.css", "page.js"):
-            content = _static(_SHARED, name)
-        elif name == f"{self.name}.css":
-            content = _static(self.folder, name)
-        else:
+        folders = {"page.css": _SHARED, "page.js": _SHARED, f"{self.name}.css": self.folder}
+        if name not in folders:
             raise HTTPException(404)
         headers = {"Content-Type": _TYPES[Path(name).suffix], "Cache-Control": "max-age=300"}
-        return Response(content, headers=headers)
+        return Response(_read(folders[name] / "static" / name), headers=headers)
 
 
 async def read_form(request: Request) -> dict[str, str]:
@@ -88,10 +84,9 @@ async def read_form(request: Request) -> dict[str, str]:
         content += piece
         if len(content) > FORM_BYTES:
             raise HTTPException(413, "The form is too long")
+    text = content.decode("ascii", "replace")
     try:
-        fields = parse_qsl(
-            content.decode("ascii", "replace"), True, max_num_fields=FORM_FIELDS, errors="replace"
-        )
+        fields = parse_qsl(text, True, max_num_fields=FORM_FIELDS, errors="replace")
     except ValueError:
         raise HTTPException(400, "The form can't be read") from None
     return {name: value.replace("\r\n", "\n") for name, value in fields}
@@ -101,10 +96,8 @@ def from_own_page(headers: dict[bytes, bytes]) -> bool:
     """Whether what changes something comes from a page of the place's own, or from no page at all."""
     if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
         return False
-    origin = headers.get(b"origin")
-    return origin is None or urlsplit(origin.decode("latin-1")).netloc == headers.get(b"host", b"").decode(
-        "latin-1"
-    )
+    origin, host = headers.get(b"origin"), headers.get(b"host", b"").decode("latin-1")
+    return origin is None or urlsplit(origin.decode("latin-1")).netloc == host
 
 
 def usd(text: str) -> float | None:
@@ -122,14 +115,10 @@ def same(given: str, secret: str) -> bool:
 
 
 def _filled(folder: Path, template: str, values: dict[str, Any]) -> Html:
-    return Html(_template(folder, template).substitute({name: safe(value) for name, value in values.items()}))
+    text = string.Template(_read(folder / "templates" / template))
+    return Html(text.substitute({name: safe(value) for name, value in values.items()}))
 
 
 @functools.cache
-def _static(folder: Path, name: str) -> bytes:
-    return (folder / "static" / name).read_bytes()
-
-
-@functools.cache
-def _template(folder: Path, name: str) -> string.Template:
-    return string.Template((folder / "templates" / name).read_text("utf-8"))
+def _read(file: Path) -> str:
+    return file.read_text("utf-8")

@@ -1,36 +1,13 @@
-"""The panels that a person at a notebook sees and uses. Loaded when the first of them is shown.
-
-`base` has what all panels share, `live` brings changes to the page, and `static/` draws it. The words are in
-`reelbook.text`.
-"""
+"""The panels that a person at a notebook sees and uses; their words are in `reelbook.text`."""
 
 from __future__ import annotations
 
 import re
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reelbook.explore.study import Study
 from reelbook.session import Batch, Clip, Job, display
-
-if TYPE_CHECKING:
-    from .classroom_panel import ClassroomPanel
-    from .compare import Compare
-    from .connection_panel import ConnectionPanel
-    from .gallery import Gallery
-    from .handing_over import hand_over
-    from .image_picker import ImagePicker
-    from .job_board import JobBoard
-    from .job_card import JobCard
-    from .judge import Judge
-    from .key_manager import KeyManager
-    from .matrix import Matrix
-    from .player import Player
-    from .prompt_form import PromptForm
-    from .studio import Studio
-    from .sweep_form import SweepForm
-    from .tool_explorer import ToolExplorer
-    from .usage_chart import UsageChart
 
 __all__ = [
     "ClassroomPanel",
@@ -60,10 +37,6 @@ def __getattr__(name: str) -> Any:
     module = {"hand_over": "handing_over"}.get(name, module)
     value = globals()[name] = getattr(import_module(f".{module}", __name__), name)
     return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
 
 
 display.register(Batch, lambda batch: __getattr__("JobBoard")(jobs=batch))

@@ -1,15 +1,10 @@
-"""The base of all panels: an anywidget that knows its arguments, answers the page, and shows messages.
-
-It also has a still form, for pages without a kernel. `bundle` joins the files for the page, `reelbook.text`
-holds the words.
-"""
+"""The base of all panels: an anywidget that knows its arguments, answers the page, and shows messages."""
 
 from __future__ import annotations
 
 import base64
 import concurrent.futures
 import contextlib
-import difflib
 import inspect
 import logging
 import re
@@ -19,7 +14,7 @@ import threading
 import traceback
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, TypeAlias
 
@@ -29,6 +24,7 @@ import traitlets
 
 from reelbook.errors import InvalidInput, LedgerUnavailable, ReelbookError, SessionClosed
 from reelbook.secret import without_keys
+from reelbook.suggestions import nearest
 
 from .bundle import added_style, module
 from .live import Live
@@ -48,11 +44,7 @@ _KERNEL = secrets.token_hex(4)
 
 
 class Callbacks(Generic[P]):
-    """A method that subscribes to something: `panel.on_job(callback)`.
-
-    It is declared in the panel's class, with the text that `help()` shows. Each panel has its own callbacks,
-    and is updated when it gets its first one. True while there are any.
-    """
+    """A method that subscribes to something: `panel.on_job(callback)`. True while there are callbacks."""
 
     def __init__(self, doc: str | None, panel: Panel | None = None, name: str = "") -> None:
         self.__doc__, self._panel, self._name = doc, panel, name
@@ -93,20 +85,16 @@ def only_known(panel: ipywidgets.Widget, given: Mapping[str, object]) -> None:
         if name == "layout" or (trait.this_class.__module__.startswith("reelbook.") and name[0] != "_")
     }
     if unknown := sorted(set(given) - known):
-        offered = _documented(panel, known)
-        near = [name for each in unknown for name in difflib.get_close_matches(each, offered, n=1)]
-        meant = f" Did you mean {' and '.join(dict.fromkeys(near))}?" if near else ""
-        listed = ", ".join(dict.fromkeys([*near, *offered]))
+        # The traits that the docstring doesn't name are between the panel and its page.
+        named = {"layout", *re.findall(r"`(\w+)`", type(panel).__doc__ or "")}
+        own = [name for name in inspect.signature(type(panel)).parameters if name != "traits"]
+        offered = dict.fromkeys([*own, *sorted(known & named)])
+        near = dict.fromkeys(near for name in unknown for near in nearest(name, offered))
+        meant = f" Did you mean {' and '.join(near)}?" if near else ""
         raise TypeError(
-            f"{type(panel).__name__}() doesn't take {', '.join(unknown)}.{meant} It takes: {listed}."
+            f"{type(panel).__name__}() doesn't take {', '.join(unknown)}.{meant} "
+            f"It takes: {', '.join(near | offered)}."
         )
-
-
-def _documented(panel: ipywidgets.Widget, known: Iterable[str]) -> list[str]:
-    """The arguments that the panel's docstring names; the others are between the panel and its page."""
-    named = set(re.findall(r"`(\w+)`", type(panel).__doc__ or ""))
-    own = [name for name in inspect.signature(type(panel)).parameters if name != "traits"]
-    return [*own, *sorted(name for name in known if name in named | {"layout"} and name not in own)]
 
 
 def session_of(panel: ipywidgets.Widget, given: Session | None) -> Session:
@@ -122,14 +110,6 @@ def session_of(panel: ipywidgets.Widget, given: Session | None) -> Session:
             'rb.connect("sandbox") makes one. All other arguments are given by name.'
         )
     return given
-
-
-@dataclass(frozen=True, eq=False)
-class StartedWork:
-    """Steps that are taken in order, each of them even if the one before it failed."""
-
-    doing: str  # as in "Making the key"
-    steps: tuple[Step, ...]
 
 
 class Panel(anywidget.AnyWidget):
@@ -167,7 +147,7 @@ class Panel(anywidget.AnyWidget):
         self._live = Live(self._refresh_from_thread)
         self._sending = threading.RLock()
         self._unsent_traits: set[str] = set()
-        self._work: dict[Hashable, StartedWork] = {}
+        self._work: dict[Hashable, tuple[str, tuple[Step, ...]]] = {}  # what is being done, as in `_doing`
         self._posted: dict[str, dict[str, Any]] = {}
         if in_marimo():
             # A file can't be made of a panel's code while no cell runs, and a press makes panels, too.
@@ -204,17 +184,12 @@ class Panel(anywidget.AnyWidget):
         """Brings the page up to date with what the panel shows."""
 
     def close(self) -> None:
-        """Closes the panel, as ipywidgets do, and unsubscribes it from everything.
-
-        Background work isn't stopped, but no longer touches the panel.
-        """
-        self._forget_work()
+        """Closes the panel and unsubscribes it. Background work goes on, but no longer touches the panel."""
+        self._work = {}  # not cleared: ipywidgets also closes panels that were refused before they had it
         for end in self._endings:
             end()
         self._endings = ()
         super().close()
-
-    # The still form, in ipywidgets 7 and 8
 
     def still(self) -> tuple[str, str]:
         """This panel as HTML and as one line of text, for a page without a kernel."""
@@ -225,11 +200,7 @@ class Panel(anywidget.AnyWidget):
         return self.still()[0]
 
     def keep_still(self) -> None:
-        """Puts the current still form into the notebook, so that it is what gets saved.
-
-        The page redraws the view for it within one frame (tried in JupyterLab 4.6). Don't call this while
-        somebody uses the panel.
-        """
+        """Puts the still form into the notebook to be saved, which redraws the view: not while it is used."""
         if self._displays and self.reaches_page and (now := self.still_of()) != self._still_kept:
             self._still_kept = now
             for shown in self._displays:
@@ -250,8 +221,6 @@ class Panel(anywidget.AnyWidget):
         if shown is not None:
             self._displays = (*self._displays, shown)
             self._still_kept = now
-
-    # What stands under the panel
 
     def say(self, text: str, tone: Tone = "info") -> None:
         """Shows `text` under the panel in place of the previous message; an empty text just removes that."""
@@ -305,30 +274,27 @@ class Panel(anywidget.AnyWidget):
         else:
             self.refresh()
 
-    # Longer work that a press starts
-
     @property
     def _busy(self) -> bool:
         return bool(self._work)
 
     def _doing(self, name: Hashable = "") -> str:
-        """What the work of that name is doing at the moment; empty if there is none."""
-        work = self._work.get(name)
-        return "" if work is None else work.doing
+        """What the work of that name is doing, as in "Making the key"; empty if there is none."""
+        doing, _ = self._work.get(name, ("", ()))
+        return doing
 
     def _start_work(self, doing: str, *steps: Step, name: Hashable = "") -> bool:
-        """Starts a thread that takes the steps; False if work of that name is already running.
+        """Starts a thread that takes all steps, in order; False if work of that name is already running.
 
         The texts that the steps return, and their errors, become the message under the panel.
         """
-        work = StartedWork(doing, steps)
+        work = (doing, steps)
         try:
             if self._work.setdefault(name, work) is not work:
                 return False
             self.say("")
-            threading.Thread(
-                target=self._run_work, args=(name, work), name="reelbook-panel", daemon=True
-            ).start()
+            run = partial(self._run_work, name, work)
+            threading.Thread(target=run, name="reelbook-panel", daemon=True).start()
         except BaseException:  # an interrupt must not leave the panel busy for ever
             if self._work.get(name) is work:
                 del self._work[name]
@@ -336,23 +302,20 @@ class Panel(anywidget.AnyWidget):
         self.refresh()
         return True
 
-    def _forget_work(self) -> None:
-        """Lets background work end without a message."""
-        self._work = {}  # not cleared: ipywidgets also closes panels that were refused before they had it
-
     def _work_ended(self, name: Hashable) -> None:
         """Called on the work's thread before the page hears of its end; for panels that follow up on it."""
 
-    def _run_work(self, name: Hashable, work: StartedWork) -> None:
+    def _run_work(self, name: Hashable, work: tuple[str, tuple[Step, ...]]) -> None:
+        doing, steps = work
         texts: list[str] = []
         tone: Tone = "info"
-        for step in work.steps:
+        for step in steps:
             try:
                 texts.append(step() or "")
             except concurrent.futures.CancelledError:
                 pass  # its session was closed
             except Exception as error:
-                texts.append(problem_text(error, work.doing))
+                texts.append(problem_text(error, doing))
                 tone = "problem"
         with self._sending:  # so that nobody sees the work ended and its message missing
             if self._work.get(name) is not work:
@@ -364,8 +327,6 @@ class Panel(anywidget.AnyWidget):
                 self.say(text, tone)
             self._work_ended(name)
             self.refresh()
-
-    # Messages to and from the page
 
     def _post(self, name: str, content: dict[str, Any]) -> None:
         """Sends the page the content of that name, unless it has it already or can't be reached now."""
@@ -403,9 +364,8 @@ class Panel(anywidget.AnyWidget):
         # No other part is copied: it may be a key.
         parts = {name: content.get(name) for name in inspect.signature(handler).parameters}
         whole = {"content": content, "buffers": buffers}
-        answer: dict[str, Any] | None = handler(
-            **parts | {name: whole[name] for name in whole.keys() & parts}
-        )
+        parts |= {name: whole[name] for name in whole.keys() & parts}
+        answer: dict[str, Any] | None = handler(**parts)
         return answer
 
     def _on_left(self) -> None:

@@ -1,7 +1,4 @@
-"""Joins a panel's files for the page: its module with the parts it imports, its style with the theme.
-
-An anywidget's module can't import other files, so the ES modules in `static/` are joined into one text.
-"""
+"""Joins a panel's files in `static/` for the page: an anywidget's module can't import others."""
 
 from __future__ import annotations
 
@@ -32,10 +29,7 @@ _COMMENTS = re.compile(
 
 @cache
 def module(stem: str) -> str:
-    """The ES module of panel `stem`: every part once, before what uses it, and no export but the panel's.
-
-    What a part exports and this panel doesn't use is left out.
-    """
+    """The ES module of panel `stem`: what it uses of each part, once, and no export but the panel's."""
     *parts, own = [_COMMENTS.sub("", text) for text in _parts(stem, "js", _IMPORT, {})]
     text = "".join(parts)
     # Removing something unused may leave something else unused.
@@ -113,11 +107,10 @@ export default {{ render: async (given) => draw(await (panel ??= unpack()), give
 
 
 def packed(stem: str, *, styled: bool = False) -> str:
-    """The ES module of panel `stem` in less than half the space; its code is unpacked when it is drawn.
+    """The ES module of panel `stem`, unpacked when it is drawn; with its style, if it is `styled`.
 
     A model whose module takes more than two seconds to load never hears the kernel (anywidget 0.11), and a
     page that is opened again loads the modules of all panels at once. So what is loaded then is small.
-    `styled`: its style is packed with it, for a panel that would be too large otherwise.
     """
     look = f"export const look = {json.dumps(style(stem))};\n" if styled else ""
     # Under its own name the browser's tools show it readable.

@@ -1,8 +1,4 @@
-"""The class that is served from this home, for its teacher's notebook.
-
-Students' names go to the page in messages only: they are in no trait and not in the still form, so no
-notebook carries them.
-"""
+"""The class that is served from this home. Students' names are in messages only: no notebook keeps them."""
 
 from __future__ import annotations
 

@@ -38,23 +38,15 @@ def piece(read: Callable[[], BinaryIO] | None, index: Any, gone: str) -> dict[st
 class ServesClips(Panel):
     """Answers the page's `chunk` and `posters` messages, which name clips by the panel's own keys.
 
-    The page may also fetch the file that the panel saved last, `saved_file`, under the key "saved". A panel
-    that shows clips implements `clip_of`.
+    The page may also fetch the file that the panel saved last, `saved`, under the key "saved". A panel that
+    shows clips implements `clip_of`.
     """
 
-    saved = traitlets.Unicode(help="The name of the file that was saved last; empty: none.").tag(sync=True)
+    saved: Any = traitlets.Instance(Path, allow_none=True, help="The file that was saved last.").tag(
+        sync=True, to_json=lambda path, _: path.name if path else ""
+    )
 
-    _saved_file: Path | None = None
     _exports: TemporaryDirectory[str] | None = None
-
-    @property
-    def saved_file(self) -> Path | None:
-        """The file that was saved last; None without one, or once another message took its place."""
-        return self._saved_file
-
-    @saved_file.setter
-    def saved_file(self, path: Path | None) -> None:
-        self._saved_file, self.saved = path, "" if path is None else path.name
 
     def clip_of(self, key: str) -> Clip | None:
         """The clip with that key; None while there is none."""
@@ -73,7 +65,7 @@ class ServesClips(Panel):
     def _on_chunk(self, key: Any, index: Any, passport: Any) -> dict[str, Any]:
         """A piece of a clip, unchanged for playing or with its `passport` for saving."""
         key = str(key or "")
-        path = self._saved_file if key == "saved" else self.clip_path(key)
+        path = self.saved if key == "saved" else self.clip_path(key)
         clip = self.clip_of(key) if passport else None
         read = None if path is None else lambda: (path if clip is None else self._exported(clip)).open("rb")
         return piece(read, index, "The file is no longer where it was.")
@@ -93,16 +85,9 @@ class ServesClips(Panel):
 
 @lru_cache(POSTERS_KEPT)
 def _poster(path: Path, changed_at: float) -> bytes:
-    """The poster of that version of a file."""
     from reelbook.media.clips import poster
 
     return small_poster(poster(path))
-
-
-class ServesClip(ServesClips):
-    """Serves a single clip, under any key, and a poster that is saved with the notebook."""
-
-    poster = traitlets.Bytes(help="A small JPEG of the clip or of the person's image.").tag(sync=True)
 
 
 class Plays(traitlets.HasTraits):
@@ -119,10 +104,7 @@ class Plays(traitlets.HasTraits):
         names: Any = traitlets.All,
         type: Any = "change",  # noqa: A002 - traitlets named it
     ) -> None:
-        """As in traitlets. The page reports `time` only once somebody observes it.
-
-        Four messages a second would keep the kernel's busy light flickering.
-        """
+        """As in traitlets. The page reports `time`, which keeps the kernel busy, to observers only."""
         super().observe(handler, names, type)
         if names is traitlets.All or names == "time" or (isinstance(names, list | tuple) and "time" in names):
             self.reports_time = True

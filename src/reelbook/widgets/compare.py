@@ -39,18 +39,11 @@ class Compare(Plays, ServesClips):
     The ledger keeps the picks of the clips that it knows. Raises InvalidInput for fewer or more clips and
     NotAVideo for a file that isn't a video.
 
-    A button that compares what the gallery selected, and a label that says which are picked::
+    A label that says which are picked::
 
-        gallery, place = rb.Gallery(session), ipywidgets.VBox()
-        button = ipywidgets.Button(description="Compare")
-
-        def compare(_):
-            compared, label = rb.Compare(gallery.chosen), ipywidgets.Label()
-            ipywidgets.dlink((compared, "picked"), (label, "value"), ", ".join)
-            place.children = [compared, label]
-
-        button.on_click(compare)
-        ipywidgets.VBox([gallery, button, place])
+        compared, label = rb.Compare([first, second]), ipywidgets.Label()
+        ipywidgets.dlink((compared, "picked"), (label, "value"), ", ".join)
+        ipywidgets.VBox([compared, label])
     """
 
     _esm = packed("compare", styled=True)
@@ -76,8 +69,7 @@ class Compare(Plays, ServesClips):
             raise InvalidInput(
                 f"Compare takes two to nine different clips, not {len(self.clips)}: Compare([first, second])."
             )
-        known = [each if isinstance(each, Job) else job_of(each) for each in self.clips]
-        self._known = known
+        self._known = known = [each if isinstance(each, Job) else job_of(each) for each in self.clips]
         own = next((Session.of(job) for job in known if job is not None), None)
         self.session = own if session is None else session_of(self, session)
         traits.setdefault("picked", [name for name, job in self._jobs.items() if job.picked])
@@ -97,18 +89,16 @@ class Compare(Plays, ServesClips):
 
     def update(self) -> None:
         shown = [_shown(each, name) for each, name in zip(self.clips, self.names, strict=True)]
-        marked = all(each.sandbox for each in shown)
         jobs = self._jobs
-        names = [name for name in self.picked if name not in jobs]
-        unknown = bool(names)
-        names += [name for name, job in jobs.items() if job.picked]
+        unknown = [name for name in self.picked if name not in jobs]
+        picked = [*unknown, *(name for name, job in jobs.items() if job.picked)]
         with self.hold_sync():
-            self.picked = sorted(names, key=self.names.index)
+            self.picked = sorted(picked, key=self.names.index)
             self.tiles = list(words.tiles(shown))
             self.face = {
-                "mark": "sandbox" if marked else "",
+                "mark": "sandbox" if all(each.sandbox for each in shown) else "",
                 "lengths": words.length_words(shown),
-                "picks": words.picks_words(unknown=unknown),
+                "picks": words.picks_words(unknown=bool(unknown)),
                 "keys": words.KEYS.format(picks=f"1 to {len(shown)}"),
             }
             self.live = any(isinstance(each, Job) and each.running for each in self.clips)
@@ -118,7 +108,6 @@ class Compare(Plays, ServesClips):
         return _clip(self.clips[place]) if place < len(self.clips) else None
 
     def still(self) -> tuple[str, str]:
-        """The clips' posters side by side, with what differs and which are picked."""
         self.refresh()
         lines = [f"{words.plain_runs(tile['prompt'])} · {self._told(tile)}" for tile in self.tiles]
         figures = "".join(map(self._figure, self.tiles))
@@ -158,10 +147,8 @@ class Compare(Plays, ServesClips):
         return words.figure_words(tile, picked=tile["name"] in self.picked)
 
     def _figure(self, tile: words.CompareTile) -> str:
-        poster, path = b"", self.clip_path(tile["key"])
-        if tile["clip"] and path is not None:
-            most = min(6_000, STILL_BYTES // len(self.clips))
-            poster = small_poster(self.clip_poster(tile["key"]), max_side=240, max_bytes=most)
+        most = min(6_000, STILL_BYTES // len(self.clips))
+        poster = small_poster(self.clip_poster(tile["key"]), max_side=240, max_bytes=most)
         runs = [(html.escape(text), differs) for text, differs in tile["prompt"]]
         prompt = "".join(f"<u>{text}</u>" if differs else text for text, differs in runs)
         caption = f"{prompt}<br><small>{html.escape(self._told(tile))}</small>"
@@ -186,12 +173,11 @@ def _clip(each: Clip | Job) -> Clip | None:
 
 def _different(clips: Iterable[Clip | Job]) -> tuple[Clip | Job, ...]:
     """Each clip once. A job and its clip are the same, and so are two clips of one file."""
-    by_name: dict[object, Clip | Job] = {}
+    different: dict[object, Clip | Job] = {}
     for each in clips:
-        by_name.setdefault(
-            each.request_id or (id(each) if isinstance(each, Job) else each.path.absolute()), each
-        )
-    return tuple(by_name.values())
+        unnamed = each if isinstance(each, Job) else each.path.absolute()
+        different.setdefault(each.request_id or unnamed, each)
+    return tuple(different.values())
 
 
 def _name(each: Clip | Job, among: Iterable[Clip | Job]) -> str:

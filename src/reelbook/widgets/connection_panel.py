@@ -1,7 +1,4 @@
-"""Which service a notebook talks to, where its key comes from, and a field for another key.
-
-A key that is typed in comes from the page in one message and is in no trait, so no notebook can carry it.
-"""
+"""Which service a notebook talks to, and a field for another key, which is in no trait of the panel."""
 
 from __future__ import annotations
 
@@ -34,21 +31,17 @@ class ConnectionPanel(Panel):
     _esm = packed("connection_panel")
     _css = style("connection_panel")
 
-    on_session = Callbacks[[Session]](
-        "`callback(session)` is called with every new session that this panel makes."
-    )
+    on_session = Callbacks[[Session]]("`callback(session)` is called with every new session made here.")
 
     service = traitlets.Unicode(help="“sandbox” or “live”.").tag(sync=True)
     words = traitlets.Dict(help="What the page draws.").tag(sync=True)
 
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
         self.session = session_of(self, session)
-        self._source: str | None = None
-        self._address = ""
-        super().__init__(**traits)
         self._source = self._found()
         known = settings.find(settings.BASE_URL)
         self._address = "" if known is None else known.value.reveal()
+        super().__init__(**traits)
         self.refresh()
 
     def update(self) -> None:

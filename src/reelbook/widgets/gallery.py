@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import queue
 import time
@@ -25,8 +26,8 @@ from .base import Callbacks, session_of
 from .bundle import packed
 from .clip_serving import ServesClips
 from .compare import MOST as MOST_COMPARED
-from .job_actions import LeadsOn, ShowsJob, send_again
-from .static_html import small_poster, tiles_html
+from .job_actions import LeadsOn, ShowsJob
+from .static_html import figure_html, picture_html, small_poster, text_html
 
 PAGE = 60
 FILTERS = ("text", "state", "picked", "sweep", "where", "tag", "experiment", "mode", "days")
@@ -46,14 +47,11 @@ class Groups:
     @classmethod
     def by(cls, session: Session, sweep: str, axis: str) -> Groups:
         """The groups of the axis, each counted over all its finished clips."""
-        entries = {
-            cell.number: cell.entry
-            for cell in session._ledger.sweeps.cells(int(sweep))
-            if cell.entry is not None
-        }
+        cells = session._ledger.sweeps.cells(int(sweep))
+        entries = {cell.number: cell.entry for cell in cells if cell.entry is not None}
         heads, of, prompts = list[tuple[str, str]](), dict[int, int](), dict[int, list[Run]]()
-        for at, (label, cells) in enumerate(session._sweeps.axes(sweep).get(axis, ())):
-            mine = [entries[number] for number in sorted(cells) if number in entries]
+        for at, (label, numbers) in enumerate(session._sweeps.axes(sweep).get(axis, ())):
+            mine = [entries[number] for number in sorted(numbers) if number in entries]
             done = [entry for entry in mine if entry.state == wire.COMPLETED]
             heads.append((label, words.group_words(sum(each.marks.picked for each in done), len(done))))
             of |= {entry.id: at for entry in mine}
@@ -68,27 +66,18 @@ class SearchResults:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._filters: Mapping[str, Any] = {}
-        self._here: set[Job] = set()
-        self._by_key: dict[str, Job] = {}
         self.jobs: list[Job] = []
+        self.here: set[Job] = set()  # the same
+        self.known: dict[str, Job] = {}  # by the page's keys, those of earlier searches too
         self.more = True
         self.turn = 0  # counts the searches, so the page knows which one a message belongs to
 
-    def __contains__(self, job: Job) -> bool:
-        return job in self._here
-
-    def search(self, filters: Mapping[str, Any], groups: Groups | None = None) -> None:
-        """Starts a new search, with the arguments of `Session.jobs`, and looks up its first page.
-
-        All pages where there are groups: the jobs are in the order of these then.
-        """
-        groups = groups or Groups()
+    def search(self, filters: Mapping[str, Any], upto: int) -> None:
+        """Starts a new search, with the arguments of `Session.jobs`, and looks up its first jobs."""
         self._filters = filters
         self.turn += 1
-        self.jobs, self._here, self.more = [], set(), True
-        self.load(ALL_ENTRIES if groups.heads else PAGE)
-        if groups.heads:
-            self.jobs.sort(key=lambda job: groups.of.get(job.entry_id or 0, 0))
+        self.jobs, self.here, self.more = [], set(), True
+        self.load(upto)
 
     def load(self, upto: int) -> None:
         """Looks up more jobs, until there are `upto` of them or no more."""
@@ -96,37 +85,28 @@ class SearchResults:
             after = self.jobs[-1] if self.jobs else None
             found = self._session.jobs(limit=PAGE, after=after, **self._filters)
             self.more = len(found) == PAGE
-            self.jobs += [job for job in found if job not in self._here]
-            for job in found:
-                self._keep(job)
+            self.jobs += [job for job in found if job not in self.here]
+            self._keep(*found)
 
     def take_in(self) -> Iterator[tuple[int, Job]]:
         """Inserts jobs that now match the first page, and yields each with its place."""
         if self._session.closed:
             return
         for place, job in enumerate(self._session.jobs(limit=PAGE, **self._filters)):
-            if job not in self._here:
+            if job not in self.here:
                 self.jobs.insert(place, job)
                 self._keep(job)
                 yield place, job
         # There new jobs come last, and are looked up as the rest is.
         self.more = self.more or self._filters.get("sort") == "oldest"
 
-    def by_key(self, key: str) -> Job | None:
-        """The job with that key on the page, of this search or an earlier one."""
-        return self._by_key.get(key)
-
     def by_id(self, request_id: str) -> Job | None:
         """The job with that request id, if any search here found it."""
-        return next((job for job in self._by_key.values() if job.request_id == request_id), None)
+        return next((job for job in self.known.values() if job.request_id == request_id), None)
 
-    def remember(self, job: Job) -> None:
-        """Knows a job by its key and id, though it isn't among those found."""
-        self._by_key[str(job.number)] = job
-
-    def _keep(self, job: Job) -> None:
-        self._here.add(job)
-        self.remember(job)
+    def _keep(self, *jobs: Job) -> None:
+        self.here.update(jobs)
+        self.known |= {str(job.number): job for job in jobs}
 
 
 class Gallery(LeadsOn, ShowsJob, ServesClips):
@@ -145,16 +125,11 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
 
     `on_vary(callback)`, `on_compare(callback)`, `on_create(callback)` and `on_job(callback)` say what happens
     at "Vary…", at "Compare", at "Make your first clip" and after "Again". The first three buttons are there
-    only if they have a callback. A button of your own that compares the selected clips::
+    only if they have a callback::
 
         gallery, place = rb.Gallery(session), ipywidgets.VBox()
-        button = ipywidgets.Button(description="Compare")
-
-        def compare(_):
-            place.children = [rb.Compare(gallery.chosen)]
-
-        button.on_click(compare)
-        ipywidgets.VBox([gallery, button, place])
+        gallery.on_compare(lambda jobs: setattr(place, "children", [rb.Compare(jobs)]))
+        ipywidgets.VBox([gallery, place])
     """
 
     _esm = packed("gallery", styled=True)
@@ -174,9 +149,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
     opened = traitlets.Unicode(help="Request id of the opened clip; empty: none.").tag(sync=True)
     choices = traitlets.Dict(help="What can be chosen in the filters, and what is offered.").tag(sync=True)
 
-    on_create = Callbacks[[]](
-        '`callback()` is called when "Make your first clip" is pressed, where there are no clips yet.'
-    )
+    on_create = Callbacks[[]]('`callback()` is called when "Make your first clip" is pressed.')
     on_job = Callbacks[[Job]]('`callback(job)` is called for every job that "Again" sends.')
 
     _sends_news = True
@@ -188,7 +161,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         self._sent: dict[str, dict[str, Any]] = {}
         self._still_setting = False
         self._open_job: Job | None = None
-        self._news: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._news: queue.SimpleQueue[Job] = queue.SimpleQueue()
         self._last_said: dict[str, Any] = {}
         self._groups, self._groups_are_old = Groups(), True
         opened = traits.pop("opened", "")
@@ -219,13 +192,16 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
 
     def look_at(self, job: Job) -> None:
         """Opens a clip, even one that the filters exclude."""
-        self._found.remember(job)
+        self._found.known[str(job.number)] = job
         self._open(job)
 
     def update(self) -> None:
-        changed, new = self._changed()
-        for job in changed:
-            self._send_if_new(job)
+        told = dict.fromkeys(self._news.get_nowait() for _ in range(self._news.qsize()))
+        for job in told:
+            if str(job.number) in self._sent:
+                self._send_if_new(job)
+        states = words.STATES[self.state][1]
+        new = any(job not in self._found.here and (states is None or job.state in states) for job in told)
         if new and self.group_by:
             self._search()
         elif new:
@@ -243,36 +219,31 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
             self.live = not self.session.closed and bool(self.session.running)
 
     def still(self) -> tuple[str, str]:
-        """The first clips with their posters, and how many were found."""
         said = self._said()
         text = said["count"] or said["nothing"]
-        tiles = []
+        page, look = text_html(text), "display:inline-block;vertical-align:top;width:200px;margin:8px 8px 0 0"
         for job in [job for job in self._found.jobs if job.clip is not None][:STILL_TILES]:
             tile, poster = self._tile(job), self.clip_poster(str(job.number))
-            small = small_poster(poster, max_side=200, max_bytes=STILL_BYTES)
-            tiles.append((" · ".join((tile["prompt"], tile["about"], tile["money"])), small))
-        return tiles_html(text, tiles), f"Gallery: {text}"
+            picture = picture_html(small_poster(poster, max_side=200, max_bytes=STILL_BYTES), "")
+            caption = " · ".join((tile["prompt"], tile["about"], tile["money"]))
+            page += figure_html(picture, html.escape(caption), look)
+        return page, f"Gallery: {text}"
 
     def _filters(self) -> dict[str, Any]:
-        return {
+        plain = ("picked", "sweep", "tag", "experiment", "mode", "sort")
+        return {name: getattr(self, name) or None for name in plain} | {
             "text": self.text.strip() or None,
             "state": words.STATES[self.state][1],
-            "picked": True if self.picked else None,
-            "sweep": self.sweep or None,
             "where": {axis: value for axis, value in self.where.items() if value},
-            "tag": self.tag or None,
-            "experiment": self.experiment or None,
-            "mode": self.mode or None,
             "since": time.time() - self.days * DAY_SECONDS if self.days else None,
-            "sort": self.sort,
         }
-
-    def _filtered(self) -> bool:
-        return any(getattr(self, name) != self.trait_defaults(name) for name in FILTERS)
 
     def _look_up(self) -> None:
         self._groups_are_old = True
-        self._found.search(self._filters(), self._grouped())
+        groups = self._grouped()
+        self._found.search(self._filters(), ALL_ENTRIES if groups.heads else PAGE)
+        if groups.heads:
+            self._found.jobs.sort(key=lambda job: groups.of.get(job.entry_id or 0, 0))
 
     def _grouped(self) -> Groups:
         """The current groups; empty where none are wanted."""
@@ -315,24 +286,21 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
 
     def _said(self) -> dict[str, Any]:
         count, more = len(self._found.jobs), self._found.more
-        filtered, create = self._filtered(), bool(self.on_create)
-        groups = self._grouped()
-        of = None if not filtered or self.session.closed else self._all()
+        filtered = any(getattr(self, name) != self.trait_defaults(name) for name in FILTERS)
+        create, groups = bool(self.on_create), self._grouped()
+        nothing = words.nothing_words(filtered=filtered, can_create=create)
+        of: int | None = None  # without the filters; of the sweep, if one is chosen
+        if filtered and not self.session.closed:
+            sweep = int(self.sweep) if self.sweep.isdecimal() else None
+            of = self.session._ledger.count(Filter(state=words.STATES[self.state][1], sweep=sweep))
         return {
             "more": more,
             "count": words.found_words(count, more=more, of=of) if count else "",
-            "nothing": ""
-            if count or groups.heads
-            else words.nothing_words(filtered=filtered, can_create=create),
+            "nothing": "" if count or groups.heads else nothing,
             "groups": [list(head) for head in groups.heads],
             "filtered": filtered,
             "create": CREATE if create and not filtered else "",
         }
-
-    def _all(self) -> int:
-        """How many clips there are without the filters; of the sweep, if one is chosen."""
-        sweep = int(self.sweep) if self.sweep.isdecimal() else None
-        return self.session._ledger.count(Filter(state=words.STATES[self.state][1], sweep=sweep))
 
     def _send_tiles(self, first: int) -> None:
         last = None if self._grouped().heads else first + PAGE
@@ -349,14 +317,6 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         if self._sent.get(tile["key"]) != tile:
             self._sent[tile["key"]] = tile
             self.send({"name": "changed", "tile": tile})
-
-    def _changed(self) -> tuple[list[Job], bool]:
-        """The shown jobs with news, and whether a job that isn't shown may belong here."""
-        told = dict.fromkeys(self._news.get_nowait() for _ in range(self._news.qsize()))
-        jobs = [job for job in told if job is not None]
-        states = words.STATES[self.state][1]
-        new = any(job not in self._found and (states is None or job.state in states) for job in jobs)
-        return [job for job in jobs if str(job.number) in self._sent], new
 
     def _told(self, job: Job | None) -> None:
         if job is not None:
@@ -376,7 +336,6 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
             self._open(self._found.by_id(change["new"]) if change["new"] else None)
 
     def _offer(self) -> None:
-        """Tells the page what can be chosen in the filters, and which buttons there are."""
         known = not self.session.closed
         self.choices = words.choice_words(
             tags=[*self.session.tags()] if known else [],
@@ -422,26 +381,23 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         self._search()
 
     def _on_open(self, key: str) -> None:
-        self._open(self._found.by_key(key))
+        self._open(self._found.known.get(key))
 
-    def _on_mark(
-        self, content: dict[str, Any], request_id: str | None, note: str | None, tags: str | None
-    ) -> None:
-        super()._on_mark(content, request_id, note, tags)
-        if tags is not None:
+    def _on_mark(self, job: Job, content: dict[str, Any]) -> None:
+        super()._on_mark(job, content)
+        if "tags" in content:
             self._offer()
 
-    def _on_again(self, job: Job, *, another_seed: bool = False) -> None:
-        if not self._twice(job) and (sent := send_again(job, another_seed=another_seed)) is not None:
-            self.say("Sent. The clip appears here when it is done.")
-            self.on_job.tell(sent)
+    def _sent_again(self, job: Job) -> None:
+        self.say("Sent. The clip appears here when it is done.")
+        self.on_job.tell(job)
 
     def _on_create(self) -> None:
         self.on_create.tell()
 
     def _on_export(self) -> None:
         done = export(self.chosen)
-        self.saved_file = done.path
+        self.saved = done.path
         self.say(words.exported_words(*done))
 
     def _on_delete(self, job: Job) -> None:
@@ -453,7 +409,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         return self.chosen
 
     def _job_of(self, key: object) -> Job | None:
-        return self._found.by_key(str(key)) if key else self._open_job
+        return self._found.known.get(str(key)) if key else self._open_job
 
     def _news_of(self, job: Job) -> None:
         self._send_if_new(job)

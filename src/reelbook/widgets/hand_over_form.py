@@ -21,11 +21,7 @@ from .handing_over import KINDS, about_size, common_title, hand_over, handed
 
 
 class HandOverForm(ServesClips):
-    """Asks which clips to hand over and how, and writes them into the working folder.
-
-    `HandOverForm(session, offers)`: each offer is a label and the jobs that it means, such as ("2 picks of
-    today", jobs). `on_close(callback)` is called at Cancel and Done.
-    """
+    """Asks which clips to hand over and how. An offer is a label and its jobs: ("2 picks of today", jobs)."""
 
     _esm = packed("hand_over_form")
     _css = style("hand_over_form")
@@ -35,9 +31,7 @@ class HandOverForm(ServesClips):
     prompts = traitlets.Bool(True, help="Whether the prompts go out.").tag(sync=True)
     seeds = traitlets.Bool(True, help="Whether the seeds go out.").tag(sync=True)
     notes = traitlets.Bool(True, help="Whether the notes go out.").tag(sync=True)
-    title = traitlets.Unicode(help="Stands above the clips; empty: what the prompts have in common.").tag(
-        sync=True
-    )
+    title = traitlets.Unicode(help="Stands above the clips; empty: made from the prompts.").tag(sync=True)
     face = traitlets.Dict(help="What the page draws.").tag(sync=True)
     result = traitlets.Dict(help="What was saved; empty: nothing yet.").tag(sync=True)
 
@@ -80,9 +74,8 @@ class HandOverForm(ServesClips):
             stem = "-".join(re.findall(r"\w+", said.lower()))
             name = plain_name(f"{stem or 'clips'}{self.kind}", room=10)
             path = next(free for free in numbered(Path(name)) if not free.exists())
-            hand_over(self.jobs, path, title=said, **chosen)
+            self.saved = hand_over(self.jobs, path, title=said, **chosen)
             inside = [name for name, is_in in chosen.items() if is_in]
-            self.saved_file = path
             self.result = words.saved_words(path, len(self.jobs), inside)
 
         self._start_work("Handing over", save)

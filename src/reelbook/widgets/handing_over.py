@@ -21,7 +21,7 @@ from ..formatting import count
 from ..media import boxes
 from ..media import clips as media
 from ..secret import holds_key
-from ..session import Clip, Job, Passport, Session, passport
+from ..session import Clip, Job, Session, passport
 from ..session.clip import clip_file_name, numbered, write_beside
 from ..session.session import job_of
 from ..text.compare import Run, differing
@@ -74,8 +74,15 @@ def hand_over(
     _refuse_private(title, shown)
 
     def fill(part: Path) -> None:
+        about = html.escape(f"{time.strftime('%d %B %Y').lstrip('0')} · {count(len(shown), 'clip')}")
+        head = f'<div class="rb-about">{about}</div><div class="rb-figures">'
+        told = differing([each.clip.request.prompt if each.clip.request else "" for each in shown])
         with _copies(shown, passports=prompts and seeds) as files:
-            page = page_html(shown, files, title=title, prompts=prompts, seeds=seeds)
+            figures = (
+                _figure(each, runs if prompts else [], file, seeds=seeds)
+                for each, runs, file in zip(shown, told, files, strict=True)
+            )
+            page = pages.page("_hand_over_page", title, itertools.chain([head], figures, ["</div>"]))
             if path.suffix.lower() == ".html":
                 with part.open("w", encoding="utf-8") as out:
                     out.writelines(page)
@@ -120,20 +127,6 @@ def handed(given: Job | Clip | Handed) -> Handed:
     return Handed(clip, job.note, won_votes(Session.of(job)._ledger, clip))
 
 
-def page_html(
-    shown: Sequence[Handed], files: Sequence[Path], *, title: str, prompts: bool = True, seeds: bool = True
-) -> Iterator[str]:
-    """Yields the page piece by piece, as it is large. `files` are the clips as they are handed over."""
-    about = html.escape(f"{time.strftime('%d %B %Y').lstrip('0')} · {count(len(shown), 'clip')}")
-    told = differing([each.clip.request.prompt if each.clip.request else "" for each in shown])
-    figures = (
-        _figure(each, runs if prompts else [], file, seeds=seeds)
-        for each, runs, file in zip(shown, told, files, strict=True)
-    )
-    head = f'<div class="rb-about">{about}</div><div class="rb-figures">'
-    return pages.page("_hand_over_page", title, itertools.chain([head], figures, ["</div>"]))
-
-
 def _figure(handed: Handed, prompt: Sequence[Run], file: Path, *, seeds: bool) -> str:
     info, request = media.probe(file), handed.clip.request
     seed = f"seed {request.seed}" if seeds and request and request.seed not in (None, RANDOM_SEED) else ""
@@ -159,39 +152,28 @@ def _copies(handed: Sequence[Handed], *, passports: bool) -> Iterator[list[Path]
         files: list[Path] = []
         for number, each in enumerate(handed, 1):
             clip = each.clip
-            said = _passport(clip) if passports else None
+            said = clip.passport() if passports else None
+            if passports and said is None:
+                with suppress(NoPassport, NotAVideo):
+                    said = passport(clip.path)  # an exported file says it itself
             name = clip_file_name(clip.request, clip.request_id) if passports else f"clip-{number}.mp4"
             file = next(free for free in numbered(Path(folder) / name) if not free.exists())
             # Not by `save`: in Colab the browser would download each copy.
-            if said is None:
-                _copy_bare(clip.path, file)
-            else:
+            if said is not None:
+                said = replace(said, cost_usd=None)
                 clip._copy(file, said)
                 write_beside(file, said)
+            else:  # without notes: an exported file tells its prompt and its price
+                tags = dict.fromkeys((boxes.TITLE, boxes.COMMENT, boxes.SYNOPSIS, boxes.CREATED), "")
+                try:
+                    boxes.copy_with_notes(clip.path, file, tags, b"")
+                except NotAVideo:  # of a kind that holds no such notes
+                    shutil.copyfile(clip.path, file)
             files.append(file)
         yield files
 
 
-def _passport(clip: Clip) -> Passport | None:
-    """What made the clip, without what it cost; for an exported file, what it says itself."""
-    said = clip.passport()
-    if said is None:
-        with suppress(NoPassport, NotAVideo):
-            said = passport(clip.path)
-    return None if said is None else replace(said, cost_usd=None)
-
-
-def _copy_bare(source: Path, target: Path) -> None:
-    """Copies a file without its notes: an exported one tells its prompt and its price."""
-    tags = dict.fromkeys((boxes.TITLE, boxes.COMMENT, boxes.SYNOPSIS, boxes.CREATED), "")
-    try:
-        boxes.copy_with_notes(source, target, tags, b"")
-    except NotAVideo:  # of a kind that holds no such notes
-        shutil.copyfile(source, target)
-
-
 def _refuse_private(title: str, shown: Sequence[Handed]) -> None:
-    """Raises InvalidInput where a title, a prompt or a note holds something that must not go out."""
     home = str(Path.home())
     for number, each in enumerate(shown, 1):
         for text in (title, each.note, each.clip.request.prompt if each.clip.request else ""):

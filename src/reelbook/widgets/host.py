@@ -25,7 +25,10 @@ class Host(Panel):
 
     kind = traitlets.Unicode(help="The class of its element.").tag(sync=True)
     panes = traitlets.Dict(help="Widgets by pane.").tag(
-        sync=True, to_json=lambda panes, _: {name: _references(each) for name, each in panes.items()}
+        sync=True,
+        to_json=lambda panes, _: {  # as anywidget and marimo name them
+            name: [f"anywidget:{each.model_id}" for each in widgets] for name, widgets in panes.items()
+        },
     )
     pane = traitlets.Unicode(help="The pane that is shown beside that of no name.").tag(sync=True)
     picture = traitlets.Bytes(help="Stands for a child that isn't drawn.").tag(sync=True)
@@ -47,10 +50,7 @@ class Host(Panel):
 
 
 class Hint(Panel):
-    """A placeholder: a line about what will appear, and a button that makes it happen:
-
-    `on_press(callback)`.
-    """
+    """A placeholder: a line about what will appear, and a button that makes it happen (`on_press`)."""
 
     _esm = packed("hint")
     _css = style("hint")
@@ -62,8 +62,3 @@ class Hint(Panel):
 
     def _on_press(self) -> None:
         self.on_press.tell()
-
-
-def _references(widgets: Any) -> list[str]:
-    """The widgets as anywidget and marimo name them."""
-    return [f"anywidget:{widget.model_id}" for widget in widgets]

@@ -1,8 +1,4 @@
-"""Choosing a still image, which is received in pieces, prepared, cropped and shown here.
-
-Most of the page's code is sent when it is first needed, because a notebook saves a panel's code with every
-panel.
-"""
+"""Choosing a still image, which is received in pieces, prepared, cropped and shown here."""
 
 from __future__ import annotations
 
@@ -16,6 +12,7 @@ import traitlets
 
 from reelbook import settings, wire
 from reelbook.errors import InvalidImage
+from reelbook.lazy_module import LazyModule
 from reelbook.secret import quotable, veiled
 
 from ..text.form import image_words, page_notes, recent_words, where_words
@@ -26,8 +23,10 @@ from .static_html import figure_html, picture_html
 from .uploads import MAX_BYTES, Uploads
 
 if TYPE_CHECKING:
-    from reelbook.media.images import Crop, PreparedImage
-    from reelbook.media.recent_images import RecentImages
+    from reelbook.media import images, recent_images
+else:
+    images = LazyModule("reelbook.media.images")
+    recent_images = LazyModule("reelbook.media.recent_images")
 
 PREVIEW_SIDE = 256
 
@@ -36,9 +35,7 @@ class TakesImage(Panel):
     """For a panel with an image picker in it."""
 
     image = traitlets.Any(None, allow_none=True, help="The PreparedImage chosen, or None.")
-    crop = traitlets.Any(
-        None, allow_none=True, help="The part that is sent: ratio and centre, None for the whole."
-    ).tag(sync=True)
+    crop = traitlets.Any(None, allow_none=True, help="The part that is sent; None: all.").tag(sync=True)
     preview = traitlets.Bytes(help="A small JPEG of the whole image.").tag(sync=True)
     image_words = traitlets.Unicode(help="Its size, and what was changed in it.").tag(sync=True)
 
@@ -49,19 +46,16 @@ class TakesImage(Panel):
         # The image first: the crop is a part of it.
         later = {name: veiled(traits.pop(name)) for name in ("image", "crop") if name in traits}
         super().__init__(**traits)
-        for name in ("image", "crop"):
-            if name in later:
-                setattr(self, name, later[name])
+        for name, value in later.items():
+            setattr(self, name, value)
 
     @traitlets.validate("image")
     def _prepared(self, proposal: Any) -> Any:
-        from reelbook.media.images import PreparedImage, cropped, prepare
-
         value = proposal["value"]
         # A prepared image knows its crop, so that linked pickers show the same part.
-        if value is None or isinstance(value, PreparedImage):
+        if value is None or isinstance(value, images.PreparedImage):
             return value
-        return cropped(prepare(value), _crop(self.crop))
+        return images.cropped(images.prepare(value), _crop(self.crop))
 
     @traitlets.validate("crop")
     def _checked_crop(self, proposal: Any) -> Any:
@@ -73,19 +67,17 @@ class TakesImage(Panel):
 
     @traitlets.observe("crop")
     def _cut(self, change: Any) -> None:
-        from reelbook.media.images import cropped
-
         if self.image is not None and _crop(change["new"]) != self.image.crop:
-            self.image = cropped(self.image, _crop(change["new"]))
+            self.image = images.cropped(self.image, _crop(change["new"]))
 
     @traitlets.observe("image")
     def _show_image(self, change: Any) -> None:
-        image: PreparedImage | None = change["new"]
+        image: images.PreparedImage | None = change["new"]
         with self.hold_sync():
             if image is None:
                 self.preview, self.image_words = b"", ""
                 return
-            before: PreparedImage | None = change["old"]
+            before: images.PreparedImage | None = change["old"]
             if before is None or (before.whole or before).data != (image.whole or image).data:
                 self.preview = _thumbnail(image.whole or image, PREVIEW_SIDE)
             self.image_words = image_words(
@@ -93,22 +85,19 @@ class TakesImage(Panel):
             )
             self.crop = None if image.crop is None else asdict(image.crop)
 
-    def _recent(self) -> RecentImages:
-        from reelbook.media.recent_images import RecentImages
-
+    def _recent(self) -> recent_images.RecentImages:
         session = getattr(self, "session", None)
-        return RecentImages(settings.home() if session is None else session.home)
+        return recent_images.RecentImages(settings.home() if session is None else session.home)
 
     def _on_tools(self) -> dict[str, Any]:
-        from reelbook.media.images import MAX_SIDE
-
-        limits = {"bytes": MAX_BYTES, "piece": PIECE_BYTES, "side": MAX_SIDE, "ratios": wire.ASPECT_RATIOS}
+        # Most of the page's code comes when it is needed: a notebook saves a panel's code with every panel.
+        side, ratios = images.MAX_SIDE, wire.ASPECT_RATIOS
+        limits = {"bytes": MAX_BYTES, "piece": PIECE_BYTES, "side": side, "ratios": ratios}
         looks = added_style("image_picker_tools", "prompt_form", "image_picker")
         return {"code": module("image_picker_tools"), "style": looks, "limits": limits}
 
     def _on_image(self, content: dict[str, Any], buffers: Any) -> dict[str, Any]:
         from reelbook.media.image_files import never_a_picture, removed_by_the_page
-        from reelbook.media.images import cropped, prepare
 
         try:
             if content["index"] == 0:
@@ -118,7 +107,7 @@ class TakesImage(Panel):
                 names = self._made["segments"] if self._made else []
                 self._removed = removed_by_the_page(zip(names, map(bytes, buffers[1:]), strict=True))
             data = self._uploads.take(content, buffers)
-            image = None if data is None else prepare(data)
+            image = None if data is None else images.prepare(data)
         except InvalidImage as error:
             self._uploads.drop()
             return {"problem": str(error)}
@@ -129,7 +118,7 @@ class TakesImage(Panel):
             notes = page_notes(self._removed, str(made["kind"]), image.format, before, after)
             image = replace(image, notes=(*notes, *image.notes))
         # The chosen shape stays; its position belonged to the old picture.
-        self.image = cropped(image, _crop(self.crop and self.crop["ratio"]))
+        self.image = images.cropped(image, _crop(self.crop and self.crop["ratio"]))
         return {}
 
     def _on_crop(self, crop: Any) -> None:
@@ -142,14 +131,16 @@ class TakesImage(Panel):
     def _on_recent(self) -> dict[str, Any]:
         from PIL import Image
 
-        from reelbook.media.recent_images import KEPT
-
         recent, items, pictures = self._recent(), [], []
         for one in recent.list():
             with contextlib.suppress(InvalidImage, OSError), Image.open(one.path) as picture:
                 pictures.append(_thumbnail(one.path, 128))
                 items.append({"key": one.digest, "words": recent_words(*picture.size, one.at)})
-        return {"items": items, "words": where_words(len(items), recent.folder, KEPT), "buffers": pictures}
+        return {
+            "items": items,
+            "words": where_words(len(items), recent.folder, recent_images.KEPT),
+            "buffers": pictures,
+        }
 
     def _on_take_recent(self, key: Any) -> dict[str, Any]:
         try:
@@ -182,7 +173,6 @@ class ImagePicker(TakesImage):
     _css = style("image_picker")
 
     def still(self) -> tuple[str, str]:
-        """A small picture of the part that is sent, and its facts."""
         if self.image is None:
             return super().still()
         picture, words = picture_html(_thumbnail(self.image, PREVIEW_SIDE)), f"Image: {self.image_words}"
@@ -190,20 +180,16 @@ class ImagePicker(TakesImage):
 
 
 def _thumbnail(image: Any, side: int) -> bytes:
-    from reelbook.media.images import PreparedImage, thumbnail
-
-    data = image.data if isinstance(image, PreparedImage) else image
-    return thumbnail(data, max_side=side, max_bytes=6_000)
+    data = image.data if isinstance(image, images.PreparedImage) else image
+    return images.thumbnail(data, max_side=side, max_bytes=6_000)
 
 
-def _crop(value: object) -> Crop | None:
+def _crop(value: object) -> images.Crop | None:
     """A crop as a person or the page gives it. Raises TypeError or ValueError."""
-    from reelbook.media.images import Crop
-
-    if value is None or isinstance(value, Crop):
+    if value is None or isinstance(value, images.Crop):
         return value
     if isinstance(value, str):
-        return Crop(value)
+        return images.Crop(value)
     if isinstance(value, Mapping):
-        return Crop(**value)
+        return images.Crop(**value)
     raise TypeError(f'A crop is None, a ratio such as "16:9" or ratio, x and y, not {quotable(value)}.')

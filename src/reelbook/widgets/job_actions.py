@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import inspect
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import traitlets
@@ -20,6 +20,7 @@ from reelbook.wire import RANDOM_SEED
 
 from ..text.card import CardFace, ShownJob, empty_face, job_face, job_lines, share_done
 from .base import Callbacks, Panel
+from .static_html import small_poster
 
 TWICE_SECONDS = 1.5  # two presses within this time are one double press
 
@@ -44,11 +45,9 @@ class ActsOnJobs(Panel):
         raise NotImplementedError
 
     def _job(self, content: Mapping[str, Any]) -> Job | None:
-        """The job that a message is about; None if the panel doesn't have it."""
         return self._job_of(content.get(self._called, ""))
 
     def clip_of(self, key: str) -> Clip | None:
-        """The clip of that job; None while there is none."""
         job = self._job_of(key)
         return None if job is None else job.clip
 
@@ -70,11 +69,6 @@ class ActsOnJobs(Panel):
         before, self._pressed[button] = self._pressed.get(button, float("-inf")), now
         return now - before < TWICE_SECONDS
 
-    def _forget_what_was_asked(self) -> None:
-        """Other jobs are shown from now on; what is found out about the former ones isn't shown."""
-        self._forget_work()
-        self._word_would_tell.clear()
-
     def _shown(self, job: Job) -> ShownJob:
         """The job as it is now, and what is being found out about it."""
         session = Session.of(job)
@@ -89,16 +83,14 @@ class ActsOnJobs(Panel):
         job.mark(picked=not job.picked)
         self._news_of(job)
 
-    def _on_mark(
-        self, content: dict[str, Any], request_id: str | None, note: str | None, tags: str | None
-    ) -> None:
-        """`request_id`: of the clip that a note was typed for; the panel may show another by now."""
-        job = self._job(content)
-        if request_id and job is not None and job.request_id != request_id:
-            job = Session.of(job)._known(request_id)
-        if job is not None:
-            job.mark(note=note, tags=None if tags is None else tags.split(","))
-            self._news_of(job)
+    def _on_mark(self, job: Job, content: dict[str, Any]) -> None:
+        request_id, tags = content.get("request_id"), content.get("tags")
+        known: Job | None = job
+        if request_id and job.request_id != request_id:  # the panel shows another clip by now
+            known = Session.of(job)._known(request_id)
+        if known is not None:
+            known.mark(note=content.get("note"), tags=None if tags is None else tags.split(","))
+            self._news_of(known)
 
     def _on_stop(self, job: Job) -> None:
         job.stop_watching()
@@ -112,30 +104,26 @@ class ActsOnJobs(Panel):
         if not job.cancel():
             self.say_problem("It was already sent. The job goes on and is billed.")
 
-    def _on_find_out(self, content: dict[str, Any]) -> None:
-        self._find_out(self._doubtful(content), alone=False)
+    def _on_find_out(self, content: dict[str, Any], *, alone: bool | None = None) -> None:
+        """Asks once for all of them."""
+        jobs = [job for job in self._doubtful(content) if not self._doing(job)]
+        if not jobs:
+            return
+        asked = Session.of(jobs[0])._reconciling(alone=bool(alone))
+        for job in jobs:
+            self._start_work("Finding out", partial(self._take_verdict, job, asked), name=job)
+            self._news_of(job)
 
     def _on_only_me(self, content: dict[str, Any]) -> None:
-        self._find_out(self._doubtful(content), alone=True)
+        self._on_find_out(content, alone=True)
 
     def _on_code(self, content: dict[str, Any], kind: Any) -> dict[str, Any]:
         job = self._job(content)
         return {} if job is None or job.request is None else {"text": request_code(job.request, kind)}
 
     def _doubtful(self, content: dict[str, Any]) -> Sequence[Job]:
-        """The uncertain jobs that a message is about."""
         job = self._job(content)
         return () if job is None else (job,)
-
-    def _find_out(self, jobs: Sequence[Job], *, alone: bool) -> None:
-        """Asks once for all of them."""
-        jobs = [job for job in jobs if not self._doing(job)]
-        if not jobs:
-            return
-        asked = Session.of(jobs[0])._reconciling(alone=alone)
-        for job in jobs:
-            self._start_work("Finding out", functools.partial(self._take_verdict, job, asked), name=job)
-            self._news_of(job)
 
     def _take_verdict(self, job: Job, asked: Future[Reconciliation]) -> None:
         mine = [verdict for verdict in asked.result().verdicts if verdict.job is job]
@@ -152,9 +140,7 @@ class ActsOnJobs(Panel):
 class LeadsOn(ActsOnJobs):
     """For panels that lead from a clip to another panel."""
 
-    on_vary = Callbacks[[Job]](
-        "`callback(job)` is called when Vary is pressed, to ask for clips like that one."
-    )
+    on_vary = Callbacks[[Job]]("`callback(job)` is called when Vary is pressed.")
     on_compare = Callbacks[[tuple[Job, ...]]]("`callback(jobs)` is called when Compare is pressed.")
 
     def _compared(self) -> tuple[Job, ...]:
@@ -182,11 +168,14 @@ class ShowsJob(ActsOnJobs):
         super().__init__(face=dict(self._empty_face()), **traits)
 
     def _face(self, job: ShownJob) -> CardFace:
-        """What the page draws of the job."""
         return job_face(job)
 
     def _on_again(self, job: Job, *, another_seed: bool = False) -> None:
-        """Buys the clip once more, where the panel offers that."""
+        if not self._twice(job) and (sent := send_again(job, another_seed=another_seed)) is not None:
+            self._sent_again(sent)
+
+    def _sent_again(self, job: Job) -> None:
+        """Shows the job that "Again" sent, in a panel that offers it."""
 
     def _on_another(self, job: Job) -> None:
         self._on_again(job, another_seed=True)
@@ -217,3 +206,10 @@ def send_again(job: Job, *, another_seed: bool = False) -> Job | None:
     experiment = session.experiment(job.experiment) if job.experiment else contextlib.nullcontext()
     with experiment, without_waiting():
         return session.submit(asked)
+
+
+def picture_of(job: Job, **size: int) -> bytes:
+    """A small JPEG of the job's clip, or of the image that it is made from; empty without either."""
+    image = None if job.request is None else job.request.image
+    picture = job.clip.poster() if job.clip is not None else image.data if image else b""
+    return small_poster(picture, **size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import html
 import queue
 import time
 from collections.abc import Iterable, Sequence
@@ -12,22 +13,22 @@ import traitlets
 
 from reelbook.session import Batch, Job, Session
 
-from ..formatting import count
+from ..formatting import count, plain
 from ..text import board as words
 from ..text.card import CardFace, ShownJob
 from .base import Callbacks, session_of
 from .bundle import packed
 from .clip_serving import ServesClips
-from .job_actions import ShowsJob, send_again
+from .job_actions import ShowsJob, picture_of
 from .live import PageState
 from .notices import follow
-from .static_html import board_html, small_poster
+from .static_html import picture_html, table_html, text_html
 
 RECENT = 50
 LOOK_EVERY_SECONDS = 0.2
 STILL_ROWS = 12
 STILL_PICTURES = 5
-THUMB_SIDE, THUMB_BYTES = 160, 2_500
+THUMB = {"max_side": 160, "max_bytes": 2_500}
 
 
 class BoardEntry:
@@ -36,26 +37,22 @@ class BoardEntry:
     def __init__(self, job: Job, number: int) -> None:
         self.job = job
         self.number = number
+        self.key = str(number)  # how the page calls the job
         self.page = PageState()
         self.update()
 
-    @property
-    def key(self) -> str:
-        """How the page calls the job."""
-        return str(self.number)
-
     def update(self) -> None:
-        """Takes over the job's current state."""
         shown = ShownJob.of(self.job)
         self.row, self.tally = words.board_row(shown), words.tally(shown.view)
 
     def news(self, now: float, *, chosen: bool) -> dict[str, Any]:
         """What the page doesn't have yet: its key and what changed, or nothing."""
+        image = self.job.request is not None and self.job.request.image
         values: dict[str, Any] = {
             "order": self.number,
             "group": self.job.experiment or "",
             **self.row,
-            "picture": self._picture(),
+            "picture": f"{self.key}c" if self.job.clip else f"{self.key}i" if image else "",
             "chosen": chosen,
         }
         changed = self.page.news(now, values, {"time": values.pop("time")})
@@ -63,12 +60,6 @@ class BoardEntry:
         if "order" in changed:
             changed = {name: value for name, value in changed.items() if value or name in {"order", "group"}}
         return {"key": self.key, **changed} if changed else {}
-
-    def _picture(self) -> str:
-        """The name by which the page asks for the picture; it changes with the picture."""
-        if self.job.clip is not None:
-            return f"{self.key}c"
-        return f"{self.key}i" if self.job.request is not None and self.job.request.image is not None else ""
 
 
 class JobBoard(ShowsJob, ServesClips):
@@ -98,10 +89,7 @@ class JobBoard(ShowsJob, ServesClips):
     selected = traitlets.List(traitlets.Unicode(), help="Request ids of the chosen rows.").tag(sync=True)
     opened = traitlets.Unicode(help="The open row, by the page's key; empty: none.").tag(sync=True)
 
-    on_create = Callbacks[[]](
-        '`callback()` is called when "Make your first clip" is pressed, the button of an empty board. '
-        "The button is there only if it has a callback."
-    )
+    on_create = Callbacks[[]]('`callback()` is called when "Make your first clip" is pressed.')
 
     _sends_news = True
 
@@ -126,7 +114,7 @@ class JobBoard(ShowsJob, ServesClips):
         self._spent = ""
         super().__init__(**traits)
         sessions = {session, *(Session.of(job) for job in jobs or ())}
-        self._endings += tuple(each.subscribe(self._told) for each in sessions)
+        self._endings += tuple(each.subscribe(self._news_of) for each in sessions)
         with self._sending:
             self._look_up()
         self.refresh()
@@ -176,10 +164,9 @@ class JobBoard(ShowsJob, ServesClips):
 
     def clip_poster(self, key: str) -> bytes:
         job = self._job_of(key)
-        return b"" if job is None else _thumb(job)
+        return b"" if job is None else picture_of(job, **THUMB)
 
     def still(self) -> tuple[str, str]:
-        """The newest rows, a few of them with a small picture."""
         self.refresh()
         head = self._head_words()
         text = " · ".join(filter(None, [head["count"], head["states"], head["money"], head["mark"]]))
@@ -187,11 +174,16 @@ class JobBoard(ShowsJob, ServesClips):
             text = head["empty"]
         rows, pictures = [], 0
         for entry in self._rows()[:STILL_ROWS]:
-            picture = _thumb(entry.job) if pictures < STILL_PICTURES and entry.job.clip is not None else b""
-            pictures += bool(picture)
-            rows.append((entry.row, picture))
-        more = max(0, len(self._entries) - STILL_ROWS)
-        return board_html(text, rows, f"and {more} more" if more else ""), text
+            drawn = pictures < STILL_PICTURES and entry.job.clip is not None
+            picture = picture_of(entry.job, **THUMB) if drawn else b""
+            pictures += drawn
+            row = entry.row
+            what = f"{html.escape(row['prompt'])}<br><small>{html.escape(row['about'])}</small>"
+            texts = (row["word"], plain(row["time"]), row["money"])
+            rows.append([picture_html(picture, 'width="72"'), what, *map(html.escape, texts)])
+        more = len(self._entries) - STILL_ROWS
+        table = table_html(rows) if rows else ""
+        return f"{text_html(text)}{table}{text_html(f'and {more} more' if more > 0 else '')}", text
 
     def still_of(self) -> object:
         return [(entry.row["word"], entry.job.clip) for entry in self._rows()]
@@ -223,20 +215,16 @@ class JobBoard(ShowsJob, ServesClips):
         for job in found:
             self._add(job)
 
-    def _told(self, job: Job | None) -> None:
+    def _news_of(self, job: Job | None) -> None:
         self._news.put(job)
         self._live.changed()
 
     def _changed(self) -> set[BoardEntry]:
-        """The entries with news."""
         changed = set()
         for _ in range(self._news.qsize()):
             job = self._news.get_nowait()
-            if job is None:
-                self._spent = ""
-            elif job in self._entries or self._given is None:
+            if job is not None and (job in self._entries or self._given is None):
                 changed.add(self._add(job))
-                self._spent = ""
         return changed
 
     def _send_news(self, now: float, changed: set[BoardEntry]) -> None:
@@ -262,23 +250,20 @@ class JobBoard(ShowsJob, ServesClips):
         tallies = [entry.tally for entry in self._rows()]
         whole = self._given is None
         create = whole and bool(self.on_create)
+        if not whole:
+            self._spent = words.sum_words(tallies)
+        elif not self.session.closed:
+            limit = self.session.facts.max_spend_usd
+            self._spent = words.spent_words(self.session.spending().of_key, limit)
         return {
             "count": count(len(tallies), "clip") if tallies else "",
             "states": words.kind_words(tallies),
-            "money": self._money_words(),
+            "money": self._spent,
             "note": (self._given.stopped if isinstance(self._given, Batch) else None) or "",
             "empty": "" if tallies else words.empty_words(whole_session=whole, can_create=create),
             "create": words.CREATE if create and not tallies else "",
             "mark": "sandbox" if self.session.service == "sandbox" else "",
         }
-
-    def _money_words(self) -> str:
-        if self._given is not None:
-            return words.sum_words(entry.tally for entry in self._rows())
-        if not self._spent and not self.session.closed:
-            limit = self.session.facts.max_spend_usd
-            self._spent = words.spent_words(self.session.spending().of_key, limit)
-        return self._spent
 
     def _face(self, job: ShownJob) -> CardFace:
         face = super()._face(job)
@@ -288,11 +273,9 @@ class JobBoard(ShowsJob, ServesClips):
         return face
 
     @traitlets.observe("selected", "opened")
-    def _view_changed(self, change: Any) -> None:
-        changed = set(change["new"]) ^ set(change["old"]) if change["name"] == "selected" else set()
-        for entry in self._rows():
-            if entry.key == self.opened or entry.job.request_id in changed:
-                self._news.put(entry.job)
+    def _view_changed(self, _: object) -> None:
+        for job in self.jobs:
+            self._news.put(job)
         self.refresh()
 
     def _on_hello(self) -> None:
@@ -301,8 +284,8 @@ class JobBoard(ShowsJob, ServesClips):
             self._look_up()
             for each in (self._head, self._groups, *(entry.page for entry in self._rows())):
                 each.forget()
-            for entry in self._rows():
-                self._news.put(entry.job)
+            for job in self.jobs:
+                self._news.put(job)
 
     def _on_open(self, key: Any) -> None:
         with self._sending, self.hold_sync():  # with its face, which tells the page how large it is
@@ -316,17 +299,6 @@ class JobBoard(ShowsJob, ServesClips):
             chosen = [each for each in self.selected if each != job.request_id]
             self.selected = chosen if len(chosen) < len(self.selected) else [*chosen, job.request_id]
 
-    def _on_again(self, job: Job, *, another_seed: bool = False) -> None:
-        if not self._twice(job) and (sent := send_again(job, another_seed=another_seed)) is not None:
-            with self._sending, self.hold_sync():
-                self.opened = self._add(sent).key
-
-    def _news_of(self, job: Job) -> None:
-        self._told(job)
-
-
-def _thumb(job: Job) -> bytes:
-    """A small JPEG of the job's clip, or of the image that it is made from; empty without either."""
-    image = None if job.request is None else job.request.image
-    picture = job.clip.poster() if job.clip is not None else image.data if image else b""
-    return small_poster(picture, max_side=THUMB_SIDE, max_bytes=THUMB_BYTES)
+    def _sent_again(self, job: Job) -> None:
+        with self._sending, self.hold_sync():
+            self.opened = self._add(job).key

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
 from typing import Any
 
 import traitlets
@@ -13,13 +12,13 @@ from reelbook.session import Job, Session
 from ..states import state
 from ..text.card import RUNNING_STAGE, CardFace, ShownJob, clip_actions
 from .bundle import packed, style
-from .clip_serving import ServesClip
-from .job_actions import LeadsOn, ShowsJob, send_again
+from .clip_serving import ServesClips
+from .job_actions import LeadsOn, ShowsJob, picture_of
 from .notices import follow
-from .static_html import card_still, small_poster, text_still
+from .static_html import card_still, text_still
 
 
-class JobCard(LeadsOn, ShowsJob, ServesClip):
+class JobCard(LeadsOn, ShowsJob, ServesClips):
     """A job's state, progress, time left and cost, and its clip once it is there.
 
         card = rb.JobCard(session.text_to_video("a red fox in snow", duration_seconds=2))
@@ -38,12 +37,13 @@ class JobCard(LeadsOn, ShowsJob, ServesClip):
 
     job = traitlets.Instance(Job, allow_none=True, help="The job shown.")
     state = traitlets.Unicode(help="The job's state in one word.").tag(sync=True)
+    poster = traitlets.Bytes(help="A small JPEG of the clip or of the person's image.").tag(sync=True)
 
     def __init__(self, job: Job | None = None, **traits: Any) -> None:
-        self._unsubscribe: Callable[[], object] = lambda: None
+        self._subscriptions = contextlib.ExitStack()
         self._pictured: object = None
         super().__init__(**traits)
-        self._endings += (lambda: self._unsubscribe(),)
+        self._endings += (self._subscriptions.close,)
         self.job = job
 
     @property
@@ -53,14 +53,13 @@ class JobCard(LeadsOn, ShowsJob, ServesClip):
 
     @traitlets.observe("job")
     def _new_job(self, change: Any) -> None:
-        self._unsubscribe()
-        self._forget_what_was_asked()
-        subscriptions = contextlib.ExitStack()
+        self._subscriptions.close()
+        self._work = {}  # what is found out about the former job isn't shown
+        self._word_would_tell.clear()
         if (job := change["new"]) is not None:
-            subscriptions.callback(job.subscribe(self._live.changed))
-            subscriptions.callback(Session.of(job).subscribe(self._session_changed))
-            subscriptions.callback(follow(Session.of(job)))
-        self._unsubscribe = subscriptions.close
+            self._subscriptions.callback(job.subscribe(self._live.changed))
+            self._subscriptions.callback(Session.of(job).subscribe(self._session_changed))
+            self._subscriptions.callback(follow(Session.of(job)))
         self.refresh()
 
     def _session_changed(self, _: Job | None) -> None:
@@ -69,8 +68,9 @@ class JobCard(LeadsOn, ShowsJob, ServesClip):
 
     def update(self) -> None:
         with self.hold_sync():
-            shown = self._draw(self.job)
-            self._picture(shown)
+            shown, job = self._draw(self.job), self.job
+            if (pictured := (job, job and job.clip)) != self._pictured:
+                self.poster, self._pictured = picture_of(job) if job else b"", pictured
             self.state = "" if shown is None else shown.view.state
             bar = shown is not None and bool(self.face["bar"])
             self.live = (shown is not None and bar and shown.view.watched) or self._busy
@@ -93,14 +93,6 @@ class JobCard(LeadsOn, ShowsJob, ServesClip):
     def still_of(self) -> object:
         return None if self.job is None else (self.job, self.job.state, self.job.clip, self.job.error)
 
-    def _picture(self, job: ShownJob | None) -> None:
-        clip = None if job is None else job.clip
-        image = None if job is None or job.request is None else job.request.image
-        if (wanted := clip or image) is not self._pictured:
-            picture = clip.poster() if clip is not None else image.data if image else b""
-            self.poster = small_poster(picture)
-            self._pictured = wanted
-
     def _job_of(self, key: object) -> Job | None:
         return self.job
 
@@ -115,6 +107,8 @@ class JobCard(LeadsOn, ShowsJob, ServesClip):
         return job, before
 
     def _on_again(self, job: Job, *, another_seed: bool = False) -> None:
-        # Only a finished job is repeated. A second press finds the new job, which isn't finished.
-        if job.request is not None and job.request.complete and not self.live:
-            self.job = send_again(job, another_seed=another_seed)
+        if not self.live:  # only a finished job is repeated: a second press finds the new one, which isn't
+            super()._on_again(job, another_seed=another_seed)
+
+    def _sent_again(self, job: Job) -> None:
+        self.job = job

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from operator import attrgetter
 from typing import Any
 
 import traitlets
@@ -45,9 +46,7 @@ class Judge(Plays, ServesClips):
     _esm = packed("judge")
     _css = style("judge")
 
-    on_hand_over = Callbacks[[tuple[Clip, ...]]](
-        "`callback(clips)` is called when Hand over is pressed, with the clips, the first one first."
-    )
+    on_hand_over = Callbacks[[tuple[Clip, ...]]]("`callback(clips)` is called when Hand over is pressed.")
 
     voter = traitlets.Unicode(help="Who votes.").tag(sync=True)
     votes = traitlets.Int(help="How many votes there are.").tag(sync=True)
@@ -73,15 +72,9 @@ class Judge(Plays, ServesClips):
         self._best: tuple[Job, ...] = ()  # the first two that the ledger knows, once it is stopped
         self._facts: dict[str, str] = {}
         self._keys: dict[Clip, str] = {clip: str(place) for place, clip in enumerate(self.study.clips)}
-        infos = [clip.info for clip in self.study.clips]
         traits.setdefault("voter", self.study.voter)
-        super().__init__(
-            clips=[
-                [each.width, each.height, each.duration_seconds, each.frames_per_second, each.codec]
-                for each in infos
-            ],
-            **traits,
-        )
+        about = attrgetter("width", "height", "duration_seconds", "frames_per_second", "codec")
+        super().__init__(clips=[list(about(clip.info)) for clip in self.study.clips], **traits)
         self._show(self.study.pair())
         self.refresh()
 
@@ -93,6 +86,11 @@ class Judge(Plays, ServesClips):
         if self._counted is None or self._counted[0] != votes:
             self._counted = (votes, self.study.result().more)
         said, note = words.progress(*self._counted)
+        told: dict[str, Any] = {}
+        if self._stopped:
+            found = self.study.result(None if self._of == EVERYBODY else self._of)
+            told = words.result(found, self._facts, self._keys)
+            told |= {"voters": words.voters(voters, EVERYBODY), "of": self._of}
         with self.hold_sync():
             self.votes = votes
             self.face = {
@@ -105,11 +103,10 @@ class Judge(Plays, ServesClips):
                 "hands_over": bool(self.on_hand_over),
                 "picks": any(not job.picked for job in self._best),
             }
-            self.result = self._result(voters) if self._stopped else {}
+            self.result = told
 
     def clip_of(self, key: str) -> Clip | None:
-        place = int(key) if key.isdecimal() else len(self.study.clips)
-        return self.study.clips[place] if place < len(self.study.clips) else None
+        return next((clip for clip, known in self._keys.items() if known == key), None)
 
     def still(self) -> tuple[str, str]:
         """After Stop the standing with posters; before it only how many votes there are."""
@@ -133,23 +130,13 @@ class Judge(Plays, ServesClips):
         if self._endings:
             self.refresh()
 
-    def _result(self, voters: Mapping[str, int]) -> dict[str, Any]:
-        found = self.study.result(None if self._of == EVERYBODY else self._of)
-        told = words.result(found, self._facts, self._keys)
-        return {**told, "voters": words.voters(voters, EVERYBODY), "of": self._of}
-
     def _show(self, pair: Pair) -> None:
         """Shows a pair, and only then looks for the next one, which may take a moment."""
         self._shown = pair
-        self.pair = {
-            "n": self.pair.get("n", 0) + 1,
-            **dict(zip(("left", "right"), self._named(pair), strict=True)),
-        }
+        left, right = [self._keys[clip] for clip in pair]
+        self.pair = {"n": self.pair.get("n", 0) + 1, "left": left, "right": right}
         self._next = self.study.pair([pair])
-        self.upcoming = self._named(self._next)
-
-    def _named(self, pair: Pair) -> list[str]:
-        return [self._keys[clip] for clip in pair]
+        self.upcoming = [self._keys[clip] for clip in self._next]
 
     def _on_vote(self, n: int, answer: Any) -> None:
         """An answer to the pair with that number; a second one to the same pair doesn't count."""

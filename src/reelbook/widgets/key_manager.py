@@ -1,8 +1,4 @@
-"""The account's API keys: listed, created, rotated and revoked.
-
-A new key goes to the page in one message and is forgotten here once the page has it. It is in no trait, so no
-notebook can carry it.
-"""
+"""The account's API keys. A new one goes to the page in one message and is in no trait of the panel."""
 
 from __future__ import annotations
 
@@ -67,11 +63,12 @@ class KeyManager(Panel):
         own = self.session.keys.in_use(self.listed)
         asked = next((key for key in self.listed if key.key_id == self._asked), None)
         rows = words.rows(self.listed, own)
+        summary = words.summary(self.listed, own) if self._heard_of else ""
         with self.hold_sync():
             self.active = sum(key.is_active for key in self.listed)
             self.stale = sum(bool(row["stale"]) for row in rows)
             self.words = {
-                "summary": self._summary(),
+                "summary": f"{self._doing()}." if self._busy else summary,
                 "sandbox": self.session.service == "sandbox",
                 "listed": self._heard_of,
                 "busy": self._busy,
@@ -89,21 +86,9 @@ class KeyManager(Panel):
         self._post("rows", {"rows": rows})
         if (shown := self._shown) is not None and not self._secret_sent and self.reaches_page:
             self._secret_sent = True
-            self.send(
-                {
-                    "name": "secret",
-                    "id": shown.key_id,
-                    "called": shown.name,
-                    "text": words.created(shown),
-                    "seconds": words.SHOWN_SECONDS,
-                    "key": shown.api_key.reveal(),
-                }
-            )
-
-    def _summary(self) -> str:
-        if doing := self._doing():
-            return f"{doing}."
-        return words.summary(self.listed, self.session.keys.in_use(self.listed)) if self._heard_of else ""
+            about = {"id": shown.key_id, "called": shown.name, "text": words.created(shown)}
+            seconds = words.SHOWN_SECONDS
+            self.send({"name": "secret", **about, "seconds": seconds, "key": shown.api_key.reveal()})
 
     def still(self) -> tuple[str, str]:
         if not self._heard_of:
@@ -118,20 +103,16 @@ class KeyManager(Panel):
         rotation = self._rotation
         if rotation is None or rotation.revoked:
             return {}
-        sandbox = self.session.sandbox is not None
         can_keep = self._keyring and not rotation.kept
-        return {
-            "text": words.rotated(
-                rotation.new.name,
-                rotation.old,
-                kept=rotation.kept,
-                sandbox=sandbox,
-                can_keep=can_keep,
-                set_in=self._set_in,
-            ),
-            "can_keep": can_keep,
-            "old": rotation.old.key_id if rotation.old else "",
-        }
+        said = words.rotated(
+            rotation.new.name,
+            rotation.old,
+            kept=rotation.kept,
+            sandbox=self.session.sandbox is not None,
+            can_keep=can_keep,
+            set_in=self._set_in,
+        )
+        return {"text": said, "can_keep": can_keep, "old": rotation.old.key_id if rotation.old else ""}
 
     def _forget(self) -> None:
         self._shown = None
@@ -139,15 +120,14 @@ class KeyManager(Panel):
     def _on_hello(self) -> None:
         self._secret_sent = False
         if not (self._heard_of or self._busy or self.session.closed):
-            self._list()
+            self._on_refresh()
 
     def _on_shown(self, key_id: object) -> None:
-        """The page has the new key."""
         if self._shown is not None and self._shown.key_id == key_id:
             self._forget()
 
     def _on_refresh(self) -> None:
-        self._list()
+        self._start_work("Asking for the keys", self._look)
 
     def _on_create(self, called: Any, limit: Any) -> None:
         name, rate_limit = checked_key_name(called), checked_rate_limit(limit)
@@ -209,9 +189,6 @@ class KeyManager(Panel):
         # Once, because a keyring may take its time or ask the person.
         self._set_in = rotation.old_is_set_in
         self._keyring = settings.has_keyring() and not settings.in_colab()
-
-    def _list(self) -> None:
-        self._start_work("Asking for the keys", self._look)
 
     def _look(self) -> None:
         """Reads the service's list; the last step of all work here."""

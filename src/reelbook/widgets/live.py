@@ -1,18 +1,13 @@
-"""Brings changes from a session's thread to the page, at most five times a second, and nothing twice.
-
-A session's thread only reports that something changed. One thread for all panels then reads the latest state
-and sends it. Where no thread reaches the page (Colab), the page asks and the panel answers.
-"""
+"""Brings changes from a session's thread to the page, at most five times a second, and nothing twice."""
 
 from __future__ import annotations
 
-import heapq
-import itertools
-import logging
+import asyncio
 import threading
 import time
 from collections.abc import Callable, Mapping
-from queue import Empty, SimpleQueue
+from contextvars import Context
+from functools import cache
 from typing import Any
 
 from ..formatting import Line
@@ -23,14 +18,9 @@ OFF_SECONDS = 1.5
 
 Later = Callable[[float, Callable[[], None]], None]
 
-_log = logging.getLogger("reelbook.widgets")
-
 
 class Live:
-    """Calls `send` soon after `changed()`, but at most once every `EVERY_SECONDS`.
-
-    `clock` and `later`, which calls a function after some seconds, can be replaced by a virtual clock.
-    """
+    """Calls `send` soon after `changed()`, but at most once every `EVERY_SECONDS` of its `clock`."""
 
     def __init__(
         self,
@@ -41,7 +31,7 @@ class Live:
     ) -> None:
         self._send = send
         self._clock = clock
-        self._later = later or _courier.later
+        self._later = later or _on_page_thread
         self._lock = threading.Lock()
         self._next_at = clock()
         self._planned = False
@@ -85,7 +75,7 @@ class Live:
 
 
 class PageState:
-    """The values that the page has, by name; `news` gives those that it doesn't have yet."""
+    """The values that the page has, by name."""
 
     def __init__(self) -> None:
         self._values: dict[str, Any] = {}
@@ -118,40 +108,15 @@ def same_line(first: Line, second: Line, passed_seconds: float) -> bool:
     )
 
 
-class _Courier:
-    """One daemon thread, started on first use, that calls functions when they are due.
-
-    It waits on a queue, which no interrupt of the main thread can leave locked, unlike a Condition.
-    """
-
-    def __init__(self) -> None:
-        self._new: SimpleQueue[tuple[float, Callable[[], None]]] = SimpleQueue()
-        self._lock = threading.Lock()
-        self._thread: threading.Thread | None = None
-
-    def later(self, seconds: float, call: Callable[[], None]) -> None:
-        self._new.put((time.monotonic() + seconds, call))
-        with self._lock:
-            if self._thread is None:
-                thread = threading.Thread(target=self._run, name="reelbook-page", daemon=True)
-                thread.start()
-                self._thread = thread
-
-    def _run(self) -> None:
-        due: list[tuple[float, int, Callable[[], None]]] = []
-        for number in itertools.count():
-            try:
-                at, call = self._new.get(timeout=max(0.0, due[0][0] - time.monotonic()) if due else None)
-                heapq.heappush(due, (at, number, call))
-            except Empty:
-                self._carry_out(heapq.heappop(due)[2])
-
-    def _carry_out(self, call: Callable[[], None]) -> None:
-        try:
-            call()
-        except Exception:
-            # Panels show their own errors. Anything else must not end the thread of all panels.
-            _log.exception("a panel could not be brought up to date")
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """The loop of all panels, on a daemon thread that the first one starts."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="reelbook-page", daemon=True).start()
+    return loop
 
 
-_courier = _Courier()
+def _on_page_thread(seconds: float, call: Callable[[], None]) -> None:
+    # In a context of its own: what a cell's context says is meant for that cell. An error is logged.
+    loop = _loop()
+    loop.call_soon_threadsafe(loop.call_later, seconds, call, context=Context())

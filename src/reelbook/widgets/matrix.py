@@ -1,10 +1,8 @@
-"""The matrix of a sweep: its clips in rows, columns and pages, live while they arrive, on one clock.
-
-The page places the cells, so swapping axes needs no answer. `reelbook.text.matrix` composes a cell.
-"""
+"""The matrix of a sweep: its clips in rows, columns and pages, live while they arrive, on one clock."""
 
 from __future__ import annotations
 
+import html
 import itertools
 import os
 import queue
@@ -34,11 +32,10 @@ from .compare import MOST as MOST_COMPARED
 from .job_actions import LeadsOn
 from .live import PageState
 from .notices import follow
-from .static_html import matrix_html, small_poster
+from .static_html import picture_html, small_poster, table_html, text_html
 
 if TYPE_CHECKING:
     from reelbook.explore import Axis, Plan, RunCell
-    from reelbook.media.grid import Grid
 
 T = TypeVar("T")
 Row: TypeAlias = tuple[T, ...]
@@ -90,9 +87,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
     shape = traitlets.Float(16 / 9, help="Of the cells, width over height.").tag(sync=True)
     offers = traitlets.List(traitlets.Unicode(), help="What else the page offers.").tag(sync=True)
 
-    on_judge = Callbacks[[Study]](
-        "`callback(study)` is called when Judge is pressed, with a study of the selected clips, or of all."
-    )
+    on_judge = Callbacks[[Study]]("`callback(study)` is called when Judge is pressed.")
 
     _sends_news = True
     _called = "n"
@@ -113,11 +108,12 @@ class Matrix(Plays, LeadsOn, ServesClips):
         self._head = PageState()
         self._greeting: dict[str, Any] = {}  # sent to a new page in one message with its cells
         self._page = self._away = False
+        super().__init__(shape=_shape(self.run.cells), **traits)
         many = [axis.name for axis in self.sweep.axes if len(axis.values) > 1]
-        rows, columns = traits.pop("rows", None), traits.pop("columns", None)
-        rows = rows if rows is not None else [name for name in many if name not in _names(columns)][:1]
-        columns = columns if columns is not None else [name for name in many if name not in _names(rows)][:1]
-        super().__init__(rows=rows, columns=columns, shape=_shape(self.run.cells), **traits)
+        if "rows" not in traits:
+            self.rows = [name for name in many if name not in self.columns][:1]
+        if "columns" not in traits:
+            self.columns = [name for name in many if name not in self.rows][:1]
         self._endings += (session.subscribe(self._session_changed), self.run.subscribe(self._told))
         self.refresh()
         self._endings += (follow(session),)
@@ -149,19 +145,22 @@ class Matrix(Plays, LeadsOn, ServesClips):
             self.keep_still()
 
     def still(self) -> tuple[str, str]:
-        """The grid with small posters under the labels of its columns, beside those of its rows."""
         cells, drawn = self.run.cells, itertools.count()
         most = max(900, STILL_BYTES // min(STILL_CELLS, max(1, len(cells))))
 
-        def draw(number: int | None) -> tuple[str, bytes]:
-            if number is None:
-                return "", b""
+        def draw(number: int) -> str:
             poster = self.clip_poster(str(number)) if next(drawn) < STILL_CELLS else b""
-            return self._word(number), small_poster(poster, max_side=200, max_bytes=most)
+            small = small_poster(poster, max_side=200, max_bytes=most)
+            return picture_html(small, 'width="160"') or html.escape(self._word(number))
 
-        tables, left = self._laid_out(draw), len(cells) - STILL_CELLS
-        text = self._title()
-        return matrix_html(text, tables, f"and {left} more" if left > 0 else ""), f"Matrix: {text}"
+        text, left = self._title(), len(cells) - STILL_CELLS
+        tables = []
+        for page, columns, rows in self._laid_out(draw, ""):
+            title = f"<div><b>{html.escape(page)}</b></div>" if page else ""
+            lines = [[f"<b>{html.escape(label)}</b>", *drawn_cells] for label, drawn_cells in rows]
+            tables.append(title + table_html(lines, ["", *columns]))
+        more = text_html(f"and {left} more" if left > 0 else "")
+        return f"{text_html(text)}{''.join(tables)}{more}", f"Matrix: {text}"
 
     def still_of(self) -> object:
         return self.rows, self.columns, [(cell.state, cell.job and cell.job.clip) for cell in self.run.cells]
@@ -177,12 +176,17 @@ class Matrix(Plays, LeadsOn, ServesClips):
         the folder, and where the file is there already without `overwrite`; ReelbookError where the disk
         refuses. Nothing half written stays.
         """
-        from .matrix_files import write
+        from reelbook.media.grid import Grid, Page, Tile
 
+        from .pages import write_grid
+
+        def draw(number: int) -> Tile | None:
+            file = self.clip_path(str(number))
+            return Tile(file) if file is not None and file.exists() else Tile(word=self._word(number))
+
+        grid = Grid(self._title(), tuple(Page(*page) for page in self._laid_out(draw, None)), self.shape)
         by: Literal["time", "part"] = "part" if self.by == "part" else "time"
-        return write(self._grid(), Path(path), by=by, overwrite=overwrite)
-
-    # What the page gets
+        return write_grid(grid, Path(path), by=by, overwrite=overwrite)
 
     def _session_changed(self, job: Job | None) -> None:
         if not self._running and (job is None or not job.running):
@@ -200,21 +204,13 @@ class Matrix(Plays, LeadsOn, ServesClips):
 
     @property
     def _running(self) -> bool:
-        return self.run.state == "running" or any(
-            cell.job is not None and cell.job.running for cell in self.run.cells
-        )
+        return self.run.state == "running" or any(cell.job and cell.job.running for cell in self.run.cells)
 
     def _cell_news(self, number: int, now: float) -> dict[str, Any]:
         cell = self.run.cells[number - 1]
         job = None if cell.state in (PLANNED, LEFT_OUT) else cell.job
         shown = None if job is None else self._shown(job).on_disk()
-        face = words.face(
-            cell.state,
-            cell.request,
-            shown,
-            found=cell.found,
-            can_leave_out=cell.missing,
-        )
+        face = words.face(cell.state, cell.request, shown, found=cell.found, can_leave_out=cell.missing)
         line = words.time_line(None if shown is None else shown.view)
         return {"n": number, **self._sent[number].news(now, face, {"line": line})}
 
@@ -271,15 +267,10 @@ class Matrix(Plays, LeadsOn, ServesClips):
     def _word(self, number: int) -> str:
         return self.run.cells[number - 1].state.capitalize()
 
-    # Where the cells are
-
     def _laid_out(
-        self, draw: Callable[[int | None], T]
+        self, draw: Callable[[int], T], nothing: T
     ) -> list[tuple[str, Row[str], Row[tuple[str, Row[T]]]]]:
-        """The pages: each with its title, its columns' labels, and its rows of a label and what is drawn.
-
-        `draw` gets the cell's number, None where the sweep has no cell.
-        """
+        """The pages: each with its title, its columns' labels, and its rows of a label and what is drawn."""
         axes = {axis.name: axis for axis in self.sweep.axes}
         many = [name for name, axis in axes.items() if len(axis.values) > 1]
         down = [name for name in self.rows if name in many]
@@ -293,24 +284,13 @@ class Matrix(Plays, LeadsOn, ServesClips):
             for row in rows:
                 places = [{**page, **row, **column} for column in columns]
                 at = [numbers.get(tuple(place.get(name, 0) for name in axes)) for place in places]
-                lines.append((_label(axes, row), tuple(map(draw, at))))
+                lines.append((_label(axes, row), tuple(draw(each) if each else nothing for each in at)))
             title = ", ".join(f"{name} {axes[name].labels[index]}" for name, index in page.items())
             made.append((title, tuple(_label(axes, column) for column in columns), tuple(lines)))
         return made
 
     def _title(self) -> str:
         return f"{self.sweep.template} · {self._head_words()[0]['said']}"
-
-    def _grid(self) -> Grid:
-        from reelbook.media.grid import Grid, Page, Tile
-
-        def draw(number: int | None) -> Tile | None:
-            if number is None:
-                return None
-            path = self.clip_path(str(number))
-            return Tile(path) if path is not None and path.exists() else Tile(word=self._word(number))
-
-        return Grid(self._title(), tuple(Page(*page) for page in self._laid_out(draw)), self.shape)
 
     @traitlets.validate("rows", "columns")
     def _known_axes(self, proposal: Any) -> Any:
@@ -334,8 +314,6 @@ class Matrix(Plays, LeadsOn, ServesClips):
         for cell in self.run.cells:
             if cell.job is job:
                 self._told(cell)
-
-    # What the page sends
 
     def _heard(self, widget: object, content: Any, buffers: Any) -> None:
         if isinstance(content, dict) and content.get("name") not in NOT_PRESSED:
@@ -365,7 +343,6 @@ class Matrix(Plays, LeadsOn, ServesClips):
             }
 
     def _on_set(self, values: dict[str, Any]) -> None:
-        """What was arranged or selected in the page."""
         with self.hold_sync():
             for name in PAGE_SETS:
                 if name in values:
@@ -411,18 +388,14 @@ class Matrix(Plays, LeadsOn, ServesClips):
     def _on_save(self, kind: str) -> None:
         def save() -> str:
             free = next(each for each in numbered(Path(f"grid.{kind}")) if not each.exists())
-            self.saved_file = self.save(free)
-            return words.saved(self.saved_file)
+            self.saved = self.save(free)
+            return words.saved(self.saved)
 
-        self.saved_file = None
+        self.saved = None
         self._start_work("Saving the grid", save, name="save")
 
     def _compared(self) -> tuple[Job, ...]:
         return self.chosen
-
-
-def _names(given: Any) -> list[str]:
-    return [given] if isinstance(given, str) else list(given or ())
 
 
 def _ways(axes: dict[str, Axis], names: list[str]) -> list[dict[str, int]]:

@@ -18,10 +18,7 @@ QUIET_SECONDS: Final = 2.0
 
 
 class Notices(Panel):
-    """One notice for all clips of a session that ran together, once none of them runs any more.
-
-    It is never shown: its module works as soon as the page knows it.
-    """
+    """One notice for all clips of a session that ran together. It works as soon as the page knows it."""
 
     _esm = module("_away")
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import base64
 import html
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from reelbook.atomic_files import atomic_write
 from reelbook.errors import InvalidInput, ReelbookError
 from reelbook.media import clips
+from reelbook.media.grid import Grid, Page, Tile, film, sheet
 from reelbook.media.images import thumbnail
 from reelbook.session.clip import target_file
 
 from .bundle import module, style
 
 POSTER_BYTES: Final = 20_000
+GRID_KINDS: Final = (".mp4", ".png", ".html")
 
 # The page may load nothing.
 _POLICY: Final = (
@@ -70,3 +73,51 @@ def video(file: Path, label: str, *, max_side: int) -> str:
         f' poster="data:image/jpeg;base64,{base64.b64encode(poster).decode()}"'
         f' data-clip="data:video/mp4;base64,{base64.b64encode(file.read_bytes()).decode()}"></video>'
     )
+
+
+def write_grid(grid: Grid, path: Path, *, by: Literal["time", "part"], overwrite: bool) -> Path:
+    """Writes the grid to `path`, whole or not at all; its ending says as what. See `Matrix.save`."""
+
+    def fill(part: Path) -> None:
+        match path.suffix.lower():
+            case ".mp4":
+                film(grid, part, by=by)
+            case ".png":
+                sheet(grid).save(part)
+            case _:
+                with part.open("w", encoding="utf-8") as file:
+                    file.writelines(grid_html(grid))
+
+    write_whole(path, fill, what="The grid", kinds=GRID_KINDS, overwrite=overwrite)
+    return path
+
+
+def grid_html(grid: Grid) -> Iterable[str]:
+    """The page piece by piece, as it is large. Raises `NotAVideo` for a clip that can't be read."""
+    tables = (piece for page in grid.pages for piece in _table(page))
+    body = itertools.chain(['<div class="rb-pages">'], tables, ["</div>"])
+    return page("_matrix_page", grid.title, body, shape=f"--rb-shape:{grid.ratio:.4f}")
+
+
+def _table(page: Page) -> Iterable[str]:
+    if page.title:
+        yield f"<h2>{html.escape(page.title)}</h2>"
+    yield "<table>"
+    if any(page.columns):
+        heads = "".join(f'<th scope="col">{html.escape(label)}</th>' for label in page.columns)
+        yield f"<thead><tr><td></td>{heads}</tr></thead>"
+    yield "<tbody>"
+    for label, tiles in page.rows:
+        yield f'<tr><th scope="row">{html.escape(label)}</th>'
+        for number, tile in enumerate(tiles):
+            yield f"<td>{_cell(tile, f'{label} {page.columns[number]}'.strip())}</td>"
+        yield "</tr>"
+    yield "</tbody></table>"
+
+
+def _cell(tile: Tile | None, label: str) -> str:
+    if tile is None:
+        return ""
+    if tile.clip is None:
+        return f'<div class="rb-blank">{html.escape(tile.word)}</div>'
+    return video(tile.clip, label, max_side=480)

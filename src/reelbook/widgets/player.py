@@ -6,7 +6,7 @@ import math
 import os
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import traitlets
 
@@ -16,19 +16,16 @@ from reelbook.session.session import job_of
 
 from ..text.card import ShownJob, clip_face, clip_lines
 from .bundle import packed
-from .clip_serving import Plays, ServesClip
-from .job_actions import ActsOnJobs
+from .clip_serving import Plays, ServesClips
+from .job_actions import ShowsJob
 from .static_html import card_still, small_poster
-
-if TYPE_CHECKING:
-    from PIL import Image
 
 # The player has the most controls: a smaller poster keeps its code and state under 30 KB.
 POSTER_BYTES = 4_500
 TILES = range(1, 33)
 
 
-class Player(Plays, ActsOnJobs, ServesClip):
+class Player(Plays, ShowsJob, ServesClips):
     """Plays a clip, muted and in a loop. It is loaded when it comes into view.
 
     `Player(clip)` or `Player("clip.mp4")`. These can be given, observed, linked and set:
@@ -66,9 +63,7 @@ class Player(Plays, ActsOnJobs, ServesClip):
     ).tag(sync=True)
     view = traitlets.Enum(["clip", "poster", "filmstrip"], "clip", help="What is seen.").tag(sync=True)
     autoplay = traitlets.Bool(True, help="Whether it starts by itself when seen.").tag(sync=True)
-    progress = traitlets.Float(None, allow_none=True).tag(sync=True)
-    face = traitlets.Dict(help="What the page draws.").tag(sync=True)
-    figures: traitlets.List[Any] = traitlets.List(help="The lines under the clip.").tag(sync=True)
+    poster = traitlets.Bytes(help="A small JPEG of the clip.").tag(sync=True)
 
     def __init__(self, clip: Clip | str | os.PathLike[str], **traits: Any) -> None:
         if not isinstance(clip, Clip | str | os.PathLike):
@@ -114,7 +109,6 @@ class Player(Plays, ActsOnJobs, ServesClip):
         return {"text": self.clip.as_code(kind)}
 
     def _on_picture(self, of: Any, tiles: Any) -> dict[str, Any]:
-        """The page asks for the full poster, or for a filmstrip of some tiles without gaps."""
         from reelbook.media.clips import filmstrip
 
         if of == "poster":
@@ -125,10 +119,6 @@ class Player(Plays, ActsOnJobs, ServesClip):
             picture = filmstrip(self.clip.path, tiles, tile_height=height, gap=0)
         else:
             raise InvalidInput(f"The page asked for an unknown picture: {of}.")
-        return {"buffers": [_jpeg(picture)]}
-
-
-def _jpeg(picture: Image.Image) -> bytes:
-    file = BytesIO()
-    picture.convert("RGB").save(file, "JPEG", quality=82)
-    return file.getvalue()
+        file = BytesIO()
+        picture.convert("RGB").save(file, "JPEG", quality=82)
+        return {"buffers": [file.getvalue()]}

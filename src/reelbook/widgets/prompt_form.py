@@ -21,21 +21,7 @@ from reelbook.session.passports import Passport, passports
 from reelbook.session.request_code import request_code
 from reelbook.session.session import without_waiting
 
-from ..text.form import (
-    NO_PLACE_FOR_A_KEY,
-    braces_hint,
-    filled_from,
-    form_fields,
-    form_words,
-    history_note,
-    no_passport,
-    plan_words,
-    sent_alone,
-    several_clips,
-    shown_text,
-    styles_note,
-    too_much,
-)
+from ..text import form as words
 from .base import Callbacks, Panel, name_of, session_of
 from .bundle import packed, style
 from .image_picker import TakesImage
@@ -60,12 +46,12 @@ class OffersPrompts(Panel):
 
     def _on_history(self, text: str) -> dict[str, Any]:
         found: Sequence[str] = self.session.prompts(text, limit=EARLIER)
-        note = history_note(len(found), searched=bool(text.strip()), most=EARLIER)
+        note = words.history_note(len(found), searched=bool(text.strip()), most=EARLIER)
         return {"items": list(found), "note": note}
 
     def _on_styles(self) -> dict[str, Any]:
         found = list(self.styles)
-        return {"items": found, "note": styles_note(len(found), self.styles.path)}
+        return {"items": found, "note": words.styles_note(len(found), self.styles.path)}
 
     def _on_keep_style(self, text: str) -> dict[str, Any]:
         self.styles.add(text)
@@ -115,7 +101,7 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
 
     mode = traitlets.Enum(MODES, MODES[0]).tag(sync=True)
     prompt = traitlets.Unicode().tag(sync=True)
-    fields = traitlets.List(form_fields(), help="What a request has, and its limits.").tag(sync=True)
+    fields = traitlets.List(words.form_fields(), help="What a request has, and its limits.").tag(sync=True)
     job = traitlets.Instance(Job, allow_none=True, help="The last job sent.")
     plan = traitlets.Unicode(help="The button that plans a template as a sweep; empty: none.").tag(sync=True)
     hint = traitlets.Unicode(help="What is said of braces in the prompt.").tag(sync=True)
@@ -124,13 +110,8 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
     mark = traitlets.Unicode(help="“sandbox” on a sandbox.").tag(sync=True)
 
     on_job = Callbacks[[Job]]("`callback(job)` is called for every job that the form sends.")
-    on_plan = Callbacks[["PromptForm"]](
-        "`callback(form)` is called when a template in the prompt is to be planned as a sweep. "
-        "Without a callback the form sends braces as they are and says nothing of templates."
-    )
-    on_replace_key = Callbacks[[]](
-        "`callback()` is called when another key is wanted for one that the service refuses."
-    )
+    on_plan = Callbacks[["PromptForm"]]("`callback(form)` is called when its template is to be planned.")
+    on_replace_key = Callbacks[[]]("`callback()` is called when Replace key is pressed.")
 
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
         self.session = session = session_of(self, session)
@@ -141,8 +122,9 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
         self._files = Uploads()
         self._told: dict[str, Passport] = {}  # what the last file said, by its clips
         mark = "sandbox" if session.service == "sandbox" else ""
-        super().__init__(mark=mark, words=self._costs(), **traits)
+        super().__init__(mark=mark, **traits)
         self._endings += (session.subscribe(self._session_changed),)
+        self.refresh()
         if not session.closed:
             session._refresh_balance()
 
@@ -160,8 +142,8 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
     @property
     def axes(self) -> dict[str, str]:
         """What is in the form besides the prompt, as the axes of a sweep are typed."""
-        values = {name: (about, getattr(self, name)) for name, about in options().items()}
-        return {name: "" if about.is_random(value) else str(value) for name, (about, value) in values.items()}
+        given = [(name, about, getattr(self, name)) for name, about in options().items()]
+        return {name: "" if about.is_random(value) else str(value) for name, about, value in given}
 
     def generate(self) -> Job:
         """Sends what is in the form and returns its Job, as the button does.
@@ -172,19 +154,21 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
         with self._guard:
             if self._last is not None and monotonic() - self._sent_at < TWICE_SECONDS:
                 return self._last
-            job = self._last = self._submit()
+            with without_spend_warnings(), without_waiting():  # both are said beside the button
+                job = self._last = self.session.submit(self._request())
             self._sent_at = monotonic()
         # Outside the lock, because an observer of these may call `generate` again.
         self.problems = {}
         self.say("")
         self.job = job
         if not self.on_job:
-            self.say(sent_alone(job.number, name_of(self), name_of(self.session)))
+            self.say(words.sent_alone(job.number, name_of(self), name_of(self.session)))
         self.on_job.tell(job)
         return job
 
     def update(self) -> None:
-        self.words = self._costs()
+        spend = None if self.session.closed else self.session.spending().of_key
+        self.words = words.form_words(self.session.facts, spend)
         self.plan = self._plan()
         self.live = bool(self.session.running)
 
@@ -196,18 +180,9 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
     def _plan(self) -> str:
         if not self.on_plan or self.mode != "text-to-video":
             return ""
-        return plan_words(self.prompt, self.duration_seconds, self.styles)
-
-    def _costs(self) -> dict[str, Any]:
-        spend = None if self.session.closed else self.session.spending().of_key
-        return form_words(self.session.facts, spend)
-
-    def _submit(self) -> Job:
-        with without_spend_warnings(), without_waiting():  # both are said beside the button
-            return self.session.submit(self._request())
+        return words.plan_words(self.prompt, self.duration_seconds, self.styles)
 
     def _request(self) -> JobRequest:
-        """What is in the form. Raises InvalidInput."""
         typed: dict[str, Any] = {name: getattr(self, name) for name in options(self.mode)}
         chosen: Any = {name: value for name, value in typed.items() if value != ""}
         if self.mode == "text-to-video":
@@ -222,7 +197,7 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
             self.say("")
         if change["name"] in self.problems:
             self.problems = {name: text for name, text in self.problems.items() if name != change["name"]}
-        self.plan, self.hint = self._plan(), braces_hint(self.prompt)
+        self.plan, self.hint = self._plan(), words.braces_hint(self.prompt)
 
     def _on_plan(self, prompt: str) -> None:
         self.prompt = prompt
@@ -237,31 +212,30 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
             self.generate()
 
     def _on_passport(self, file: Any, content: dict[str, Any], buffers: Sequence[Any]) -> dict[str, Any]:
-        """A piece of a file that may say what made a clip."""
         data = self._files.take(content, buffers)
         if data is None:
             return {"more": True}
         name = str(file)[-80:]
         self._told = dict(passports(BytesIO(data), name))
         if not self._told:
-            raise NoPassport(no_passport(name))
+            raise NoPassport(words.no_passport(name))
         if len(self._told) > 1:
-            words = several_clips(name, len(self._told), OFFERED)
-            return {"clips": list(self._told)[:OFFERED], "words": words}
+            offer = words.several_clips(name, len(self._told), OFFERED)
+            return {"clips": list(self._told)[:OFFERED], "words": offer}
         self._on_passport_of(*self._told)
         return {}
 
     def _on_passport_of(self, clip: Any) -> None:
         if (told := self._told.get(clip)) is None:
             return
-        if reason := too_much(told.request):
+        if reason := words.too_much(told.request):
             raise InvalidInput(reason)
-        self.fill(replace(told.request, prompt=shown_text(told.request.prompt)))
-        self.say(filled_from(clip, image=told.request.mode == "image-to-video"))
+        self.fill(replace(told.request, prompt=words.shown_text(told.request.prompt)))
+        self.say(words.filled_from(clip, image=told.request.mode == "image-to-video"))
 
     def _on_replace_key(self) -> None:
         if not self.on_replace_key:
-            self.say(NO_PLACE_FOR_A_KEY)
+            self.say(words.NO_PLACE_FOR_A_KEY)
         self.on_replace_key.tell()
 
     def _on_code(self, kind: Any, values: dict[str, Any]) -> dict[str, Any]:
@@ -271,7 +245,6 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
         return {}
 
     def _take(self, values: dict[str, Any]) -> None:
-        """Takes over the values of the page's fields."""
         for name in ("mode", "prompt", *options()):
             if name in values:
                 self.set_trait(name, values[name])

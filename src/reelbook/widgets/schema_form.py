@@ -1,10 +1,8 @@
 """A form made from a tool's JSON Schema: a field for each flat argument, a JSON editor for everything else.
 
-A flat argument is a text, a number, one of several values, a switch, a date, a list of texts or a file. Its
-draft is what the page holds for it: true or false for a switch, text for all others; empty means "not set".
-
-A schema comes from a stranger: it is read and never run. None of its patterns is tried, no reference is
-fetched, and the server checks whatever isn't checked here.
+The page holds a draft for each: true or false for a switch, text for all others; empty means "not set". A
+schema comes from a stranger: none of its patterns is tried, no reference is fetched, and the server checks
+whatever isn't checked here.
 """
 
 from __future__ import annotations
@@ -87,22 +85,19 @@ class ToolField:
         if self.kind == "switch":
             return bool(draft)
         if not isinstance(draft, str) or not draft.strip():
-            return self._nothing()
+            if not self.required:
+                return _UNSET
+            if self.nullable:
+                return None
+            if self.kind == "list" and not self.bounds.get("minItems"):
+                return []
+            raise ValueError(_NEEDED)
         value = self._read(draft)
         for word, bound in self.bounds.items():
             size = len(value) if isinstance(value, str | list) else value
             if not _BOUNDS[self.kind][word][0](size, bound):
                 raise ValueError(f"{_sentence(_bound_words(self.kind, word, bound))}.")
         return value
-
-    def _nothing(self) -> Json:
-        if not self.required:
-            return _UNSET
-        if self.nullable:
-            return None
-        if self.kind == "list" and not self.bounds.get("minItems"):
-            return []
-        raise ValueError(_NEEDED)
 
     def _read(self, text: str) -> Json:
         match self.kind:
@@ -115,7 +110,12 @@ class ToolField:
             case "list":
                 return [line for line in text.split("\n") if line.strip()]
             case "json":
-                return _from_json(text)
+                try:
+                    return json.loads(text)
+                except RecursionError:
+                    raise ValueError("This is nested too deep.") from None
+                except ValueError as error:
+                    raise ValueError(f"This isn't JSON. {error}.") from None
             case _:
                 return text
 
@@ -198,7 +198,7 @@ def _field(name: str, part: Json, root: Schema, *, required: bool) -> ToolField:
         if isinstance(bound := part.get(word), int | float) and not isinstance(bound, bool)
         if -1e15 < bound < 1e15
     }
-    start = _start(kind, options, part.get("default"))
+    only = kind == "choice" and required and len(options) == 1
     return ToolField(
         name=name,
         kind=kind,
@@ -210,7 +210,7 @@ def _field(name: str, part: Json, root: Schema, *, required: bool) -> ToolField:
         options=options,
         bounds=bounds,
         shape=_shape(part) if kind == "json" else "",
-        start="0" if kind == "choice" and required and len(options) == 1 else start,
+        start="0" if only else _start(kind, options, part.get("default")),
     )
 
 
@@ -303,15 +303,6 @@ def _number(text: str, *, whole: bool) -> int | float:
             if not whole and math.isfinite(number := float(text)):
                 return number
     raise ValueError("Type a whole number." if whole else "Type a number.")
-
-
-def _from_json(text: str) -> Json:
-    try:
-        return json.loads(text)
-    except RecursionError:
-        raise ValueError("This is nested too deep.") from None
-    except ValueError as error:
-        raise ValueError(f"This isn't JSON. {error}.") from None
 
 
 def _rule(kind: Kind, bounds: Mapping[str, float]) -> str:

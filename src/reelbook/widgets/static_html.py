@@ -5,14 +5,13 @@ from __future__ import annotations
 import base64
 import html
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..formatting import Line, plain
 
 if TYPE_CHECKING:
     from PIL import Image
 
-    from ..text.board import BoardRow
     from ..text.card import CardFace
 
 # As base64 text it takes 4/3 of this; together with a panel's code and state that stays under 30 KB.
@@ -72,41 +71,3 @@ def card_still(face: CardFace, lines: Sequence[Line], poster: bytes) -> tuple[st
     texts = text_html(face["prompt"], face["note"], face["aside"], " · ".join(filter(None, figures)))
     page = figure_html(picture, texts, "margin:0;max-width:480px")
     return page, " · ".join(filter(None, [face["prompt"], *figures]))
-
-
-def board_html(text: str, rows: Sequence[tuple[BoardRow, bytes]], more: str) -> str:
-    """A board as a plain table under one line of text; a row's picture may be empty."""
-    table = table_html(map(_row_html, rows)) if rows else ""
-    return f"{text_html(text)}{table}{text_html(more)}"
-
-
-def _row_html(shown: tuple[BoardRow, bytes]) -> list[str]:
-    row, poster = shown
-    texts = [html.escape(text) for text in (row["word"], plain(row["time"]), row["money"])]
-    what = f"{html.escape(row['prompt'])}<br><small>{html.escape(row['about'])}</small>"
-    return [picture_html(poster, 'width="72"'), what, *texts]
-
-
-def tiles_html(text: str, tiles: Sequence[tuple[str, bytes]]) -> str:
-    """Pictures side by side under one line of text, each with its caption."""
-    look = "display:inline-block;vertical-align:top;width:200px;margin:8px 8px 0 0"
-    figures = [figure_html(picture_html(poster, ""), html.escape(caption), look) for caption, poster in tiles]
-    return f"{text_html(text)}{''.join(figures)}"
-
-
-def matrix_html(text: str, tables: Sequence[tuple[str, Sequence[str], Sequence[Any]]], more: str) -> str:
-    """Grids of pictures under one line of text, one for each page: its label, its columns' and its rows'.
-
-    A row is its label and its cells; a cell is a word, or a picture.
-    """
-    made = []
-    for page, columns, rows in tables:
-        title = f"<div><b>{html.escape(page)}</b></div>" if page else ""
-        lines = [[f"<b>{html.escape(label)}</b>", *map(_cell_html, cells)] for label, cells in rows]
-        made.append(title + table_html(lines, ["", *columns]))
-    return f"{text_html(text)}{''.join(made)}{text_html(more)}"
-
-
-def _cell_html(cell: tuple[str, bytes]) -> str:
-    word, poster = cell
-    return picture_html(poster, 'width="160"') or html.escape(word)

@@ -53,11 +53,7 @@ MORE = ("keys", "tools", "connection")  # behind one button: they are needed now
 
 
 class StatusLine(Panel):
-    """Shows the service, what is left of the balance and of the key's requests, and the views to choose from.
-
-    `views` are pairs of a name and a label; those of `more` are behind one button. Observe or link `view`,
-    the name of the chosen one.
-    """
+    """Shows the service, what is left of balance and requests, and the views to choose `view` from."""
 
     _esm = packed("status_line")
     _css = style("status_line") + added_style("studio")
@@ -69,22 +65,18 @@ class StatusLine(Panel):
 
     def __init__(self, session: Session, **traits: Any) -> None:
         self.session = session
-        super().__init__(facts=self._facts(), **traits)
+        super().__init__(**traits)
         self._endings += (session.subscribe(self._live.changed), follow(session))
-        self._live.changed()
+        self.refresh()
 
     def update(self) -> None:
-        facts = self.session.facts
-        self.facts = self._facts()
+        facts, running = self.session.facts, len(self.session.running)
+        spend = None if self.session.closed else self.session.spending().of_key
+        self.facts = facts_words(self.session.service, facts, running=running, spend=spend)
         self.live = facts.requests_left < facts.requests_limit
         if self.live:
             # The key's requests come back with time, which nothing announces.
             self._live.changed_in(facts.requests_back_in_seconds or 3.0)
-
-    def _facts(self) -> dict[str, Any]:
-        spend = None if self.session.closed else self.session.spending().of_key
-        running = len(self.session.running)
-        return facts_words(self.session.service, self.session.facts, running=running, spend=spend)
 
 
 class Studio(Host):
@@ -108,22 +100,17 @@ class Studio(Host):
         view = traits.pop("view", "create")
         session = session_of(self, session)
         super().__init__(kind="reelbook-studio", **traits)
+        self._endings += (self._close_panels,)
         self._open(session)
         self.view = view
 
     def still(self) -> tuple[str, str]:
-        """The latest clip."""
         return self.card.still() if self.card.job is not None else super().still()
 
     def still_of(self) -> object:
         return self.card.still_of()
 
-    def close(self) -> None:
-        """Ends the Studio and its panels."""
-        self._close_panels()
-        super().close()
-
-    def _open(self, session: Session | None) -> None:
+    def _open(self, session: Session) -> None:
         """Makes the panels for a session: those of "create" at once, the others when they are first shown."""
         self.sweep_form: SweepForm | None = None
         self.matrix: Matrix | None = None
@@ -131,10 +118,11 @@ class Studio(Host):
         self.gallery: Gallery | None = None
         self.compare: Compare | None = None
         self.judge: Judge | None = None
+        self.session = session
         self.form = PromptForm(session)
-        self.session = self.form.session
         self.card = JobCard()
-        offered = self._offered()
+        tools = tools_offered(session)
+        offered = [[name, label] for name, label in VIEWS.items() if tools or name != "tools"]
         self.line = StatusLine(
             self.session,
             views=[each for each in offered if each[0] not in MORE],
@@ -151,7 +139,7 @@ class Studio(Host):
         self.tray = Tray(self.session)
         self.tray.on_open(self._look_at)
         self.tray.on_compare(self._put_side_by_side)
-        self.tray.on_judge(self._judge)
+        self.tray.on_judge(self._ask_which_is_better)
         self.tray.on_hand_over(self._hand_over)
         self.tray.on_longer(lambda _: self.set_trait("view", "board"))
         self.panes = {"": [self.line], "create": [self.form, self.card], "foot": [self.tray]}
@@ -172,12 +160,7 @@ class Studio(Host):
             self.panes = {**self.panes, self.view: [self._new_panel(self.view)]}
         self.pane = self.view
 
-    def _offered(self) -> list[list[str]]:
-        tools = tools_offered(self.session)
-        return [[name, label] for name, label in VIEWS.items() if tools or name != "tools"]
-
     def _new_panel(self, view: str) -> Panel:
-        """The panel of a view that is shown for the first time."""
         match view:
             case "explore":
                 from .sweep_form import SweepForm  # only exploring needs templates
@@ -257,20 +240,14 @@ class Studio(Host):
         self.compare = Compare(jobs, self.session)
         self._put("compare", self.compare)
 
-    def _ask_which_is_better(self, study: Study) -> None:
+    def _ask_which_is_better(self, study: Study | Sequence[Job]) -> None:
         from .judge import Judge
 
-        self.judge = Judge(study)
+        self.judge = Judge(study, self.session)
         self.judge.on_hand_over(self._hand_over_judged)
         self._put("judge", self.judge)
 
-    def _judge(self, jobs: Sequence[Job]) -> None:
-        from reelbook.explore import Study
-
-        self._ask_which_is_better(Study(jobs, self.session))
-
     def _put(self, view: str, panel: Panel) -> None:
-        """Shows a panel in place of the one that this view had."""
         former = self.panes.get(view, [])
         self.panes = {**self.panes, view: [panel]}
         for each in former:
@@ -299,20 +276,17 @@ class Studio(Host):
         self._offer([*reversed(offers), (f"all {len(jobs)} that were judged", jobs)])
 
     def _offer(self, offers: Sequence[tuple[str, Sequence[Job]]]) -> None:
-        """Opens the hand-over form, below the tray."""
         form = HandOverForm(self.session, offers)
         form.on_close(self._close_foot)
         self._close_foot()
         self.panes = {**self.panes, "foot": [self.tray, form]}
 
     def _close_foot(self) -> None:
-        """Leaves only the tray at the lower edge."""
         for panel in self.panes["foot"][1:]:
             panel.close()
         self.panes = {**self.panes, "foot": [self.tray]}
 
     def _use(self, session: Session) -> None:
-        """Restarts all panels with another session."""
         self._close_panels()
         self.view = "create"
         self._open(session)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import ChainMap
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import traitlets
 
@@ -28,9 +28,6 @@ from .bundle import packed, style
 from .clip_serving import ServesClips
 from .prompt_form import OffersPrompts
 
-if TYPE_CHECKING:
-    from reelbook.ledger import SweepRecord
-
 EARLIER = 8  # shown at most
 COUNTED = 500  # a larger grid's other designs are only counted once they are chosen
 
@@ -48,20 +45,14 @@ class SweepForm(OffersPrompts, ServesClips):
     `on_run(callback)` says what happens to a SweepRun that was begun, resumed or is only to be looked at::
 
         form, place = rb.SweepForm(session), ipywidgets.VBox()
-
-        def show(run):
-            place.children = [rb.Matrix(run)]
-
-        form.on_run(show)
+        form.on_run(lambda run: setattr(place, "children", [rb.Matrix(run)]))
         ipywidgets.VBox([form, place])
     """
 
     _esm = packed("sweep_form")
     _css = style("sweep_form")
 
-    on_run = Callbacks[[SweepRun]](
-        "`callback(run)` is called with a sweep that was begun or resumed here, or is to be looked at."
-    )
+    on_run = Callbacks[[SweepRun]]("`callback(run)` is called with a run that is to be shown.")
 
     template = traitlets.Unicode(help="The prompt, with slots and choices.").tag(sync=True)
     axes = traitlets.Dict(help="What is typed for each axis.").tag(sync=True)
@@ -101,7 +92,7 @@ class SweepForm(OffersPrompts, ServesClips):
             raise InvalidInput("A clip from an image has no seed and no shape to vary.")
         made = None if isinstance(clip, JobRequest) else Sweep.of(self.session, clip)
         self._variations = variations(request, made)
-        self._vary_by("seed")
+        self._on_vary("seed")
         self.send({"name": "look"})  # whoever pressed Vary may not see the form
 
     def begin(self, *, confirm: bool = False) -> SweepRun:
@@ -110,7 +101,7 @@ class SweepForm(OffersPrompts, ServesClips):
         Raises ConfirmationNeeded above `confirm_above_usd` without `confirm`, and InvalidInput for what can't
         be read or paid; nothing is sent then.
         """
-        run = self._new_run()
+        run = SweepRun(self.session, self._readable())
         run.start(confirm=confirm, confirm_above_usd=self.confirm_above_usd)
         self._begun = True
         self._show(run)
@@ -124,15 +115,15 @@ class SweepForm(OffersPrompts, ServesClips):
 
     def _composed(self) -> dict[str, Any]:
         sweep, plan, problems = None, None, dict[str, str]()
-        slots: list[str] = []
-        count, note = 1, ""
+        slots, count, note = list[str](), 1, ""
         values = _values(self.axes, problems)
         try:
             read = Template(self.template, ChainMap(values, self.wildcards))  # type: ignore[arg-type] # only read
             slots, count = list(read.slots), read.count
         except InvalidTemplate as error:
             problems["template"] = str(error)
-        axes = self._axes(slots)
+        # The typed values of each slot of the template, then of each option of a request.
+        axes = {name: str(self.axes.get(name, "")) for name in dict.fromkeys([*slots, *options()])}
         sizes = {name: len(values[name]) if name in values else None for name in axes}
         counts: dict[str, int | None] = dict.fromkeys(words.DESIGNS)
         empty = [name for name in slots if not axes[name].strip()]
@@ -163,9 +154,13 @@ class SweepForm(OffersPrompts, ServesClips):
             buttons = matrix_words.buy_buttons(plan, "begin", asked=self._asked_twice)
             if self._begun:
                 lines, buttons, note, off = [], [], words.BEGUN, ""
+        varies = []  # what can be varied in the clip: name, label and whether it is the current one
+        if (found := self._variations) is not None and self.template == found.template:
+            for name in found.several:
+                varies.append([*words.axis_row(name, None)[:2], self.axes == found.axes(name)])
         return {
             "rows": [words.axis_row(name, sizes[name]) for name in axes],
-            "varies": self._varies(),
+            "varies": varies,
             "designs": words.designs(counts),
             "lines": lines,
             "note": note,
@@ -174,22 +169,6 @@ class SweepForm(OffersPrompts, ServesClips):
             "problems": problems,
             "mark": "sandbox" if self.session.service == "sandbox" else "",
         }
-
-    def _varies(self) -> list[list[Any]]:
-        """The things about the clip that can be varied: name, label and whether it is the current one."""
-        found = self._variations
-        if found is None or self.template != found.template:
-            return []
-        return [[*words.axis_row(name, None)[:2], self.axes == found.axes(name)] for name in found.several]
-
-    def _vary_by(self, name: str) -> None:
-        if (found := self._variations) is not None and name in found.several:
-            with self.hold_trait_notifications():
-                self.template, self.axes = found.template, found.axes(name)
-
-    def _axes(self, slots: list[str]) -> dict[str, str]:
-        """The typed values of each slot of the template, then of each option of a request."""
-        return {name: str(self.axes.get(name, "")) for name in dict.fromkeys([*slots, *options()])}
 
     def _sweep(self, axes: dict[str, str], design: Any) -> Sweep:
         size = self.sample if design in ("sample", "latin-hypercube") else None
@@ -211,9 +190,6 @@ class SweepForm(OffersPrompts, ServesClips):
             raise InvalidInput(str(self.words.get("note") or words.NO_PROMPT))
         return self.sweep
 
-    def _new_run(self) -> SweepRun:
-        return SweepRun(self.session, self._readable())
-
     def _show(self, run: SweepRun) -> None:
         self._asked_twice = False
         if not self.on_run:
@@ -225,14 +201,13 @@ class SweepForm(OffersPrompts, ServesClips):
         self.refresh()
 
     def _look_for_earlier(self) -> None:
-        if not self.session.closed:
-            self.earlier = [
-                words.earlier(each, self._missing(each)) for each in self.session.sweeps()[:EARLIER]
-            ]
-
-    def _missing(self, record: SweepRecord) -> Plan | None:
-        """What Resume would buy of a sweep; None for one that needs nothing."""
-        return self._run_of(record.id).plan() if record.state in ("paused", "stopped") else None
+        if self.session.closed:
+            return
+        found = []
+        for each in self.session.sweeps()[:EARLIER]:
+            missing = self._run_of(each.id).plan() if each.state in ("paused", "stopped") else None
+            found.append(words.earlier(each, missing))
+        self.earlier = found
 
     def _run_of(self, sweep: str) -> SweepRun:
         if sweep not in self._open:
@@ -240,7 +215,6 @@ class SweepForm(OffersPrompts, ServesClips):
         return self._open[sweep]
 
     def clip_of(self, key: str) -> Clip | None:
-        """The first clip of the sweep of that number."""
         if key not in {each["id"] for each in self.earlier}:
             return None
         jobs = (cell.job for cell in self._run_of(key).cells)
@@ -274,10 +248,12 @@ class SweepForm(OffersPrompts, ServesClips):
         self._asked_twice = False
 
     def _on_look(self) -> None:
-        self._show(self._new_run())
+        self._show(SweepRun(self.session, self._readable()))
 
     def _on_vary(self, axis: str) -> None:
-        self._vary_by(axis)
+        if (found := self._variations) is not None and axis in found.several:
+            with self.hold_trait_notifications():
+                self.template, self.axes = found.template, found.axes(axis)
 
     def _on_slot(self, before: str, marked: str, after: str, axes: dict[str, str]) -> dict[str, Any]:
         """Turns the words marked in the prompt into a slot, with themselves as its first value."""

@@ -1,19 +1,15 @@
-"""The agent tools of a server in a panel: their list, the chosen one's form, a call and its result.
-
-Below it is what was taken up from a result. What a server says about itself is only ever shown as text.
-"""
+"""The agent tools of a server in a panel. What a server says about itself is only ever shown as text."""
 
 from __future__ import annotations
 
-import concurrent.futures
-import functools
+import contextlib
 import html
-import io
 import json
 import re
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
@@ -28,16 +24,14 @@ from reelbook.agent_tools.types import (
     Resource,
     TextContent,
     Tool,
-    ToolProgress,
     ToolResult,
 )
 from reelbook.errors import InvalidInput, ReelbookError
-from reelbook.event_thread import Future
 from reelbook.session import Job, Session
 from reelbook.session.tools import ToolRun, Tools
 
 from ..text import tools as words
-from .base import Callbacks, Panel, only_known, problem_text, session_of
+from .base import Callbacks, Panel, Tone, only_known, session_of
 from .bundle import added_style, packed, style
 from .clip_serving import piece
 from .host import Host
@@ -64,9 +58,7 @@ class ToolPanel(Panel):
     _css = style("tool_explorer") + added_style("tool_explorer_page")
 
     selected = traitlets.Unicode(help="The name of the tool whose form is shown.").tag(sync=True)
-    state = traitlets.Enum(
-        ("", "listing", "ready", "calling", "trouble"), "", help="What it does at the moment."
-    ).tag(sync=True)
+    state = traitlets.Unicode(help="What it does at the moment, as in ToolExplorer.").tag(sync=True)
     progress = traitlets.Float(None, allow_none=True, help="From 0 to 1; None: no figure.").tag(sync=True)
     words = traitlets.Dict(help="What the page draws.").tag(sync=True)
     figures: traitlets.List[Any] = traitlets.List(help="The line that counts on.").tag(sync=True)
@@ -78,9 +70,7 @@ class ToolPanel(Panel):
         self._show = show
         self.tools: tuple[Tool, ...] = ()
         self.result: ToolResult | None = None
-        self._listing: Future[tuple[Tool, ...]] | None = None
-        self._listed = False
-        self._why_not = ""
+        self._listed = self._asked = False
         self._drafts: dict[str, Any] = {}  # what was typed, by tool
         self._turn = 0  # a view takes each new form once, so that nothing typed is overwritten
         self._form: dict[str, Any] = {}
@@ -88,14 +78,13 @@ class ToolPanel(Panel):
         self._called: Tool | None = None
         self._stopped = False
         self._began = 0.0
-        self._told: ToolProgress | None = None
         self._presses: set[str] = set()  # by the ids that the page gave them
         self._outcome: dict[str, Any] = {}
-        self._shown = ShownResult()
+        self._media: dict[str, bytes] = {}
         self._jobs: tuple[FoundJob, ...] = ()
         self._fetched: Path | None = None
         super().__init__(**traits)
-        self._endings += (self._stop,)
+        self._endings += (self._on_stop,)
         self.observe(self._renew_form, "selected")
         self._form = self._form_words()
         self.refresh()
@@ -104,43 +93,40 @@ class ToolPanel(Panel):
         """As in ipywidgets, with a server's words made fit for a message."""
         super().send(encodable(content), buffers)
 
-    @property
-    def tool(self) -> Tool | None:
-        """The tool whose form is shown."""
-        return self._named(self.selected)
+    def say(self, text: str, tone: Tone = "info") -> None:
+        """As in any panel; a server's words may be endless."""
+        super().say(encodable(words.clip(text, words.MAX_WHY)), tone)
 
     def update(self) -> None:
-        self._take_listing()
         self._take_result()
-        calling = self._run is not None
+        run, listing = self._run, bool(self._doing("list"))
         sandbox = not isinstance(self.session, Tools) and self.session.service == "sandbox"
         with self.hold_sync():
-            self.state = self._state()
+            known = "ready" if self._listed else "trouble" if self._asked else ""
+            self.state = "calling" if run else "listing" if listing else known
             self.words = encodable(
                 {
                     "where": self._where(),
                     "sandbox": sandbox,
                     "stopping": self._stopped,
-                    "progress": words.progress(self._told) if calling else "",
+                    "progress": words.progress(run.progress) if run else "",
                     "cost": "" if sandbox else "The server doesn't say what a call costs.",
                 }
             )
-            self.progress = self._told.fraction if calling and self._told else None
+            self.progress = run.progress.fraction if run and run.progress else None
             passed = round(time.monotonic() - self._began, 1)
-            self.figures = [["Calling for ", [passed, 1]]] if calling else []
-            self.live = calling or self._listing is not None or self._busy
+            self.figures = [["Calling for ", [passed, 1]]] if run else []
+            self.live = run is not None or self._busy
         # By messages: prompts and results aren't saved with the notebook.
         summary = words.summary(len(self.tools)) if self._listed else ""
         self._post("rows", {"rows": words.rows(self.tools), "summary": summary})
         self._post("form", self._form)
         self._post("result", self._outcome)
-        if self.reaches_page:
-            fetched, self._fetched = self._fetched, None
-            if fetched is not None:
-                self._show(fetched)
+        if self.reaches_page and (fetched := self._fetched) is not None:
+            self._fetched = None
+            self._show(fetched)
 
     def still(self) -> tuple[str, str]:
-        """The last result's text, or how many tools there are."""
         if self.result is not None and self._called is not None:
             text = f"{self._called.name}: {str(self.result)[:STILL_LETTERS] or 'answered.'}"
         elif self._listed:
@@ -148,15 +134,6 @@ class ToolPanel(Panel):
         else:
             return super().still()
         return f'<pre style="white-space:pre-wrap">{html.escape(text)}</pre>', text
-
-    def _state(self) -> str:
-        if self._run is not None:
-            return "calling"
-        if self._listing is not None:
-            return "listing"
-        if self._why_not:
-            return "trouble"
-        return "ready" if self._listed else ""
 
     def _where(self) -> str:
         """The server, as a person knows it; empty where none is known."""
@@ -180,7 +157,7 @@ class ToolPanel(Panel):
         return next((tool for tool in self.tools if tool.name == name), None)
 
     def _form_words(self) -> dict[str, Any]:
-        if (tool := self.tool) is None:
+        if (tool := self._named(self.selected)) is None:
             return {"turn": self._turn, "tool": ""}
         form = form_of(tool.input_schema)
         drafts = self._drafts.get(tool.name) or form.start()
@@ -189,46 +166,23 @@ class ToolPanel(Panel):
 
     def _on_hello(self) -> None:
         self._form = self._form_words()  # with what was typed since
-        if not (self._listed or self._why_not or self.session.closed):
+        if not (self._asked or self.session.closed):
             self._on_again()
 
-    # The list and the form.
-
     def _on_again(self) -> None:
-        """Asks the server for its tools; the answer is handled later."""
-        if self._listing is not None:
-            return
-        self._why_not = ""
-        self.say("")
-        try:
-            # On this thread, because Colab gives its secrets to no other.
-            self._listing = self.session._list_tools()
-        except ReelbookError as error:
-            self._refused(str(error))
-        else:
-            self._listing.add_done_callback(self._live.changed)
+        self._listed, self._asked = False, True
+        # On this thread, because Colab gives its secrets to no other.
+        listing = self.session._list_tools()
 
-    def _take_listing(self) -> None:
-        if (listing := self._listing) is None or not listing.done():
-            return
-        self._listing = None
-        try:
-            listed = listing.result()
-        except concurrent.futures.CancelledError:
-            self._refused("Listing the tools was cut off: the session was closed.")
-        except Exception as error:
-            self._refused(problem_text(error, "Listing the tools"))
-        else:
-            self.tools = tuple(tool for tool in listed if encodable(tool.name) == tool.name)
+        def take() -> None:
+            self.tools = tuple(tool for tool in listing.result() if encodable(tool.name) == tool.name)
             self._listed = True
-            if self.tool is None:  # the form follows
-                self.set_trait("selected", self.tools[0].name if self.tools else "")
-            else:
+            if self._named(self.selected) is not None:
                 self._renew_form()
+            else:  # the form follows
+                self.set_trait("selected", self.tools[0].name if self.tools else "")
 
-    def _refused(self, why: str) -> None:
-        self._why_not = why
-        self.say_problem(encodable(words.clip(why, words.MAX_WHY)))
+        self._start_work("Listing the tools", take, name="list")
 
     def _on_pick(self, tool: object) -> None:
         if (named := self._named(tool)) is not None:
@@ -240,14 +194,10 @@ class ToolPanel(Panel):
         self.refresh()
 
     def _on_typed(self, tool: object, drafts: Any) -> None:
-        """The form's contents, kept while the panel lives."""
         if (named := self._named(tool)) is not None:
             self._drafts[named.name] = drafts
 
-    # The call and its result.
-
     def _on_call(self, ask: str, tool: object, drafts: Any) -> dict[str, Any] | None:
-        """Calls a tool, or answers what is wrong with its form."""
         named = self._named(tool)
         if ask in self._presses or self._run is not None or named is None:
             return None
@@ -256,25 +206,14 @@ class ToolPanel(Panel):
         arguments, problems = form_of(named.input_schema).arguments(drafts)
         if problems:
             return {"problems": problems}
-        self._begin(named, arguments)
-        return None
-
-    def _begin(self, tool: Tool, arguments: Mapping[str, Any]) -> None:
-        run = self.session.call_tool(tool.name, arguments, on_progress=self._hear_progress)
-        self._called, self._stopped, self._told = tool, False, None
-        self._began = time.monotonic()
-        self.result, self._shown, self._jobs, self._outcome = None, ShownResult(), (), {}
+        run = self.session.call_tool(named.name, arguments, on_progress=self._live.changed)
+        self._called, self._stopped, self._began = named, False, time.monotonic()
+        self.result, self._media, self._jobs, self._outcome = None, {}, (), {}
         self._run = run
         run.on_end(self._live.changed)
-
-    def _hear_progress(self, progress: ToolProgress) -> None:
-        self._told = progress
-        self._live.changed()
+        return None
 
     def _on_stop(self) -> None:
-        self._stop()
-
-    def _stop(self) -> None:
         if (run := self._run) is not None:
             self._stopped = True
             run.cancel()
@@ -287,33 +226,32 @@ class ToolPanel(Panel):
         try:
             self.result = result = run.result()
         except ReelbookError as error:
-            self._outcome = (
-                words.stopped(tool, took) if self._stopped else words.no_result(tool, took, str(error))
-            )
+            why = str(error)
+            self._outcome = words.stopped(tool, took) if self._stopped else words.no_result(tool, took, why)
             return
-        self._shown, self._jobs = shown_result(result), found_jobs(result)
+        (parts, self._media), self._jobs = shown_result(result), found_jobs(result)
         self._outcome = words.answered(tool, took, failed=result.is_error)
-        self._outcome |= {"parts": self._shown.parts, "jobs": words.jobs(self._jobs)}
+        self._outcome |= {"parts": parts, "jobs": words.jobs(self._jobs)}
         self.on_result.tell(tool, result)
 
     def _on_chunk(self, key: object, index: object) -> dict[str, Any]:
         """A piece of a picture, sound or film, which the page asks for like a clip's."""
-        data = self._shown.media.get(str(key))
-        read = None if data is None else functools.partial(io.BytesIO, data)
+        data = self._media.get(str(key))
+        read = None if data is None else partial(BytesIO, data)
         return piece(read, index, "This result is no longer here.")
 
     def _on_take(self, place: object) -> None:
-        """Takes up a job, or fetches a clip on a thread, because that may take a while."""
         if not isinstance(place, int) or not 0 <= place < len(self._jobs):
             return
         found = self._jobs[place]
         if found.request_id is not None:
             self._show(self._with_key().job(found.request_id))
-        elif found.video_url is not None:
-            self._start_work("Fetching the clip", functools.partial(self._fetch, found.video_url))
+        elif (url := found.video_url) is not None:
 
-    def _fetch(self, url: str) -> None:
-        self._fetched = self._with_key()._fetch_link(url)
+            def fetch() -> None:
+                self._fetched = self._with_key()._fetch_link(url)
+
+            self._start_work("Fetching the clip", fetch)
 
 
 class ToolExplorer(Host):
@@ -341,6 +279,7 @@ class ToolExplorer(Host):
         only_known(self, traits)
         self.session = session if isinstance(session, Tools) else session_of(self, session)
         self.panel = ToolPanel(self.session, self._show)
+        self.on_result = self.panel.on_result
         self.taken: JobCard | Player | None = None
         super().__init__(kind="reelbook-tools", panes={"": [self.panel]}, **traits)
         self._endings += (lambda: [panel.close() for panel in self.children],)
@@ -358,102 +297,83 @@ class ToolExplorer(Host):
         """The tools as last listed."""
         return self.panel.tools
 
-    @property
-    def on_result(self) -> Callbacks[[Tool, ToolResult]]:
-        """`callback(tool, result)` is called for every result."""
-        return self.panel.on_result
-
     def still(self) -> tuple[str, str]:
-        """The last result, and what was taken up."""
         stills = [panel.still() for panel in (self.panel, self.taken) if panel is not None]
         return f"<div>{''.join(page for page, _ in stills)}</div>", " · ".join(text for _, text in stills)
 
     def _show(self, taken: Job | Path) -> None:
-        if isinstance(taken, Job) and isinstance(self.taken, JobCard):
-            self.taken.job = taken
-            return
-        former = self.taken
-        self.taken = JobCard(taken) if isinstance(taken, Job) else Player(taken)
+        former, self.taken = self.taken, JobCard(taken) if isinstance(taken, Job) else Player(taken)
         self.panes = {"": [self.panel, self.taken]}
         if former is not None:
             former.close()
 
 
-@dataclass
-class ShownResult:
-    """A result's parts, and the bytes that the page asks for by their keys."""
-
-    parts: list[Part] = field(default_factory=list)
-    media: dict[str, bytes] = field(default_factory=dict)
-
-    def add(self, content: Content, key: str) -> None:
-        """Adds a piece of the result; the page asks for its bytes by `key`."""
-        match content:
-            case TextContent():
-                self._add_text(content.text, words.clip(content.uri, MAX_LABEL))
-            case BinaryContent():
-                self._add_bytes(content, key)
-            case Resource():
-                label = words.clip(content.title or content.name or "Link", 120)
-                text = words.clip(content.uri, MAX_LABEL)
-                href = content.uri if len(content.uri) < 2_000 and _PAGE.fullmatch(content.uri) else ""
-                about = words.clip(content.mime_type or "", 60)
-                self.parts.append(
-                    {"kind": "link", "label": label, "about": about, "text": text, "href": href}
-                )
-            case _:
-                self.add_json(content.raw, f"Content of the kind “{words.clip(content.kind, 40)}”")
-
-    def add_json(self, value: Any, label: str) -> None:
-        """Adds a value as JSON to be read, cut to what a page can show: a result may be endless."""
-        text, length = [], 0
-        try:
-            for piece in json.JSONEncoder(indent=2, ensure_ascii=False).iterencode(value):
-                text.append(piece)
-                length += len(piece)
-                if length > MAX_LETTERS:
-                    break
-        except (RecursionError, ValueError):  # nested too deep, or a number of more digits than Python writes
-            text.append(" … the rest can't be shown.")
-        self._add_text("".join(text), label)
-
-    def _add_text(self, text: str, label: str) -> None:
-        part = {"kind": "text", "label": label, "text": text[:MAX_LETTERS]}
-        if len(text) > MAX_LETTERS:
-            part["cut"] = (
-                f"These are the first {MAX_LETTERS:,} characters; the panel's .result has all of it."
-            )
-        self.parts.append(part)
-
-    def _add_bytes(self, content: BinaryContent, key: str) -> None:
-        mime = content.mime_type.split(";")[0].strip().lower()
-        family = mime.split("/")[0]
-        label = words.clip(content.uri, MAX_LABEL) or family.capitalize() or "File"
-        about = ", ".join(filter(None, [words.clip(mime, 60), f"{len(content.data):,} bytes"]))
-        shown = mime in PICTURES or family in ("audio", "video")
-        if shown and 0 < len(content.data) <= MAX_MEDIA:
-            self.media[key] = content.data
-            self.parts.append({"kind": family, "label": label, "about": about, "key": key, "mime": mime})
-        else:
-            text = f"{label}: {about}. The page doesn't show it; the panel's .result has it."
-            self.parts.append({"kind": "note", "text": text})
-
-
-def shown_result(result: ToolResult) -> ShownResult:
-    """The result for the page."""
-    shown = ShownResult()
+def shown_result(result: ToolResult) -> tuple[list[Part], dict[str, bytes]]:
+    """The parts of the result for the page, and the bytes that it asks for by their keys."""
+    parts: list[Part] = []
+    media: dict[str, bytes] = {}
     if result.structured is not None:
-        shown.add_json(result.structured, "Structured content")
+        parts.append(_text_part(_json(result.structured), "Structured content"))
     for place, content in enumerate(result.content):
-        if len(shown.parts) >= MAX_PARTS:
+        if len(parts) >= MAX_PARTS:
             left = len(result.content) - place
-            shown.parts.append({"kind": "note", "text": f"{left:,} more parts aren't shown here."})
+            parts.append({"kind": "note", "text": f"{left:,} more parts aren't shown here."})
             break
         if not _repeats(content, result.structured):
-            shown.add(content, str(place))
-    if not shown.parts:
-        shown.parts.append({"kind": "note", "text": "The tool answered without content."})
-    return shown
+            part = _part(content, str(place))
+            if "key" in part and isinstance(content, BinaryContent):
+                media[part["key"]] = content.data
+            parts.append(part)
+    return parts or [{"kind": "note", "text": "The tool answered without content."}], media
+
+
+def _part(content: Content, key: str) -> Part:
+    match content:
+        case TextContent():
+            return _text_part(content.text, words.clip(content.uri, MAX_LABEL))
+        case BinaryContent():
+            return _binary_part(content, key)
+        case Resource():
+            label = words.clip(content.title or content.name or "Link", 120)
+            text = words.clip(content.uri, MAX_LABEL)
+            href = content.uri if len(content.uri) < 2_000 and _PAGE.fullmatch(content.uri) else ""
+            about = words.clip(content.mime_type or "", 60)
+            return {"kind": "link", "label": label, "about": about, "text": text, "href": href}
+        case _:
+            return _text_part(_json(content.raw), f"Content of the kind “{words.clip(content.kind, 40)}”")
+
+
+def _text_part(text: str, label: str) -> Part:
+    part = {"kind": "text", "label": label, "text": text[:MAX_LETTERS]}
+    if len(text) > MAX_LETTERS:
+        part["cut"] = f"These are the first {MAX_LETTERS:,} characters; the panel's .result has all of it."
+    return part
+
+
+def _binary_part(content: BinaryContent, key: str) -> Part:
+    mime = content.mime_type.split(";")[0].strip().lower()
+    family = mime.split("/")[0]
+    label = words.clip(content.uri, MAX_LABEL) or family.capitalize() or "File"
+    about = ", ".join(filter(None, [words.clip(mime, 60), f"{len(content.data):,} bytes"]))
+    shown = mime in PICTURES or family in ("audio", "video")
+    if shown and 0 < len(content.data) <= MAX_MEDIA:
+        return {"kind": family, "label": label, "about": about, "key": key, "mime": mime}
+    text = f"{label}: {about}. The page doesn't show it; the panel's .result has it."
+    return {"kind": "note", "text": text}
+
+
+def _json(value: Any) -> str:
+    """A value as JSON to be read, cut to a bit more than a page is shown: a result may be endless."""
+    text, length = [], 0
+    try:
+        for written in json.JSONEncoder(indent=2, ensure_ascii=False).iterencode(value):
+            text.append(written)
+            length += len(written)
+            if length > MAX_LETTERS:
+                break
+    except (RecursionError, ValueError):  # nested too deep, or a number of more digits than Python writes
+        text.append(" … the rest can't be shown.")
+    return "".join(text)
 
 
 def encodable(value: Any) -> Any:
@@ -469,11 +389,9 @@ def _repeats(content: Content, structured: Any) -> bool:
     """Whether a text only repeats the structured content, as servers do for clients that read text alone."""
     if structured is None or not isinstance(content, TextContent) or len(content.text) > 1_000_000:
         return False
-    try:
+    said: Any = content.text
+    with contextlib.suppress(ValueError, RecursionError):
         said = json.loads(content.text)
-    except (ValueError, RecursionError):
-        said = content.text
-    try:
+    with contextlib.suppress(RecursionError):
         return bool(said == structured or structured == {"result": said})
-    except RecursionError:
-        return False
+    return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
@@ -27,11 +26,10 @@ LENGTHS: Final = (5, 10)  # seconds
 
 
 class Tray(ActsOnJobs, ServesClips):
-    """Shows the clips that were picked today, in the order of picking; hidden while there are none.
+    """Shows the `picks` of today, in the order of picking; hidden while there are none.
 
-    `picks` are their jobs. `on_open(callback)` says what a press on a poster does. "Compare", "Judge", "Hand
-    over" and "Make longer…" are there if `on_compare`, `on_judge`, `on_hand_over` and `on_longer` have a
-    callback. "Make longer…" first says what it costs; its callback gets the jobs that were bought.
+    "Compare", "Judge", "Hand over" and "Make longer…" are there if their callbacks are. The last one first
+    says what it costs, and tells of the jobs that were bought.
     """
 
     _esm = packed("tray")
@@ -75,29 +73,26 @@ class Tray(ActsOnJobs, ServesClips):
                 "offers": [[name, label] for name, label, is_offered in offers if is_offered],
                 "off": words.compare_words(number, MOST),
             }
-            self.longer = self._longer() if self._seconds and number else {}
-
-    def _longer(self) -> dict[str, Any]:
-        said = words.longer_words(self._wanted, self._seconds, self._plan)
-        return {**said, "lengths": [[each, f"{each} s"] for each in LENGTHS], "seconds": self._seconds}
+            longer: dict[str, Any] = {}
+            if self._seconds and number:
+                longer = {"lengths": [[each, f"{each} s"] for each in LENGTHS], "seconds": self._seconds}
+                longer |= words.longer_words(self._wanted, self._seconds, self._plan)
+            self.longer = longer
 
     def _work_out(self, seconds: int) -> None:
         """Plans the picks that are shorter, in the background: it may ask for the balance."""
         asked = (job.request for job in self.picks)
         shorter = [each for each in asked if each and each.complete and each.duration_seconds < seconds]
-        longer = {
-            each.sameness: each for each in (replace(each, duration_seconds=seconds) for each in shorter)
-        }
-        self._seconds, self._wanted, self._plan = seconds, [*longer.values()], None
+        longer = [replace(each, duration_seconds=seconds) for each in shorter]
+        wanted = [*{each.sameness: each for each in longer}.values()]
+        self._seconds, self._wanted, self._plan = seconds, wanted, None
 
         def work_out() -> None:
-            with self.showing_errors("Planning"):
-                made = plan(self.session, self._wanted)
-                if self._seconds == seconds:
-                    self._plan = made
-            self._live.changed()
+            made = plan(self.session, wanted)
+            if self._wanted is wanted:
+                self._plan = made
 
-        threading.Thread(target=work_out, name="reelbook-plan", daemon=True).start()
+        self._start_work("Planning", work_out, name=object())
 
     def _on_open(self, job: Job) -> None:
         self.on_open.tell(job)
@@ -113,7 +108,6 @@ class Tray(ActsOnJobs, ServesClips):
         self.on_hand_over.tell(self.picks)
 
     def _on_longer(self, seconds: Any) -> None:
-        """Opens the plan, or closes it where no length is given."""
         if seconds in LENGTHS:
             self._work_out(seconds)
         else:

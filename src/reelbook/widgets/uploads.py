@@ -12,10 +12,7 @@ MAX_PIECE_BYTES: Final = 1 << 20
 
 
 class Uploads:
-    """Receives one file at a time; the first piece of another one discards it.
-
-    Raises InvalidInput (as `error`) where a file is too large, and where a piece is missing.
-    """
+    """Receives one file at a time. Raises `error` where it is too large, and where a piece is missing."""
 
     def __init__(self, what: str = "file", error: type[InvalidInput] = InvalidInput) -> None:
         self._what, self._error = what, error

@@ -1,7 +1,4 @@
-"""Where the money goes: a live chart of usage by day, drawn while the totals are still being split.
-
-bqplot draws its bars. It brings pandas, so it is imported only when a figure is made.
-"""
+"""Where the money goes: a live chart of usage by day, drawn while the totals are still being split."""
 
 from __future__ import annotations
 
@@ -21,16 +18,7 @@ from reelbook.account.usage_history import UsageHistory
 from reelbook.session import Job, Session
 
 from ..formatting import dollars
-from ..text.usage import (
-    NOTHING_SPENT,
-    ledger_words,
-    pace_words,
-    progress_words,
-    reading_words,
-    share_words,
-    span_words,
-    total_words,
-)
+from ..text import usage as words
 from .base import Callbacks, Panel, only_known, session_of
 from .bundle import added_style, packed, style
 from .host import Host
@@ -51,7 +39,7 @@ class UsageWords(Panel):
     """The words above (`part` "head") or below ("foot") the bars; `UsageChart` fills `words`."""
 
     _esm = packed("usage_chart")
-    _css = style("usage_chart") + added_style("usage_figure")
+    _css: Any = style("usage_chart") + added_style("usage_figure")
 
     part = traitlets.Unicode("head", help="“head” or “foot”.").tag(sync=True)
     words = traitlets.Dict(help="What the page draws.").tag(sync=True)
@@ -59,9 +47,11 @@ class UsageWords(Panel):
     periods: traitlets.List[Any] = traitlets.List(list(PERIODS), help="Those to choose from.").tag(sync=True)
     selected = traitlets.Unicode(help="The chosen day.").tag(sync=True)
 
-    def __init__(self, chart: UsageChart, **traits: Any) -> None:
+    def __init__(self, chart: UsageChart, part: str) -> None:
         self._chart = chart
-        super().__init__(**traits)
+        if part == "foot":
+            self._css = ""  # the head's style applies to the page; saving it once is enough
+        super().__init__(part=part)
 
     def update(self) -> None:
         self._chart.refresh()
@@ -72,12 +62,6 @@ class UsageWords(Panel):
     def _on_left(self) -> None:
         """Nobody uses it now, so its still form may be saved as soon as it is complete."""
         self._chart._left = True
-
-
-class UsageFoot(UsageWords):
-    """Below the bars. The head's style applies to the page; saving it once is enough."""
-
-    _css = ""
 
 
 class UsageChart(Host):
@@ -110,27 +94,19 @@ class UsageChart(Host):
         self._stale = self._whole = False  # whole: the bars show everything known
         self._paid = {job.request_id for job in self.session.jobs(state="completed", limit=PAID)}
         self._began = time.monotonic()
-        self._unsubscribe: Callable[[], object] = lambda: None
         self.history: UsageHistory | None = None
         self._left = False
-        self.head, self.foot = UsageWords(self, part="head"), UsageFoot(self, part="foot")
+        self.head, self.foot = UsageWords(self, "head"), UsageWords(self, "foot")
         self._figure = BarFigure(self._take_slot)
-        super().__init__(
-            kind="reelbook-usage", panes={"": [self.head, self._figure.figure, self.foot]}, **traits
-        )
+        drawn = [self.head, self._figure.figure, self.foot]
+        super().__init__(kind="reelbook-usage", panes={"": drawn}, **traits)
         traitlets.link((self, "days"), (self.head, "days"))
         traitlets.link((self, "selected_day"), (self.foot, "selected"))
-        self._endings += (
-            self.session.subscribe(self._something_changed),
-            self._end_history,
-            self.head.close,
-            self.foot.close,
-            self._figure.figure.close,
-        )
+        self._endings += (self.session.subscribe(self._something_changed), self._end_history)
+        self._endings += tuple(each.close for each in drawn)
         self._open()
 
     def still(self) -> tuple[str, str]:
-        """The total, and the bars as a small picture."""
         words = self.head.words
         text = " · ".join(filter(None, [words.get("total"), words.get("about"), words.get("pace")]))
         text = text or f"Usage over time. {RETURNS}"
@@ -153,7 +129,7 @@ class UsageChart(Host):
         self.selected_day = ""
         self._began = time.monotonic()
         self.history = self.session.usage_history(self.days)
-        self._unsubscribe = self.history.subscribe(self._live.changed)
+        self.history.subscribe(self._live.changed)
         self.refresh()
 
     @traitlets.observe("selected_day")
@@ -163,26 +139,23 @@ class UsageChart(Host):
         self._left = False
         span = self._chosen()
         with self.showing_errors("Finding the clips of a day"):
-            self._jobs = () if span is None else self._clips(span)
+            self._jobs = ()
             if span is not None:
+                found = self.session.jobs(since=span.from_at, until=span.to_at, limit=200)
+                self._jobs = tuple(job for job in found if job.view().cost_usd)
                 self.on_day.tell(span, self._jobs)
         self.refresh()
 
     def _end_history(self) -> None:
-        self._unsubscribe()
         if self.history is not None:
             self.history.close()
-
-    def _clips(self, span: UsageSpan) -> tuple[Job, ...]:
-        found = self.session.jobs(since=span.from_at, until=span.to_at, limit=200)
-        return tuple(job for job in found if job.view().cost_usd)
-
-    def _chosen(self) -> UsageSpan | None:
-        return self._bars.slots.get(slot) if (slot := self._slot()) is not None else None
 
     def _slot(self) -> int | None:
         names = self._bars.names
         return names.index(self.selected_day) if self.selected_day in names and self.selected_day else None
+
+    def _chosen(self) -> UsageSpan | None:
+        return None if (slot := self._slot()) is None else self._bars.slots.get(slot)
 
     def _take_slot(self, slot: int | None) -> None:
         if slot is None:
@@ -218,25 +191,24 @@ class UsageChart(Host):
         own = history.own() if spans else ()
         self._bars, self._whole = bars(spans, history.days, history.reading), done
         busy = not done or self._stale
-        money, about = total_words(total, history.days)
+        money, about = words.total_words(total, history.days)
         shown = bool(total and total.usd)
         failed = history.trouble if done and total is None else ""
         self.head.live = self.foot.live = busy
         self.head.words = {
             "total": money,
             "about": "" if failed else about,
-            "pace": pace_words(self.session.facts, total, history.days),
+            "pace": words.pace_words(self.session.facts, total, history.days),
             "again": history.done and bool(history.trouble),
-            "empty": NOTHING_SPENT if total is not None and not total.usd else failed,
+            "empty": words.NOTHING_SPENT if total is not None and not total.usd else failed,
             "sandbox": self.session.service == "sandbox",
-            "periods": list(PERIODS),
         }
-        said = progress_words(spans=spans, asked=history.asked, done=done, trouble=history.trouble)
+        said = words.progress_words(spans=spans, asked=history.asked, done=done, trouble=history.trouble)
         self.foot.words = {
             "progress": said if shown or not done else "",
-            "ledger": ledger_words(own, total),
-            "shares": [list(share) for share in share_words(own)],
-            "reading": reading_words(history.reading, spans[-1].to_at) if shown and spans else "",
+            "ledger": words.ledger_words(own, total),
+            "shares": [list(share) for share in words.share_words(own)],
+            "reading": words.reading_words(history.reading, spans[-1].to_at) if shown and spans else "",
             "day": self._day(),
             "rows": self._rows(),
         }
@@ -253,14 +225,10 @@ class UsageChart(Host):
         if (span := self._chosen()) is None:
             return {}
         assert self.history is not None
-        when, money, about, _ = span_words(span, self.history.reading)
-        clips = [
-            [job.request.prompt if job.request else "", dollars(job.view().cost_usd or 0.0)]
-            for job in self._jobs
-        ]
-        more = "" if clips else "No clip of this day is in the ledger."
-        if len(clips) > CLIPS:
-            more = f"and {len(clips) - CLIPS} more"
+        when, money, about, _ = words.span_words(span, self.history.reading)
+        clips = [[job.prompt or "", dollars(job.view().cost_usd or 0.0)] for job in self._jobs]
+        left = len(clips) - CLIPS
+        more = f"and {left} more" if left > 0 else "" if clips else "No clip of this day is in the ledger."
         title = f"{when}: {' · '.join(filter(None, [money, about]))}"
         return {"title": title, "clips": clips[:CLIPS], "more": more}
 
@@ -269,7 +237,7 @@ class UsageChart(Host):
         assert self.history is not None
         names = {span.from_at: self._bars.names[slot] for slot, span in self._bars.slots.items()}
         return [
-            [names.get(span.from_at, ""), *span_words(span, self.history.reading)]
+            [names.get(span.from_at, ""), *words.span_words(span, self.history.reading)]
             for span in reversed(self.history.spans)
             if span.usd
         ]
@@ -317,7 +285,7 @@ def bars(spans: Sequence[UsageSpan], days: int, reading: Reading | None) -> Bars
 
     def name(first: int, end: int) -> str:
         from_at, to_at = start + first * DAY_SECONDS, start + end * DAY_SECONDS
-        return span_words(UsageSpan(from_at, to_at, 0, None, None, True), reading).when
+        return words.span_words(UsageSpan(from_at, to_at, 0, None, None, True), reading).when
 
     names = tuple(name(slot, slot + 1) for slot in range(days))
     return Bars(days, tuple(usd), tuple(open_spans), slots, names, name(0, days))
@@ -325,8 +293,7 @@ def bars(spans: Sequence[UsageSpan], days: int, reading: Reading | None) -> Bars
 
 def nice_amounts(highest_usd: float) -> list[float]:
     """Round amounts in USD from 0 to just above the highest, three to six of them."""
-    if highest_usd <= 0:
-        return [0.0, 0.5, 1.0]
+    highest_usd = highest_usd or 1.0
     size = 10.0 ** math.floor(math.log10(highest_usd))
     step = next(size * part for part in (0.2, 0.25, 0.5, 1.0, 2.0, 2.5) if highest_usd <= 5 * size * part)
     return [round(step * count, 6) for count in range(math.ceil(highest_usd / step - 1e-9) + 1)]
@@ -337,12 +304,9 @@ class BarFigure:
 
     def __init__(self, on_slot: Callable[[int | None], None]) -> None:
         with warnings.catch_warnings():
-            # bqplot declares its traits in a way that traitlets warns about; it works all the same.
+            # It declares its traits in a way that traitlets warns about, and brings pandas: only here.
             warnings.simplefilter("ignore", DeprecationWarning)
             import bqplot
-        import numpy as np
-
-        self._np = np
         self._drawn: Bars | None = None
         self._wanted: list[int] | None = None
         self._x = bqplot.LinearScale(min=-0.5, max=29.5)
@@ -353,7 +317,12 @@ class BarFigure:
         )
         self._bars.selected_style = {"opacity": "1"}
         self._bars.unselected_style = {"opacity": "0.45"}
-        self._bars.observe(lambda change: self._picked(change["new"], on_slot), "selected")
+
+        def tell(change: Any) -> None:
+            chosen = change["new"]
+            on_slot(int(chosen[-1]) if chosen is not None and len(chosen) else None)
+
+        self._bars.observe(tell, "selected")
         self._open = bqplot.Lines(
             x=[[0, 0]], y=[[0, 0]], scales=scales, colors=[ACCENT], line_style="dashed", stroke_width=1.5
         )
@@ -374,47 +343,37 @@ class BarFigure:
         self.show(False)
 
     def show(self, something: bool) -> None:
-        """Hides the figure while there is nothing to draw.
-
-        It stays on the page: bqplot can't draw where there is no width, and the browser complains.
-        """
+        """Hides the figure while it is empty; it stays on the page, as bqplot can't draw without a width."""
         (self.figure.remove_class if something else self.figure.add_class)(NOTHING)
 
     def draw(self, shown: Bars, selected: int | None) -> None:
         """Assigns what changed."""
         if shown != self._drawn:
             self._drawn = shown
-            slots = self._np.arange(shown.days)
+            slots = list(range(shown.days))
             self._x.min, self._x.max = -0.5, shown.days - 0.5
             amounts = nice_amounts(shown.highest_usd)
             self._y.max = amounts[-1]
-            self._money.tick_values = self._np.array(amounts)
+            self._money.tick_values = amounts
             ticks = slots[:: -max(1, math.ceil(shown.days / TICKS))][::-1]  # today has one
-            self._days.tick_values = ticks.astype(float)
+            self._days.tick_values = [float(slot) for slot in ticks]
             self._days.tick_labels = {str(slot): shown.names[slot] for slot in ticks}
             with self._bars.hold_sync():
-                self._bars.x, self._bars.y = slots, self._np.array(shown.usd)
+                self._bars.x, self._bars.y = slots, shown.usd
             corners = [
                 ([first - 0.5, first - 0.5, end - 0.5, end - 0.5], [0, height, height, 0])
                 for first, end, height in shown.open_spans
-            ] or [([0, 0, 0, 0], [0, 0, 0, 0])]
+            ] or [([0.0] * 4, [0.0] * 4)]
             with self._open.hold_sync():
-                self._open.x = self._np.array([x for x, _ in corners], float)
-                self._open.y = self._np.array([y for _, y in corners], float)
+                self._open.x, self._open.y = [x for x, _ in corners], [y for _, y in corners]
                 self._open.colors = [ACCENT] * len(corners)
         wanted = None if selected is None else [selected]
         if wanted == self._wanted:
             return  # what the page reports meanwhile is a press that is on its way to us
         self._wanted = wanted
-        if self._selected() != wanted:
-            self._bars.selected = None if wanted is None else self._np.array(wanted)
-
-    def _selected(self) -> list[int] | None:
         chosen = self._bars.selected
-        return None if chosen is None or not len(chosen) else [int(each) for each in chosen]
-
-    def _picked(self, chosen: Any, on_slot: Callable[[int | None], None]) -> None:
-        on_slot(int(chosen[-1]) if chosen is not None and len(chosen) else None)
+        if wanted != (None if chosen is None or not len(chosen) else list(chosen)):
+            self._bars.selected = wanted
 
 
 def bars_png(shown: Bars) -> bytes:
@@ -429,9 +388,8 @@ def bars_png(shown: Bars) -> bytes:
     for slot, usd in enumerate(shown.usd):
         if usd:
             top = base - max(1.0, (height - 8) * usd / most)
-            draw.rectangle(
-                (slot * step + step * 0.13, top, (slot + 1) * step - step * 0.13, base), fill=ACCENT
-            )
+            left = slot * step
+            draw.rectangle((left + step * 0.13, top, left + step * 0.87, base), fill=ACCENT)
     for first, end, usd in shown.open_spans:
         top = base - max(1.0, (height - 8) * usd / most)
         draw.rectangle((first * step, top, end * step - 1, base), outline=ACCENT)

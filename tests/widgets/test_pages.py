@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from widgets.doubles import clip_file
 
-from reelbook.errors import InvalidInput, NotAVideo, ReelbookError
+from reelbook.errors import NotAVideo, ReelbookError
 from reelbook.media.clips import probe
 from reelbook.media.grid import Grid, Page, Tile
-from reelbook.widgets.matrix_files import page_html, write
+from reelbook.widgets.pages import grid_html, write_grid
 
 PNG = b"\x89PNG"
 
@@ -25,7 +25,8 @@ def grid(folder: Path, *, label: str = "fox") -> Grid:
 def test_the_ending_says_what_is_written(tmp_path: Path) -> None:
     """A video, a picture, or a page."""
     for name in ("grid.mp4", "grid.png", "grid.HTML"):
-        assert write(grid(tmp_path), tmp_path / name, by="time", overwrite=False) == tmp_path / name
+        assert write_grid(grid(tmp_path), tmp_path / name, by="time", overwrite=False) == tmp_path / name
+        write_grid(grid(tmp_path), tmp_path / name, by="part", overwrite=True)
     assert probe(tmp_path / "grid.mp4").duration_seconds == pytest.approx(1.0, abs=0.1)
     assert (tmp_path / "grid.png").read_bytes().startswith(PNG)
     assert (tmp_path / "grid.HTML").read_text("utf-8").startswith("<!doctype html>")
@@ -33,22 +34,12 @@ def test_the_ending_says_what_is_written(tmp_path: Path) -> None:
 
 def test_the_page_carries_its_clips_and_asks_nobody(tmp_path: Path) -> None:
     """The clip is in it byte for byte; it may load nothing from elsewhere; text in it stays text."""
-    page = "".join(page_html(grid(tmp_path, label="</script><b>fox")))
+    page = "".join(grid_html(grid(tmp_path, label="</script><b>fox")))
     [data] = re.findall(r'data-clip="data:video/mp4;base64,([^"]+)"', page)
     assert base64.b64decode(data) == (tmp_path / "clip.mp4").read_bytes()
     assert "default-src 'none'" in page
     assert "<b>fox" not in page
     assert not re.search(r'(src|href)="(?!data:)', page)
-
-
-def test_a_file_is_replaced_only_by_request(tmp_path: Path) -> None:
-    """Otherwise it stays as it is."""
-    (tmp_path / "old.png").write_text("kept")
-    with pytest.raises(InvalidInput, match="there already"):
-        write(grid(tmp_path), tmp_path / "old.png", by="time", overwrite=False)
-    assert (tmp_path / "old.png").read_text() == "kept"
-    write(grid(tmp_path), tmp_path / "old.png", by="time", overwrite=True)
-    assert (tmp_path / "old.png").read_bytes().startswith(PNG)
 
 
 @pytest.mark.parametrize("kind", ["mp4", "png", "html"])
@@ -57,7 +48,7 @@ def test_nothing_half_written_stays(tmp_path: Path, kind: str, monkeypatch: pyte
     broken = grid(tmp_path)
     (tmp_path / "clip.mp4").write_bytes(b"no video")
     with pytest.raises(NotAVideo):
-        write(broken, tmp_path / f"grid.{kind}", by="time", overwrite=False)
+        write_grid(broken, tmp_path / f"grid.{kind}", by="time", overwrite=False)
     whole = grid(tmp_path)
 
     def full(*_: object) -> None:
@@ -65,5 +56,5 @@ def test_nothing_half_written_stays(tmp_path: Path, kind: str, monkeypatch: pyte
 
     monkeypatch.setattr("os.replace", full)
     with pytest.raises(ReelbookError, match="No space left"):
-        write(whole, tmp_path / f"grid.{kind}", by="time", overwrite=False)
+        write_grid(whole, tmp_path / f"grid.{kind}", by="time", overwrite=False)
     assert [path.name for path in tmp_path.iterdir()] == ["clip.mp4"]
