@@ -13,7 +13,7 @@ from reelbook.text import gallery as words
 from reelbook.text.card import ShownJob
 
 
-def opened(state: Any, clip: Clip | None) -> words.OpenedFace:
+def opened(state: Any, clip: Clip | None) -> dict[str, Any]:
     when = datetime(2027, 1, 5, 8, 30)
     marks: dict[str, Any] = {"picked": True, "note": "the best", "tags": ("snow", "fox")}
     shown = ShownJob(state, FOX, "req-1", clip, service="live", submitted_at=when, **marks)
