@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from reelbook.agent_tools.parsing import FoundJob
 from reelbook.agent_tools.types import Tool, ToolProgress
@@ -67,23 +67,19 @@ def took(value: float) -> str:
     return f"{value:.1f} s" if value < 9.95 else seconds(value)
 
 
-def answered(tool: Tool, took: str, *, failed: bool) -> dict[str, Any]:
-    """A call that brought a result."""
-    if failed:
-        return {"text": f"{clip(tool.name, 80)} reports a failure, after {took}.", "tone": "fail"}
-    return {"text": f"{clip(tool.name, 80)} answered in {took}.", "tone": "done"}
-
-
-def stopped(tool: Tool, took: str) -> dict[str, str]:
-    """A call that was stopped."""
-    after = "" if tool.read_only else f" What {clip(tool.name, 80)} began there may go on, and may be billed."
-    return {"text": f"Stopped after {took}. The server was told.{after}", "tone": "odd"}
-
-
-def no_result(tool: Tool, took: str, why: str) -> dict[str, str]:
-    """A call that brought none."""
-    text = f"{clip(tool.name, 80)} gave no result, after {took}. {clip(why, MAX_WHY)}"
-    return {"text": text, "tone": "fail"}
+def outcome(
+    tool: Tool, took: str, ended: Literal["answered", "failed", "stopped", "broken"], why: str = ""
+) -> dict[str, Any]:
+    """How a call ended; `why` one broke off without a result."""
+    name = clip(tool.name, 80)
+    after = "" if tool.read_only else f" What {name} began there may go on, and may be billed."
+    text, tone = {
+        "answered": (f"{name} answered in {took}.", "done"),
+        "failed": (f"{name} reports a failure, after {took}.", "fail"),
+        "stopped": (f"Stopped after {took}. The server was told.{after}", "odd"),
+        "broken": (f"{name} gave no result, after {took}. {clip(why, MAX_WHY)}", "fail"),
+    }[ended]
+    return {"text": text, "tone": tone}
 
 
 def jobs(found: Sequence[FoundJob]) -> list[dict[str, Any]]:

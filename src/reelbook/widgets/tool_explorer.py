@@ -226,11 +226,10 @@ class ToolPanel(Panel):
         try:
             self.result = result = run.result()
         except ReelbookError as error:
-            why = str(error)
-            self._outcome = words.stopped(tool, took) if self._stopped else words.no_result(tool, took, why)
+            self._outcome = words.outcome(tool, took, "stopped" if self._stopped else "broken", str(error))
             return
         (parts, self._media), self._jobs = shown_result(result), found_jobs(result)
-        self._outcome = words.answered(tool, took, failed=result.is_error)
+        self._outcome = words.outcome(tool, took, "failed" if result.is_error else "answered")
         self._outcome |= {"parts": parts, "jobs": words.jobs(self._jobs)}
         self.on_result.tell(tool, result)
 
