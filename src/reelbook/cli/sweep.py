@@ -141,15 +141,10 @@ def show_list(service: Which = Service.auto, as_json: AsJson = False, home: Home
 def _sweep(template: str, options: dict[str, Any]) -> Sweep:
     """The sweep of a file or of a template with its options. Raises InvalidInput."""
     from ..explore import Sweep
+    from ..explore.axes import options_read
 
-    file = Path(template) if template.endswith(".toml") else None
-    given: dict[str, Any] = {"template": template} if file is None else _file(file)
-    for each in options.pop("axis", ()):
-        slot, separator, values = each.partition("=")
-        if not separator or not slot.strip():
-            raise InvalidInput(f"--axis is written NAME=VALUES, such as animal=fox,heron, not {each}.")
-        given[slot.strip()] = values
-    return Sweep(**{**given, **options})
+    given = _file(Path(template)) if template.endswith(".toml") else {"template": template}
+    return Sweep(**{**given, **options_read(options.pop("axis", ())), **options})
 
 
 def _file(path: Path) -> dict[str, Any]:
