@@ -62,9 +62,9 @@ def video(shell: Any, line: str, cell: str) -> Job | SweepRun:
 def _sweep(session: Session, given: Any, template: str, asked: dict[str, Any]) -> SweepRun:
     """Begins the sweep of a template."""
     from .explore import Sweep
-    from .explore.axes import options_read
+    from .explore.axes import axis_options
 
-    axes = {**asked, **options_read(given.axis or ())}
+    axes = {**asked, **axis_options(given.axis or ())}
     try:
         return Sweep(template, **axes).run(session, confirm=given.yes, again=given.again)
     except ConfirmationNeeded as needed:

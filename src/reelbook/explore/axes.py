@@ -78,7 +78,7 @@ def parsed(text: str) -> tuple[str | int | float, ...]:
     return tuple(each if isinstance(each, str) else _plain(each) for each in values)
 
 
-def options_read(options: Iterable[str]) -> dict[str, str]:
+def axis_options(options: Iterable[str]) -> dict[str, str]:
     """What is typed for each axis in options `--axis NAME=VALUES`. Raises InvalidInput."""
     axes = {}
     for each in options:
