@@ -244,10 +244,6 @@ class Study(display.Shown):
             for place, each in enumerate(self.result(voter).standing, 1)
         ]
 
-    def show(self) -> None:
-        """Shows the panel that asks below the cell."""
-        display.show(self)
-
     def __repr__(self) -> str:
         votes = count(sum(self.voters.values()), "vote")
         return f"<Study “{self.question}” of {count(len(self.clips), 'clip')}: {votes}>"
