@@ -26,8 +26,8 @@ MAX_LATE_LOOKS = 4
 class Countdown:
     """Counts `seconds` down while its owner keeps looking; `clock` returns seconds, as time.monotonic does.
 
-    Of the time between two looks at most LOOK_SECONDS count, and a late look isn't the last one: whatever
-    else woke up with it first gets the chance to read what arrived.
+    Of the time between two looks at most LOOK_SECONDS count, and a late look isn't the last one, so that what
+    arrived meanwhile can be read first.
     """
 
     def __init__(self, seconds: float | None, clock: Callable[[], float] = time.monotonic) -> None:

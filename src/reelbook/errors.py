@@ -42,7 +42,7 @@ ReelbookError
 ├── ToolCallFailed                     a tool server answered with an error instead of a result
 ├── ToolCallUncertain                  a tool's call was sent and its answer never came whole
 │   └── ToolTimeout (TimeoutError)
-├── ClassroomError                     a class's keys couldn't all be made, or couldn't all be revoked
+├── ClassroomError                     a class couldn't be set up, ended or joined
 ├── SandboxError                       the local service could not be started or found
 ├── WouldDeadlock (RuntimeError)       a blocking call made on the session's own thread
 └── SessionClosed (RuntimeError)
@@ -95,16 +95,13 @@ def _new(kind: type[Exception]) -> Exception:
 
 
 class InvalidInput(ReelbookError, ValueError):
-    """An argument can't be used. Nothing was sent and nothing was paid.
-
-    `field` is the request's field that it is about, if any.
-    """
+    """An argument can't be used. Nothing was sent or paid. `field` is the request's field, if it is one's."""
 
     field: str | None = None
 
 
 class InvalidPrompt(InvalidInput):
-    """The prompt is empty or isn't text."""
+    """The prompt is empty, isn't text, or holds half a character."""
 
 
 class InvalidDuration(InvalidInput):
@@ -126,7 +123,7 @@ class InvalidImage(InvalidInput):
 
 
 class InvalidKeyRequest(InvalidInput):
-    """The name, the rate limit or the id of an API key can't be used."""
+    """The name or the rate limit of a new API key can't be used."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -232,7 +229,7 @@ class SubmissionUncertain(ReelbookError):
 
     It was not sent again, unless that was asked for. `estimated_cost_usd` is what it costs if it was
     accepted, each time that it may have been; `answer` is what the service said, None if nothing came back.
-    `refusal` is what ended the repetitions, if the last of them certainly bought nothing.
+    `refusal` is the error that ended the repetitions, if the last of them certainly bought nothing.
     """
 
     estimated_cost_usd: float | None = None
@@ -245,8 +242,7 @@ class KeyUncertain(ReelbookError):
     """A new key was asked for and the answer never came whole: it may exist, and nobody saw its secret.
 
     It was not asked for again. `name` is the name asked for, `answer` what the service said, None if nothing
-    came back. `candidates` are the keys that it may be (`models.ApiKey`), where they could be listed: revoke
-    what is useless.
+    came back. `candidates` are the listed keys (`models.ApiKey`) that it may be: revoke it.
     """
 
     name: str
@@ -275,10 +271,7 @@ class SpendLimitReached(ReelbookError):
 
 
 class LedgerUnavailable(ReelbookError):
-    """The ledger can't be written: the disk is full, read-only, or fails. Nothing was sent.
-
-    Nothing is paid before it is recorded, or a clip could be lost or bought twice.
-    """
+    """The ledger can't be written, and nothing is paid before it is recorded. Nothing was sent."""
 
 
 class LedgerLocked(LedgerUnavailable):
@@ -294,7 +287,7 @@ class JobFailed(ReelbookError):
 
 
 class WaitTimeout(ReelbookError, TimeoutError):
-    """The waiting ended before the job did. The job goes on, is still watched and is billed."""
+    """The wait ended before the job, or the tool's call, did. It goes on and is billed."""
 
 
 class SubmissionCancelled(ReelbookError):
@@ -302,7 +295,7 @@ class SubmissionCancelled(ReelbookError):
 
 
 class DownloadFailed(ReelbookError):
-    """A file could not be fetched whole. What did arrive is kept and the next attempt goes on from there."""
+    """A file could not be fetched whole. The next attempt goes on from what arrived, if that is kept."""
 
 
 class LinkExpired(DownloadFailed):
@@ -310,7 +303,7 @@ class LinkExpired(DownloadFailed):
 
 
 class NotAVideo(DownloadFailed):
-    """What arrived is complete but can't be played. It is not kept."""
+    """A file can't be played, or isn't there any more. A download of one isn't kept."""
 
 
 class ToolCallFailed(ReelbookError):
@@ -326,7 +319,7 @@ class ToolTimeout(ToolCallUncertain, TimeoutError):
 
 
 class ClassroomError(ReelbookError):
-    """A class's keys couldn't all be created, or couldn't all be revoked. What was done is recorded."""
+    """A class couldn't be set up, ended or joined. Its text says what was done and what is recorded."""
 
 
 class SandboxError(ReelbookError):
@@ -342,9 +335,9 @@ class SessionClosed(ReelbookError, RuntimeError):
 
 
 class SpendingWarning(UserWarning):
-    """A submission was sent that nears the spending limit or the end of the balance.
+    """A submission nears the spending limit or the end of the balance. `left_usd` is what it leaves of that.
 
-    `left_usd` is what it leaves of that. Where warnings are turned into errors, nothing was sent.
+    Where warnings are turned into errors, nothing was sent.
     """
 
     def __init__(self, message: str, *, left_usd: float) -> None:

@@ -1,8 +1,8 @@
 """One daemon thread with one event loop: everything a session does on the network happens here.
 
-None of our code runs in the kernel's loop, so cells, widgets and scripts can all hand over work and wait.
-They wait on a `Future` that an interrupt can't break: Python raises KeyboardInterrupt (Stop, Ctrl-C) in the
-main thread, between any two of its steps, so anything that must be whole is done on another one.
+The kernel's loop only ever waits for it, so cells, widgets and scripts can all hand over work. They wait on a
+`Future` that an interrupt can't break: Python raises KeyboardInterrupt (Stop, Ctrl-C) in the main thread,
+between any two of its steps, so anything that must be whole is done on another one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Future(Generic[T]):
     """The outcome of work on another thread: a `concurrent.futures.Future` that is safe in the main thread.
 
     Python's own takes a lock even in `done()`, and an interrupt may leave that locked for good. This one
-    shares no lock between threads: the thread that does the work settles it, once, and tells whoever waits.
+    shares no lock between threads: the thread that does the work settles it, once.
     """
 
     def __init__(self) -> None:
@@ -50,8 +50,7 @@ class Future(Generic[T]):
 
     def wait(self, timeout: float | None = None) -> bool:
         """Waits for the end, at most `timeout` seconds. Returns whether it is done."""
-        # A lock for this wait alone, and no queue: `SimpleQueue.get` with a timeout waits without end where a
-        # signal's handler returns after the timeout, as it may on a busy machine.
+        # A lock, as `SimpleQueue.get` waits without end if a signal's handler returns after its timeout.
         news = threading.Lock()
         news.acquire()
 
@@ -216,7 +215,7 @@ class EventThread:
             raise
 
     def run(self, step: Callable[[], T]) -> T:
-        """Runs `step` on the thread, whole or not at all, and waits: Stop ends only the waiting."""
+        """Runs `step` on the thread and waits for its result. An interrupt ends only the waiting."""
         if self.is_current:
             return step()
         future: Future[T] = Future()
@@ -228,7 +227,6 @@ class EventThread:
             raise
 
     def refuse_closed(self) -> None:
-        """Raises SessionClosed if the thread was closed."""
         if self.closed:
             raise SessionClosed(CLOSED)
 
@@ -245,8 +243,7 @@ class EventThread:
         if self.loop.is_closed() or not self._thread.is_alive():
             return
         with self._lock:
-            # First: work handed over from now on would wait for an answer that never comes, and a caller that
-            # looked before the loop knew would go on with what is about to end.
+            # First: work handed over from now on would wait for an answer that never comes.
             self._ending = True
             self._ask_to_stop()
         if not self.is_current:
@@ -340,8 +337,8 @@ def _close_all() -> None:
 def _close_before_executors_end() -> None:
     """Has the interpreter's end close what runs while it can still do its work.
 
-    `concurrent.futures` refuses new work before the functions of `atexit` are called, which would break what
-    is being fetched or written. Of `threading`'s own functions the last one registered is called first.
+    `concurrent.futures` refuses new work before `atexit`'s functions are called, which would break what is
+    being fetched or written. Of `threading`'s own functions the last one registered is called first.
     """
     import concurrent.futures.thread  # noqa: F401  # so that its function is registered before ours
 

@@ -1,8 +1,8 @@
 """Which cell is running: what tells a cell that runs again from a script, a button or another cell.
 
-What a cell starts belongs to it for as long as it goes on. Tasks carry the cell in their context. For threads
-it is told by which of them exist at a cell's start and at its end. How front ends name their cells is known
-here and nowhere else. A `Place` says which submission of its cell one is.
+What a cell starts belongs to it for as long as it goes on. Tasks carry the cell in their context; a thread is
+told by whether it exists at a cell's start and at its end. How front ends name their cells is known here and
+nowhere else.
 """
 
 from __future__ import annotations
@@ -39,10 +39,9 @@ class CellId:
 
 
 class Execution(NamedTuple):
-    """One execution of a cell: a hash of its source, what tells this run from the next, the cell's name.
+    """One execution of a cell: a hash of its source, an id of this run, and the cell's name.
 
-    `shared` says that this is a guess: the work came through a pool of threads that was busy with the cell's
-    work when another cell began, which may use the same pool.
+    `shared`: this is a guess, as the work came through a pool of threads that several cells may use.
     """
 
     cell: str
@@ -52,7 +51,7 @@ class Execution(NamedTuple):
 
 
 class _Running(NamedTuple):
-    """The message that this context's code belongs to, and the cell around a cell that runs within it."""
+    """The message that this context's code belongs to, and that of a cell that runs `around` it."""
 
     message: _Message | None
     around: _Running | None = None
@@ -64,7 +63,7 @@ _followed: weakref.WeakSet[Any] = weakref.WeakSet()  # shells of kernels
 
 
 def current_execution() -> Execution | None:
-    """The execution that this call belongs to; None outside a cell: a press is a wish of its own."""
+    """The execution that this call belongs to; None outside a cell, such as for a press of a button."""
     shell, thread = kernel_shell(), threading.current_thread()
     if thread in _kept_out:
         return None
@@ -100,8 +99,7 @@ def is_another(then: CellId, now: CellId) -> bool:
     """Whether these are certainly two cells. In doubt they are one, so that nothing is bought twice.
 
     Within one opening of a notebook its ids tell. A later opening may have made them anew: then the earlier
-    cell must still be in its notebook. The same id in two notebooks is a copy if the first still has it,
-    otherwise the notebook was renamed.
+    cell must still be in its notebook. The same id in two notebooks is a copy if the first still has it.
     """
     if then.opening == now.opening:
         return then.id != now.id and _ids_last(now.notebook)
@@ -118,8 +116,8 @@ def is_another(then: CellId, now: CellId) -> bool:
 class _Threads:
     """Which cell each thread works for.
 
-    A thread that exists at a cell's end and didn't at its start was started in it. A pool's thread that is
-    idle at a cell's start is free for that cell. Any other thread works for the running cell.
+    A thread that appeared between a cell's start and its end was started in it. A pool's thread that is idle
+    at a cell's start is free for that cell. Any other thread works for the running cell.
     """
 
     _POOLS: Final = ("concurrent.futures.thread", "multiprocessing.pool")
@@ -140,7 +138,6 @@ class _Threads:
         self._runs = True
 
     def end(self) -> None:
-        """The cell is over; what it started may go on."""
         if self._runs:
             self._runs = False
             for thread in threading.enumerate():
@@ -159,8 +156,7 @@ class _Threads:
         in_pool = any(self._of_pool(frame) for frame, _ in traceback.walk_stack(None))
         if execution is None or not in_pool or number == len(self._began) - 1:
             return execution
-        # A cell that ran again meanwhile may have handed in the same work twice. Equal requests are one clip
-        # then: each call counts as a run of its own.
+        # A cell that ran again may have handed in the same work twice: each call is a run of its own then.
         began = [each for each in map(_execution, self._began[number:]) if each is not None]
         texts, ids = [each.cell for each in began], [each.cell_id for each in began if each.cell_id]
         twice = len(set(texts)) < len(texts) or len(set(ids)) < len(ids)
@@ -220,8 +216,7 @@ def _digest(source: str) -> str:
 
 
 # marimo 0.25 tags the context of each execution of a cell, and of no button's callback. `asyncio.to_thread`
-# and `mo.Thread` pass it on; other threads have none. If another version keeps these things elsewhere, no
-# cell is known: a submission mustn't fail because of that.
+# and `mo.Thread` pass it on. A version that keeps these things elsewhere knows no cell, and nothing fails.
 
 _PROCESS: Final = uuid.uuid4().hex
 _tagged: weakref.WeakKeyDictionary[Any, Execution] = weakref.WeakKeyDictionary()
@@ -249,8 +244,7 @@ def _marimo_execution() -> Execution | None:
     return None
 
 
-# How front ends name a cell: seen in JupyterLab 4.6 and marimo 0.25, read in vscode-jupyter and google.colab
-# of 2026.
+# How front ends name a cell: in JupyterLab 4.6, marimo 0.25, vscode-jupyter and google.colab of 2026.
 
 _SUFFIX: Final = ".ipynb"
 _HANDLE: Final = "#"  # in the name of a cell of VS Code's or marimo's: a name that lasts for one opening
@@ -326,8 +320,8 @@ _ONCE: Final = "once:"
 class Place:
     """Which submission of a cell this is: the `nth` equal one, from 1.
 
-    `cell` is a hash of its source, `cell_id` its name where the front end gives one. With `shared` the cell
-    is a guess: see `Execution`.
+    `cell` is a hash of its source, `cell_id` its name where the front end gives one; `shared` as in
+    `Execution`.
     """
 
     cell: str
@@ -359,8 +353,7 @@ class PlaceCounter:
     """Gives each submission of a cell its `Place`, from any thread.
 
     Four equal submissions in one execution of a cell get the places 1 to 4 and are four clips; the same four
-    in the next execution get the same places, which the ledger knows. Each execution counts for itself: a
-    task of an earlier cell may submit while a later one does.
+    in the next execution get the same places, which the ledger knows.
     """
 
     def __init__(self) -> None:

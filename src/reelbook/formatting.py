@@ -1,7 +1,6 @@
-"""How values are written, the same way everywhere.
+"""How values are written: money, counts, sizes, times and ages.
 
-Money, counts, sizes, times and ages; and text from outside made safe for its destination: a terminal, a
-spreadsheet's cell, a file's name.
+And text from outside, made safe for its destination: a terminal, a spreadsheet's cell, a file's name.
 """
 
 from __future__ import annotations
@@ -102,10 +101,7 @@ def date(iso: str | None) -> str:
 
 
 def age(iso: str | None) -> str:
-    """How long ago an ISO time is: "just now", "5 min ago", "3 days ago", after a month the date.
-
-    None is "never". What can't be read stays as it is.
-    """
+    """How long ago an ISO time is: "just now", "5 min ago", after a month the date; None is "never"."""
     at = epoch_seconds(iso)
     if at is None:
         return iso or "never"
@@ -184,7 +180,7 @@ def _cell(value: object) -> object:
 def file_name(text: str, ending: str = "", *, room: int = 0) -> str:
     """A file's name for `text` from outside, such as an id: different texts get different names.
 
-    It is percent-quoted. `room` bytes are left free for what is appended later. A hash replaces what is too
+    It is percent-quoted, with `room` bytes left free for what is appended later. A hash replaces what is too
     long, and is added where some system wouldn't take the name or couldn't tell it from another one.
     """
     quoted = quote(text, safe="", errors="surrogatepass")

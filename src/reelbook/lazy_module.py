@@ -7,10 +7,7 @@ from typing import Any
 
 
 class LazyModule:
-    """Stands for the module `name`. Type checkers are shown the module itself where this is used.
-
-    Inspecting it, as test runners and completers do by private names, doesn't load it.
-    """
+    """Stands for the module `name`. Reading a private attribute, as test runners do, doesn't load it."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -13,10 +13,7 @@ _log = logging.getLogger(__name__)
 
 
 def call_beside(callback: Callable[P, object], *news: P.args, **named: P.kwargs) -> None:
-    """Calls it on a thread of its own, where it may wait for anything. An error is logged with its traceback.
-
-    A script that ends waits for it.
-    """
+    """Calls it on a thread of its own, where it may wait; a script's end waits for it. Errors are logged."""
 
     def call() -> None:
         try:
@@ -42,7 +39,7 @@ class Listeners(Generic[P]):
         return lambda: self._callbacks.remove(callback) if callback in self._callbacks else None
 
     def tell(self, *news: P.args, **named: P.kwargs) -> None:
-        """Calls each of them. An error in one is only logged: the job that it hears about was paid for."""
+        """Calls each of them. An error in one is only logged: a job mustn't fail because of it."""
         for callback in tuple(self._callbacks):
             try:
                 callback(*news, **named)

@@ -60,7 +60,6 @@ def video(shell: Any, line: str, cell: str) -> Job | SweepRun:
 
 
 def _sweep(session: Session, given: Any, template: str, asked: dict[str, Any]) -> SweepRun:
-    """Begins the sweep of a template."""
     from .explore import Sweep
     from .explore.axes import axis_options
 

@@ -33,7 +33,6 @@ def _cost(value: Any) -> float | None:
 
 
 def _count(value: Any) -> int | None:
-    """A whole number, or absent."""
     number = _hint(value)
     return None if number is None else round(number)
 
@@ -48,7 +47,7 @@ def _amount(value: Any) -> Any:
 
 
 def _total(value: Any, info: ValidationInfo) -> Any:
-    """Many services say null where there were no requests at all: a sum over nothing."""
+    """Null where nothing was requested, as many services say, is 0."""
     return 0.0 if value is None and info.data.get("total_requests") == 0 else _amount(value)
 
 
@@ -67,10 +66,7 @@ def _address(value: Any) -> str | None:
 
 
 def _moment(value: Any) -> str | None:
-    """A time as the interface writes it, ISO 8601; epoch seconds or milliseconds are converted.
-
-    None for those by which services say "never": nothing, zero, or the first second of the calendar.
-    """
+    """An ISO 8601 time, as in the interface; epoch seconds or milliseconds are converted, "never" is None."""
     if value is None or isinstance(value, bool | list | Mapping):
         return None
     text = str(value).strip()
@@ -95,7 +91,7 @@ def _word(value: Any) -> str:
 
 
 def _secret(value: Any) -> Secret:
-    """An invalid key makes an unreadable answer: somebody has to look for the real one."""
+    """The key, or ValueError: an answer without it is unreadable, so that somebody looks for the key."""
     if isinstance(value, Secret):
         return value
     if not isinstance(value, str) or not value.strip():
@@ -120,8 +116,7 @@ class _Answered(BaseModel):
 class Accepted(_Answered):
     """The answer to a submission: the job's id and the service's estimates.
 
-    `estimated_duration_seconds` is given by the service without saying whether it means the clip's length
-    or the time it takes to make.
+    The interface doesn't say whether `estimated_duration_seconds` is the clip's length or the time it takes.
     """
 
     request_id: Identifier
@@ -142,11 +137,7 @@ class _Status(_Answered):
 
 
 class Pending(_Status):
-    """Accepted, not yet running.
-
-    A class's room adds how many clips are sent before it, and in about how many seconds it is sent; None once
-    it was, and from any other service.
-    """
+    """Accepted, not yet running. A class's room adds how many clips go before it, and in how many seconds."""
 
     estimated_cost_usd: Cost = None
     queue_position: Count = None
@@ -161,11 +152,7 @@ class Processing(_Status):
 
 
 class Completed(_Status):
-    """Finished.
-
-    `video_url` is the clip's address, `duration_seconds` its actual length, `cost_usd` its price. All three
-    may be None where a service leaves them out: that a job is done is known all the same.
-    """
+    """Finished: the clip's address, its length and its price in USD, each None where a service omits it."""
 
     video_url: Annotated[str | None, BeforeValidator(_address)] = None
     duration_seconds: Hint = None
@@ -204,9 +191,9 @@ _SAME_AS: Mapping[str, str] = {
 
 
 def job_status(body: Mapping[str, Any], asked: str | None = None) -> JobStatus:
-    """The job's status in the type of its state; `asked` is the id that was asked about.
+    """The job's status in the type of its state; `asked` is the job's id, used where the body has none.
 
-    That id is used where the body has none. Raises pydantic's ValidationError for a body without a status.
+    Raises pydantic's ValidationError for a body without a status.
     """
     said = str(body.get("status", "")).strip().lower()
     # Without the job's id such a word may be about the call: {"status": "error", "message": "busy"}.
@@ -283,5 +270,5 @@ class Revoked(_Answered):
 
 
 def revoked(key_id: str, body: Mapping[str, Any]) -> Revoked:
-    """The confirmation for the key that was asked about, even where the service said no more than yes."""
+    """The confirmation for the key that was asked about, whatever the service adds."""
     return Revoked.model_validate({**body, "key_id": key_id})

@@ -1,8 +1,7 @@
 """What is asked for: a `JobRequest`, validated once where it is made, and a batch of them.
 
-It is the one thing that travels from a form, a cell or a command down to the POST and into the ledger.
-Whatever any of these needs to know about a field is in the table here. Arguments of other requests are
-validated here, too.
+It travels from a form, a cell or a command down to the POST and into the ledger. Whatever any of these needs
+to know about a field is in the table here. Arguments of other requests are validated here, too.
 """
 
 from __future__ import annotations
@@ -46,9 +45,8 @@ class RequestField:
 
     `control` is what a form chooses it with, and `low`, `high` and `choices` are its limits (of a text `high`
     is the most characters). `flag` and `letter` are its option on a terminal and in `%%video`, `hint` is what
-    a sweep's row says while it is empty, `column` its name in a receipt (default: its own). With the value
-    `random` the service chooses, so that no two such clips are the same. In a mode that doesn't take it it is
-    None.
+    an empty row of a sweep says, `column` its name in a receipt (default: its own). With the value `random`
+    the service chooses. It is None in a mode that doesn't take it.
     """
 
     name: str
@@ -80,12 +78,10 @@ class RequestField:
 
     @property
     def option(self) -> str:
-        """Its option without the dashes."""
         return self.flag or self.name.replace("_", "-")
 
     @property
     def option_help(self) -> str:
-        """The option's help text."""
         if self.random is not None:
             return f"{self.help} {self.random}, or none: a random one."
         return self.help if self.default is None else f"{self.help} Default: {self.words(self.default)}."
@@ -271,8 +267,7 @@ class JobRequest:
     def of_record(cls, record: Mapping[str, Any], image: PreparedImage | None = None) -> JobRequest:
         """The request of a `record`, which has no pixels of an image. Unknown names are ignored.
 
-        It was validated before it was kept. One that somebody has changed since is returned as it is;
-        submitting it validates it again.
+        It isn't validated again until it is submitted.
         """
         mode: wire.Mode = "image-to-video" if record["mode"] == "image-to-video" else "text-to-video"
         kept = cls(mode, "kept", image=image)
@@ -293,7 +288,7 @@ class JobRequest:
 
     @property
     def complete(self) -> bool:
-        """Whether it could be submitted again: the ledger keeps no picture of an earlier kernel's request."""
+        """Whether it can be submitted: a request read from the ledger may lack its picture."""
         return self.mode == "text-to-video" or self.image is not None
 
     @property
@@ -302,7 +297,7 @@ class JobRequest:
         return wire.cost_usd(self.duration_seconds)
 
     def with_seed(self) -> JobRequest:
-        """The same request, with a seed drawn now where it was left random: so it can be repeated."""
+        """The same request, with a seed drawn now where it was left random, so that it can be repeated."""
         return replace(self, seed=secrets.randbelow(SEEDS)) if self.seed == wire.RANDOM_SEED else self
 
     @property
@@ -315,8 +310,7 @@ class JobRequest:
         """Equal for two requests that ask for the same, in every field."""
         record = self.record()
         asked: list[Any] = [record.pop(name, None) for name in _HASHED_IN_ORDER]
-        # A field that was added later is left out where it has its default: ledgers keep hashes made before
-        # it.
+        # A field added later is left out where it has its default: ledgers keep older hashes.
         later = {name: value for name, value in sorted(record.items()) if value != FIELDS[name].default}
         return hashlib.sha256(json.dumps([*asked, later] if later else asked).encode()).hexdigest()[:32]
 
@@ -325,14 +319,10 @@ _HASHED_IN_ORDER: Final = ("mode", "prompt", "duration_seconds", "aspect_ratio",
 
 
 class ImageOptions(TypedDict, total=False):
-    """What can be chosen for a clip from an image."""
-
     duration_seconds: int
 
 
 class TextOptions(ImageOptions, total=False):
-    """What can be chosen for a clip from text."""
-
     aspect_ratio: str
     seed: int
 
@@ -398,7 +388,7 @@ class BatchOptions(TextOptions, total=False):
 def checked(items: Iterable[BatchItem], defaults: Mapping[str, Any]) -> list[JobRequest]:
     """Each item as a request, images prepared. `defaults` fill in what an item leaves out.
 
-    Raises the matching InvalidInput, with the item's number from 1; then nothing was sent.
+    Raises the matching InvalidInput, with the item's number from 1.
     """
     if isinstance(items, str | bytes | Mapping | JobRequest) or not isinstance(items, Iterable):
         raise InvalidInput("A batch is a list of requests: put a single one in brackets. Nothing was sent.")

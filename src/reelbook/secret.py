@@ -1,6 +1,6 @@
-"""A credential that shows itself nowhere: not in a repr, a pickle, a copy of state, a log or a traceback.
+"""A credential that shows itself nowhere: not in a repr, a pickle, a log or a traceback.
 
-What a person gave by mistake as another argument isn't repeated either, if it looks like one.
+A key that a person gave by mistake as another argument isn't repeated either.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ NOT_SHOWN: Final = "(not shown: it looks like a key)"
 QUOTED_CHARACTERS: Final = 200
 # Shorter ones occur in many texts by chance.
 _LONG_KEY: Final = 16
-# As services write keys, and as keys are written in headers and addresses; no file's name, which has an
-# ending.
+# As services write keys, and as headers and addresses do; not a file's name, which has an ending.
 _MARKED = re.compile(
     r"(?<![a-z0-9])(?:[spr]k[-_][\w+/=-]{3,}|key[-_](?=[a-z_-]*\d)[\w-]{8,})(?![\w.])"
     r"|\bbearer\s+\S"
@@ -111,10 +110,7 @@ def holds_key(text: str) -> bool:
 
 
 def looks_like_key(text: str) -> bool:
-    """As `holds_key`, or whether all of it is one long word of letters and digits, which may be a key.
-
-    An empty text is no key, even while an empty setting is held as one.
-    """
+    """As `holds_key`, or whether all of it is one long word of letters and digits, which may be a key."""
     return bool(text.strip()) and (holds_key(text) or _RANDOM.fullmatch(text.strip()) is not None)
 
 

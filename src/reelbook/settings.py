@@ -1,8 +1,7 @@
 """Where the key, the addresses and the folder come from.
 
 The first found wins: argument, environment, Colab secret, system keyring and, with `ask=True` only, a
-one-time masked prompt. Nothing here talks to the network; `session.connect` decides what a missing setting
-means.
+one-time masked prompt. Nothing here talks to the network.
 """
 
 from __future__ import annotations
@@ -48,7 +47,11 @@ class Found:
 
 
 def find(name: str, argument: str | Secret | None = None, *, ask: bool = False) -> Found | None:
-    """The setting `name` from the first place that has it, or None. One that is empty there is off."""
+    """The setting `name` from the first place that has it, or None.
+
+    A variable of the environment that is empty hides Colab's secret and the keyring. Raises
+    ConfigurationError for an empty argument.
+    """
     if argument is not None:
         argument = Secret(Secret.of(argument).reveal().strip())
         if not argument.reveal():
@@ -85,7 +88,7 @@ def keep(name: str, value: Secret) -> None:
 
 
 def home(argument: str | os.PathLike[str] | None = None) -> Path:
-    """The folder for clips and the sandbox: the argument, `REELBOOK_HOME`, or the system's own place."""
+    """The folder for clips, ledger and sandbox: the argument, `REELBOOK_HOME`, or the system's own place."""
     import platformdirs
 
     chosen = argument or os.environ.get(HOME) or platformdirs.user_data_dir("reelbook", appauthor=False)
@@ -95,8 +98,7 @@ def home(argument: str | os.PathLike[str] | None = None) -> Path:
 def max_spend_usd(argument: float | Secret | None = None) -> float | None:
     """The spending limit in USD: the argument or `REELBOOK_MAX_SPEND`; None for no limit.
 
-    Raises ConfigurationError for anything but an amount of 0 or more: a limit that can't be read can't be
-    kept.
+    Raises ConfigurationError for anything but an amount of 0 or more.
     """
     argument = veiled(argument)
     given = veiled(os.environ.get(MAX_SPEND, "").strip()) if argument is None else argument
@@ -172,7 +174,6 @@ def is_loopback(url: str) -> bool:
 
 
 def in_colab() -> bool:
-    """Whether this runs in a Colab kernel."""
     return "google.colab" in sys.modules
 
 
@@ -193,7 +194,6 @@ def _from_colab(name: str) -> Secret | None:
 
 
 def _keyring() -> Any:
-    """The package `keyring`, None where it isn't installed."""
     if importlib.util.find_spec("keyring") is None:
         return None
     import keyring

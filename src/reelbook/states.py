@@ -1,7 +1,7 @@
 """What each state of a job means. One row for each state; whatever asks anything about a state reads it here.
 
-The interface names four (section "Job states"). The others are this side's: what is known of a submission
-before the service answers, and of one that it never takes. A service may use words of its own, too.
+The interface names four (section "Job states"). The others are this side's, from before the service answers
+or where it never takes a job. A service may use words of its own, too.
 """
 
 from __future__ import annotations
@@ -43,10 +43,9 @@ BEFORE_AMOUNT: Final[dict[Charge, str]] = {
 
 @dataclass(frozen=True)
 class State:
-    """One state of a job.
+    """One state of a job. `title` is on a card, `word` in a count ("2 running"). `final`: it won't change.
 
-    `title` is on a card, `word` in a count ("2 running"). `charge` is what its price counts as while no cost
-    is known, see `charge_of`. `final`: it doesn't change by itself any more.
+    `charge` is what its price counts as while no cost is known, see `charge_of`.
     """
 
     name: str
@@ -88,10 +87,7 @@ def state(name: str) -> State:
 
 
 def charge_of(name: str, *, cost_known: bool = False, abandoned: bool = False) -> Charge:
-    """What a clip's price counts as.
-
-    `cost_known`: the service said what it cost. `abandoned`: it was given up, as the service doesn't know it.
-    """
+    """What a clip's price counts as. `abandoned`: it was given up, as the service doesn't know it."""
     charge = state(name).charge
     if cost_known and charge != "none":
         return "spent"

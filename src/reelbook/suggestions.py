@@ -1,6 +1,6 @@
-"""Mistyped names: the one asked for doesn't exist, and which name was probably meant.
+"""Errors for mistyped names that say which name was probably meant.
 
-Python guesses where a script ends, but a notebook shows no more than the error's own text.
+Python guesses where a script ends, but a notebook shows only the error's own text.
 """
 
 from __future__ import annotations
@@ -26,12 +26,11 @@ def missing(owner: str, name: str, offered: Iterable[str]) -> AttributeError:
 
 
 class SuggestsNames:
-    """A base for classes that people use by hand: a mistyped attribute is answered with the nearest one."""
+    """A base for classes that people use by hand: a mistyped attribute's error suggests the nearest one."""
 
     if not TYPE_CHECKING:  # a type checker would take every name for known
 
         def __getattr__(self, name: str) -> Any:
-            """Called for a name that isn't found. Raises AttributeError."""
             __tracebackhide__ = True
             if hasattr(type(self), name):
                 return object.__getattribute__(self, name)  # a property that failed: its error, not ours

@@ -21,8 +21,8 @@ SHORT_JOBS = ((0.0, 1.0, None),) * 3
 class Timing:
     """`new_loop` makes the event loop of a session, whose clock it goes by.
 
-    `took` is what is believed about jobs while nothing is known: as if so many had taken more than the one
-    and at most the other number of seconds.
+    `took` is what is believed about jobs while nothing is known: times of earlier ones, at least and at most,
+    in seconds.
     """
 
     new_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.SelectorEventLoop
@@ -39,5 +39,4 @@ def use(timing: Timing | None) -> None:
 
 
 def current() -> Timing:
-    """The timing in use."""
     return _used or Timing(took=SHORT_JOBS if os.environ.get("REELBOOK_TEST_JOBS") == "short" else ())

@@ -1,6 +1,6 @@
 """The service's interface as data: paths, field names, states, limits and the price, each written once.
 
-Client and sandbox share this module and nothing else, so a mistake in one can't hide in the other.
+Of the interface, client and sandbox share this module alone, so a mistake in one can't hide in the other.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ def key_path(key_id: str) -> str:
 
 
 def words(said: Any) -> str:
-    """The service's own words in an error: plain text, or nested in one of the usual shapes.
+    """The service's own words in an error: plain text, or nested in one of the usual shapes; "" for none.
 
-    Empty where there are none. The interface states no shape but {detail: string} of 402 (Errors).
+    The interface states no shape but {detail: string} of 402 (Errors).
     """
     for _ in range(5):
         if isinstance(said, str):

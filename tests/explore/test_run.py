@@ -164,7 +164,7 @@ def test_an_empty_balance_pauses_it(session: rb.Session, sandbox: Sandbox) -> No
     sandbox.settings(balance_usd=0.10)  # somebody else spent the rest
     run = foxes().run(session)
     with pytest.raises(
-        errors.InsufficientBalance, match=r"The balance ended\. Add credits and resume the sweep\."
+        errors.InsufficientBalance, match=r"The balance ran out\. Add credits and resume the sweep\."
     ):
         run.results(SECONDS)
     assert (run.state, run.counts["completed"]) == ("paused", 2)

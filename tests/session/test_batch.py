@@ -196,7 +196,7 @@ def test_402_stops_the_rest_and_the_numbers_are_the_services(session: rb.Session
     assert "2 of 8 clips went through; 6 did not, and nothing was paid for those" in str(batch.stopped)
     taken_back = [job for job in batch if isinstance(job.error, errors.SubmissionCancelled)]
     assert len(taken_back) >= 4
-    assert all("the balance ended. Nothing was paid. Add credits" in str(job.error) for job in taken_back)
+    assert all("the balance ran out. Nothing was paid. Add credits" in str(job.error) for job in taken_back)
     assert list(batch.unpaid) == [job.request for job in batch if job.request_id is None]
 
 
@@ -270,7 +270,7 @@ def test_what_was_under_way_at_402_and_had_no_effect_is_not_sent_again(home: Pat
         states = (first.state, second.state)
     assert states == ("refused", "cancelled")
     assert len([one for one in service.seen if one.first_line.startswith("POST")]) == 2
-    assert "balance ended" in str(second.error)
+    assert "balance ran out" in str(second.error)
 
 
 @pytest.mark.usefixtures("real_time")

@@ -66,7 +66,7 @@ def test_what_was_given_up_stays_in_reach(monkeypatch: pytest.MonkeyPatch, home:
     with raw_server(service) as server:
         with connected(server) as session:
             job = session.text_to_video("a fox", **FOX)
-            with pytest.raises(errors.NotFound, match=r"asks no more.* kept, and may be billed"):
+            with pytest.raises(errors.NotFound, match=r"has stopped asking.* kept, and may be billed"):
                 job.result(20)
             assert session.spending().of_key.uncertain_usd == 0.05
         with connected(server) as later:

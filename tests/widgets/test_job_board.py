@@ -346,7 +346,7 @@ def test_a_stopped_batch_says_so(session: rb.Session, sandbox: Sandbox) -> None:
     messages = heard(board)
     says(board, "hello")
     assert all(end.wait(30) for end in batch._ends)
-    until(lambda: "The balance ended" in str(head(messages).get("note")))
+    until(lambda: "The balance ran out" in str(head(messages).get("note")))
 
 
 def test_the_still_form_is_small_and_reads_well(tmp_path: Path) -> None:

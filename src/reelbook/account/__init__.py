@@ -1,7 +1,6 @@
 """One account at the service: its connection, its money and its keys. It knows no job.
 
-The ledger keeps what the service said about the money. Each question has a module of its own: the balance,
-the limits, receipts, the usage day by day, and what became of requests whose answer was lost.
+The ledger keeps what the service said about the money.
 """
 
 from .balance import Facts

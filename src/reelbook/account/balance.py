@@ -36,8 +36,8 @@ class Facts:
     `balance_usd` is what is left: the balance as last heard, minus `to_come_usd`, which clips may still cost.
     `requests_left` of `requests_limit` may be sent now, and the next one comes back in
     `requests_back_in_seconds`. `max_spend_usd` is this session's limit for the key's clips. `trouble` says
-    why the ledger can't be written, so that nothing can be bought; None if it can. `kept`: it is on the disk.
-    `key_trouble` says that the service refuses the key; None as far as anybody knows.
+    why the ledger can't be written, so that nothing can be bought; `kept` whether it is on the disk;
+    `key_trouble` that the service refuses the key.
     """
 
     balance_usd: float | None
@@ -52,10 +52,9 @@ class Facts:
 
 
 class BalanceTracker:
-    """Balance and usage, on the session's thread.
+    """Balance and usage, on the session's thread. Unasked, it looks only while somebody does (`observed`).
 
     `told` is called after each answer and each attempt, `heard` with each balance that the service said.
-    Nothing is asked without a caller unless somebody looks at it, as `observed` says.
     """
 
     def __init__(
@@ -95,11 +94,9 @@ class BalanceTracker:
             return self._funds
 
     async def balance(self, *, background: bool = False) -> Balance:
-        """Asks for the balance."""
         return await self._kept(self._client.balance(background=background))
 
     async def usage(self, days: int, *, background: bool = False) -> Usage:
-        """Asks what was used in the last `days` days."""
         return await self._kept(self._client.usage(days, background=background))
 
     def moved(self) -> None:
@@ -121,10 +118,7 @@ class BalanceTracker:
             await self._ask_quietly()
 
     def answer_lost(self) -> None:
-        """A paid answer was lost: takes figures at once, and once more when they must have followed.
-
-        Whether anybody looks or not: without them nobody could find out later what became of it.
-        """
+        """A paid answer was lost: takes figures now and once they must have followed, for `reconcile()`."""
 
         async def look_twice() -> None:
             for pause_seconds in (PAUSE_SECONDS, FOLLOWED_SECONDS):
@@ -135,7 +129,7 @@ class BalanceTracker:
             self._looking = self._thread.spawn(look_twice())
 
     async def refresh(self) -> None:
-        """Asks with the lowest priority, if this session hasn't yet; a failure is left to the next time."""
+        """Asks with the lowest priority, unless a balance was heard since this session began."""
         async with self._first:
             if (known := self.funds) is not None and known.heard_at >= self._ledger.opened_at:
                 return

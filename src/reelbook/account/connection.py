@@ -26,7 +26,7 @@ class CallService(Protocol):
 
 
 class Connection:
-    """One client of one service. `sandbox` is the home's own one; None for a service reached by its address.
+    """One client of one service: the home's own `sandbox` (else None), or one that is reached by its address.
 
     `service` says whether a sandbox answers there, whoever started it, or a live service.
     """
@@ -49,7 +49,7 @@ class Connection:
         self._home = home
 
     async def reach(self) -> None:
-        """Starts the sandbox again if it has ended by itself; does nothing for a live service."""
+        """Starts the home's own sandbox again if it has ended by itself; does nothing for other services."""
         if self.sandbox is None:
             return
         parts = urlsplit(self.client.base_url)

@@ -56,7 +56,7 @@ class Keys(SuggestsNames):
     def create(self, name: str, *, rate_limit: int = wire.DEFAULT_REQUESTS_PER_MINUTE) -> CreatedKey:
         """Creates a key of 1 to 100 requests a minute; `result.api_key.reveal()` shows it, this once.
 
-        Where the answer is lost, KeyUncertain says which keys it may be, as far as they can be listed:
+        Where the answer is lost, KeyUncertain says which listed keys it may be:
         `revoke(error.candidates[0].key_id)`. Nothing is sent twice.
         """
         began = time.time()
@@ -101,11 +101,7 @@ class Keys(SuggestsNames):
         return Rotation(new, old, call=self._call, connection=self._connection, former=former)
 
     def in_use(self, keys: Iterable[ApiKey]) -> ApiKey | None:
-        """Which of the listed keys this session uses; None where the list doesn't tell.
-
-        A list has only a masked form of each key, so this looks for the one whose form fits. If several or
-        none do, nothing is guessed.
-        """
+        """Which of the listed keys this session uses, by their masked forms; None if none or several fit."""
         active = [key for key in keys if key.is_active]
         if self._own_id is not None:
             return next((key for key in active if key.key_id == self._own_id), None)

@@ -1,6 +1,6 @@
-"""How near the money's end is, pure: what a submission leaves of the spending limit and of the balance.
+"""What a submission leaves of the spending limit and of the balance, and warnings when that is little.
 
-Only from what is already known; nothing is asked for it. Callers decide where to say it.
+All of it is computed from what is already known; nothing is asked for it.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Spending(Spend):
 
 @dataclass(frozen=True)
 class SpendNotice:
-    """Says that a submission nears the end of something: `left_usd` is what it leaves of it, `text` says so.
+    """A submission nears the end of the limit or the balance: `left_usd` is what it leaves, `text` says so.
 
     `stage` 1: not much is left. 2: not enough for another clip like it. 3: perhaps not enough for this one.
     """
@@ -171,10 +171,7 @@ def caller() -> Caller:
 
 
 class SpendWarner:
-    """Which thresholds a session has crossed.
-
-    After falling below one again, it may be warned about once more.
-    """
+    """Warns once for each threshold that a session crosses, and anew after it fell below it."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -205,10 +202,7 @@ class SpendWarner:
 
 
 def say_unsent(count: int, home: Path, *, kept: bool) -> None:
-    """Says on stderr, at the end of a script, how much it submitted and never sent, and what to do.
-
-    `kept`: it is on the disk, and can be sent later.
-    """
+    """Says on stderr, at the end of a script, how much was never sent; if `kept`, how to send it later."""
     clips = "1 clip was" if count == 1 else f"{count} clips were"
     command = "reelbook jobs resume --unsent"
     if home != settings.home(None):

@@ -41,8 +41,8 @@ class ReceiptRow:
     """One clip.
 
     `cost_is` says how sure `cost_usd` is: charged; estimated, because the clip is in progress; or uncertain,
-    because the service never answered or failed at it, and then `note` says why. `seed` is None where the
-    service chose it. `others` has what else was asked for, by the names of a request's fields.
+    because the service never answered or failed at it, and then `note` says why. `others` has what else was
+    asked for, by the names of a request's fields.
 
     The `mode` of a clip that an agent tool bought is "agent tool", and its `asked_seconds` is None.
     """
@@ -65,7 +65,6 @@ class ReceiptRow:
     others: Mapping[str, object] = field(default_factory=dict)
 
     def values(self) -> list[object]:
-        """The values of the `COLUMNS`."""
         return [getattr(self, name) if name in _OWN else self.others.get(name) for name in COLUMNS]
 
 
@@ -82,7 +81,7 @@ class Receipt:
         print(receipt.total_usd, receipt.total_seconds)
         receipt.to_csv("receipt.csv")
 
-    Refused and cancelled jobs cost nothing and aren't in it. `experiment` is its name, None for all.
+    What cost nothing, such as a refused or cancelled job, isn't in it. `experiment` is None for all.
     """
 
     rows: tuple[ReceiptRow, ...]
@@ -213,10 +212,7 @@ def receipt_of(
     experiment: str | None,
     tools: Sequence[ToolJob] = (),
 ) -> Receipt:
-    """The receipt of the ledger's entries and of the clips that tools bought.
-
-    `services` names the service of each account by its number.
-    """
+    """The receipt of entries and of clips that tools bought; `services` names each account's service."""
     in_order = sorted(entries, key=lambda entry: (entry.intended_at, entry.id))
     rows = [_submitted(each, services) for each in in_order if each.charge in _COST_IS]
     rows += [_by_tool(each, services) for each in tools]

@@ -64,10 +64,7 @@ SANDBOX: Final = Rules(1.0, 5.0, DEADLINE_SECONDS, sandbox=True)
 
 @dataclass(frozen=True)
 class Finding:
-    """What became of one submission, why that is known or isn't, and what to do.
-
-    `if_alone` is the answer if nobody else used the account.
-    """
+    """What became of one submission, why that is known or not, and what to do. `if_alone`: see `Verdict`."""
 
     entry: Entry
     answer: Answer
@@ -80,8 +77,7 @@ class Finding:
 class Evidence:
     """What the ledger knows about an account, and what the service says about it `now`.
 
-    `others` are its entries except the `uncertain` ones, `samples` what was said earlier. `now` has the time
-    of its question.
+    `others` are its entries except the `uncertain` ones, `samples` what was said earlier.
     """
 
     uncertain: Sequence[Entry]
@@ -93,7 +89,6 @@ class Evidence:
 
     @classmethod
     def of(cls, ledger: Ledger, now: Sample, rules: Rules) -> Evidence:
-        """What the ledger knows."""
         samples = ledger.samples.list(before=now.at, limit=SAMPLES)
         others = ledger.others_since(min((each.at for each in samples), default=now.at))
         tool_calls = ledger.tool_calls.recent(KEPT)
@@ -251,8 +246,7 @@ def _answer(
     fitting = {each.figure: each.fits(mine, others, rules) for each in changes}
     if not all(without or accepted for without, accepted in fitting.values()):
         return None
-    # A sandbox counts what it accepts. Elsewhere money decides: it doesn't leave the period as old requests
-    # do, and the count only has to agree.
+    # A sandbox counts what it accepts. Elsewhere money decides, as old requests leave the period.
     deciding = [found for figure, found in fitting.items() if rules.sandbox or figure != "requests"]
     sure: Figure = "requests" if rules.sandbox else "total spent"
     if sure in fitting and not any(accepted for _, accepted in fitting.values()):
@@ -266,8 +260,8 @@ def _answer(
 class _JobBounds:
     """A job as far as it is known. Times are epoch seconds.
 
-    In the end it costs between `least_usd` and `most_usd`. `clip` is True where it became one, `sure` False
-    where it may never have been accepted.
+    In the end it costs from `least_usd` to `most_usd`. `clip` is True where it became one, `sure` False where
+    it may never have been accepted.
     """
 
     sent_at: float
@@ -309,15 +303,12 @@ def _bounds(entry: Entry) -> _JobBounds:
 
 @dataclass(frozen=True)
 class _Change:
-    """A figure before and now."""
-
     figure: Figure
     before: Sample
     now: Sample
 
     @property
     def values(self) -> tuple[float, float]:
-        """What it was, and what it is."""
         was, now = (getattr(sample, FIELDS[self.figure]) for sample in (self.before, self.now))
         return was, now
 
@@ -355,10 +346,7 @@ class _Change:
         return least, max(job.estimate_usd, job.most_usd)
 
     def _count(self, job: _JobBounds, rules: Rules) -> tuple[float, float]:
-        """The same for the count.
-
-        A sandbox counts what it accepts; elsewhere only a clip certainly counts.
-        """
+        """The same for the count. A sandbox counts what it accepts; elsewhere only a clip surely counts."""
         by = job.accepted_by if rules.sandbox else job.ended_by
         inside = job.sent_at >= self.before.at and by + rules.settle_seconds <= self.now.at
         counts = job.sure and (job.clip or rules.sandbox)
@@ -392,7 +380,6 @@ def _nothing_left(before: Sample, now: Sample) -> bool:
 
 
 def _moves(changes: Sequence[_Change]) -> str:
-    """The figures that moved, and those that didn't, in a sentence."""
     said, still = [], []
     for each in changes:
         was, now = (_written(each.figure, value) for value in each.values)

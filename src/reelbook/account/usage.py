@@ -60,16 +60,14 @@ class UsageSpan:
 
     @property
     def days(self) -> float:
-        """Its length in days."""
         return (self.to_at - self.from_at) / DAY_SECONDS
 
 
 @dataclass(frozen=True)
 class KnownUsage:
-    """All that is known: answers, and how `days` are counted.
+    """All that is known: answers, and how `days` are counted (`reading`; None: not known).
 
-    `reading` None means unknown: days are then taken as counted back from the moment of asking. `began` is
-    when this round of questions began (epoch seconds).
+    `began` is when this round of questions began (epoch seconds).
     """
 
     days: int
@@ -114,7 +112,7 @@ def next_days(known: KnownUsage, asked: Collection[int]) -> int | None:
     """The `days` to ask next; None when every day with money in it is known by itself.
 
     The whole period first, then 30, 7 and 1 where they divide money, then the halves of what holds most.
-    Nothing is asked twice in one round, and nothing where nothing was spent.
+    Nothing is asked twice in one round.
     """
     if known.days not in asked:
         return known.days
@@ -159,10 +157,7 @@ def _point(answer: Totals, reading: Reading | None) -> _Point:
 
 
 def _points(known: KnownUsage) -> list[_Point]:
-    """The points of the period, oldest first; the last is the present.
-
-    A newer answer takes precedence over an older one that contradicts it: spent never falls along the points.
-    """
+    """The points of the period, oldest first; the last is the present. Newer answers overrule older ones."""
     answers, whole = _usable(known), total_usd(known)
     if whole is None or not answers:
         return []

@@ -1,7 +1,4 @@
-"""Usage over time: asks the service as `usage` plans it, with the lowest priority, and reports what is known.
-
-The ledger keeps the answers, so that another session needs few of them again.
-"""
+"""Usage over time: asks what `usage` plans, with the lowest priority, and reports what is known."""
 
 from __future__ import annotations
 
@@ -41,9 +38,8 @@ class PaidClip:
 class UsageHistory:
     """What was used in the last `days` days, span by span; made by `Session.usage_history()`.
 
-    It refines itself while requests are free, and is whole and honest from the first answer on: a span that
-    isn't split yet is one. `asked` is how many requests this round took, `done` whether it asks no more,
-    `trouble` why it stopped early ("" where it didn't). Times are epoch seconds.
+    It covers the whole period from the first answer on, and splits long spans while requests are free.
+    `trouble` says why it stopped early ("" where it didn't). Times are epoch seconds.
     """
 
     def __init__(
@@ -109,7 +105,7 @@ class UsageHistory:
         return tuple(each for each in known if each.at > since)
 
     def refresh(self) -> None:
-        """Begins another round, unless one is running. It takes few questions, as what is known is kept."""
+        """Begins another round, unless one is running. What is known is kept, so it takes few requests."""
         if self.done:
             self._round = self._thread.submit(self._refine())
 
@@ -122,14 +118,10 @@ class UsageHistory:
         return self
 
     def close(self) -> None:
-        """Stops asking."""
         self._round.cancel()
 
     def subscribe(self, callback: Callable[[], object]) -> Callable[[], None]:
-        """Calls `callback()` on the session's thread after every answer.
-
-        Returns a function that ends that.
-        """
+        """Calls `callback()` on the session's thread after every answer. Returns a function to end that."""
         return self._listeners.subscribe(callback)
 
     def to_pandas(self) -> Any:  # pandas has no types
@@ -180,7 +172,6 @@ class UsageHistory:
 
 
 def _totals(at: float, days: float | None, told: Usage | Sample) -> Totals | None:
-    """What was reported for the last `days` days; None if nothing about their money."""
     if told.total_cost_usd is None or not days:
         return None
     return Totals(

@@ -1,4 +1,4 @@
-"""One session with a tool server, on the official `mcp` package: the only module that needs it.
+"""One session with a tool server, on the official `mcp` package: outside the sandbox, only this needs it.
 
 No object or error of that package, or of its HTTP library, leaves this module: a request holds the user id.
 It is sent to the server's own origin only. What happens to a request is noted beside it, since the package's
@@ -69,10 +69,7 @@ Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
 
 
 class ToolConnection:
-    """A session that a task of its own joins and holds.
-
-    `ready` is done when it can be used, or with ExchangeFailed.
-    """
+    """A session held by a task of its own. `ready` is done when it can be used, or with ExchangeFailed."""
 
     _session: ClientSession
 
@@ -82,11 +79,9 @@ class ToolConnection:
         self.task = spawn(self._live(url, user_id))
 
     def leave(self) -> None:
-        """Has the task leave the server."""
         self._over.set()
 
     async def info(self) -> ToolServerInfo:
-        """Who the server says it is."""
         named = self._session.server_info
         return ToolServerInfo(
             name=named.name if named else "",
@@ -126,7 +121,6 @@ class ToolConnection:
         return _result(note)
 
     async def _page(self, cursor: str | None) -> tuple[list[Any], str | None]:
-        """One page of the list of tools, and the cursor of the next."""
         params = mcp_types.PaginatedRequestParams(cursor=cursor) if cursor else None
         note = Note()
         allowed = None
@@ -187,7 +181,7 @@ def noted(note: Note) -> Iterator[None]:
 
 @contextmanager
 def _reading(note: Note) -> Iterator[None]:
-    """A request whose result is taken from its note, not validated, whatever the package makes of it."""
+    """Lets the result be taken from the note, not validated, whatever the package makes of it."""
     with noted(note):
         try:
             yield
@@ -204,7 +198,7 @@ def _result(note: Note) -> Mapping[str, Any]:
 
 
 def _refused(note: Note, error: BaseException) -> None:
-    """Notes what the package made of it: the server's own error, or the package's words where none came."""
+    """Notes the server's own error, or the package's words where none came."""
     status = note.status or 0
     if status < 400:  # above, these are the package's words for a status
         note.said = note.said or str(error) or type(error).__name__
@@ -217,7 +211,7 @@ def _refused(note: Note, error: BaseException) -> None:
 
 
 class _RecordingDispatcher(JSONRPCDispatcher):
-    """Notes each result as it came, before the package meets something in it that it doesn't know."""
+    """Notes each result as it came: the package may reject something in it that it doesn't know."""
 
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: Any = None, **others: Any
@@ -234,7 +228,6 @@ def _version() -> str:
 
 
 def _first(error: BaseException) -> BaseException:
-    """The real error, out of the groups that a task group makes of it."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
@@ -306,7 +299,7 @@ class Carrier(httpx2.AsyncClient):
         return httpx2.Response(502, request=request)
 
     async def _tell(self, request: httpx2.Request, seconds: float, **options: Any) -> httpx2.Response:
-        """Sends a message that needs no answer; if it fails, the connection isn't given up for it."""
+        """Sends a message that needs no answer. If that fails, the connection is kept."""
         with suppress(httpx2.HTTPError, httpx2.StreamError, TimeoutError):
             async with Deadline(seconds):
                 response = await self._sent(request, **options)
@@ -334,7 +327,7 @@ class _TooLarge(httpx2.SSEError):
 
 
 class _WatchedAnswer(httpx2.AsyncByteStream):
-    """A stream of events: bounded, its failure noted."""
+    """A stream of events, bounded in size, whose failure is noted."""
 
     def __init__(self, stream: httpx2.AsyncByteStream, note: Note) -> None:
         self._stream = stream
@@ -385,7 +378,6 @@ def _answer(response: httpx2.Response, body: bytes) -> httpx2.Response:
 
 
 def _said(body: bytes) -> str:
-    """A refusal's own words, if it has any."""
     try:
         said = json.loads(body)
     except (ValueError, RecursionError):
@@ -401,7 +393,7 @@ def _said(body: bytes) -> str:
 
 
 def _is_gone(response: httpx2.Response, said: str) -> bool:
-    """Whether the server doesn't know the session any more, so it can't have done what was asked in it."""
+    """Whether the server doesn't know the session any more, so that it did nothing."""
     return response.status_code == 404 or (response.status_code == 400 and bool(_NO_SESSION.search(said)))
 
 

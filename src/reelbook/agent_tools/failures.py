@@ -34,8 +34,7 @@ class Note:
 
     `began` is True once a byte of it may have been sent. `said` are the server's words, or another library's;
     `raw` is the result, not validated; `session_gone`: the server refused it unread; "foreign" is what no
-    tool server answers, such as a page. What may quote the user id isn't in the repr, which verbose
-    tracebacks print.
+    tool server answers, such as a page. What may quote the user id isn't in the repr.
     """
 
     began: bool = False
@@ -55,7 +54,7 @@ class ExchangeFailed(Exception):
 
 
 def error_of(note: Note, user_id: Secret, *, paid: bool = False) -> errors.ReelbookError:
-    """The error for a missing answer. `paid`: it was a call, which may have cost money all the same."""
+    """The error for a missing answer; `paid` for that of a call, which may have cost money all the same."""
     status, words = note.status or 0, _words(note, user_id)
     answer = errors.Answer(status, {}, _quoted(note, user_id))
     if note.failure == "unsent":

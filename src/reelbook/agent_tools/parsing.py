@@ -1,6 +1,6 @@
 """Turns a tool server's JSON into values: pure, and lenient, because it may have been paid for.
 
-What can't be read as its kind is kept as it came; nothing here raises for anything that JSON can hold.
+What can't be read as its kind is kept as it came; nothing that JSON can hold raises an error.
 """
 
 from __future__ import annotations
@@ -53,7 +53,6 @@ def tool(raw: Any) -> Tool | None:
 
 
 def result(raw: Any) -> ToolResult:
-    """A call's result."""
     said = _object(raw)
     blocks = said.get("content")
     content = tuple(map(_content, blocks)) if isinstance(blocks, list) else ()
@@ -63,10 +62,9 @@ def result(raw: Any) -> ToolResult:
 
 
 def found_jobs(answer: ToolResult) -> tuple[FoundJob, ...]:
-    """The service's jobs in a result: its `request_id` and `video_url` fields, each job once.
+    """The service's jobs in a result: its `request_id` and http(s) `video_url` fields, each job once.
 
-    They are looked for in the structured content, and in texts that are JSON. Only https and http addresses
-    count. Bounded in depth, in values and in number.
+    They are looked for in the structured content, and in texts that are JSON; bounded in depth and number.
     """
     values = islice(
         (each for value in (answer.structured, *_json_texts(answer)) for each in _objects(value, JOB_DEPTH)),
@@ -90,7 +88,6 @@ def _json_texts(answer: ToolResult) -> Iterator[Any]:
 
 
 def _objects(value: Any, depth: int) -> Iterator[Mapping[str, Any]]:
-    """The JSON objects in `value`, down to that depth."""
     if isinstance(value, dict):
         yield value
     if depth and isinstance(value, dict | list):

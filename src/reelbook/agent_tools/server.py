@@ -61,8 +61,8 @@ class ToolServer:
             result = await server.call(tools[0].name, {"prompt": "a fox"})
 
     It connects at the first request, and again when the server has dropped the session. `spawn` starts a task
-    on the loop, which holds the connection. Raises ConfigurationError for an invalid address or user id, and
-    where the extra isn't installed.
+    on the loop, which holds the connection. Raises ConfigurationError for an invalid address or user id; the
+    first request raises it where the extra `agents` isn't installed.
     """
 
     def __init__(self, mcp_url: str, user_id: str | Secret, *, spawn: Spawn | None = None) -> None:
@@ -110,10 +110,10 @@ class ToolServer:
         tells the server that nobody is waiting; so does `deadline_seconds` (default: ten minutes) when it
         passes, with ToolTimeout. What a tool reports as its own failure is a result with `is_error`.
 
-        It is sent a second time only where the server has refused it unread, because it had dropped the
-        session. Raises ToolCallFailed where the server answers with an error, ToolCallUncertain where the
-        call may have been carried out and its result is lost, ServiceUnreachable where nothing was sent,
-        AuthenticationError for a user id that the server doesn't know, and InvalidInput.
+        It is sent again only where the server refused it unread, because it had dropped the session. Raises
+        ToolCallFailed where the server answers with an error, ToolCallUncertain where the call may have been
+        carried out and its result is lost, ServiceUnreachable where nothing was sent, AuthenticationError for
+        an unknown user id, and InvalidInput.
         """
         given = checked_arguments(name, arguments)
         seconds = CALL_SECONDS if deadline_seconds is None else deadline_seconds
@@ -125,7 +125,7 @@ class ToolServer:
         except TimeoutError:
             if not note.began:
                 raise errors.ServiceUnreachable(
-                    "The tool server didn't let us in before the deadline. Nothing was sent."
+                    "No connection to the tool server was made before the deadline. Nothing was sent."
                 ) from None
             raise errors.ToolTimeout(
                 f"No result of {_short(name)} came within {seconds:g} s. The server was told that nobody "
@@ -160,8 +160,8 @@ class ToolServer:
     async def _sent(self, send: Callable[[ToolConnection], Awaitable[T]], seconds: float) -> T:
         """Returns what `send` returns; tries once more where the server had dropped the session.
 
-        It refuses such a request unread, so nothing was paid for it. Raises ExchangeFailed, TimeoutError, and
-        ReelbookError where the server can't be joined.
+        Such a request is refused unread. Raises ExchangeFailed, TimeoutError, and ReelbookError where the
+        server can't be joined.
         """
         async with Deadline(seconds):
             connection = await self._join()
@@ -177,7 +177,7 @@ class ToolServer:
             return await send(await self._join())
 
     async def _join(self) -> ToolConnection:
-        """The session with the server, joined if there is none. Raises ReelbookError and TimeoutError."""
+        """The joined session with the server. Raises ReelbookError and TimeoutError."""
         if self._closed:
             raise errors.SessionClosed("The connection to the tool server is closed.")
         async with self._lock:

@@ -1,4 +1,4 @@
-"""The asynchronous client: httpx, no widgets, no threads."""
+"""The asynchronous client, on httpx; it needs neither widgets nor a thread of its own."""
 
 from __future__ import annotations
 

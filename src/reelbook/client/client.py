@@ -1,7 +1,7 @@
 """`AsyncClient`: every endpoint of the service's interface, for code that has an event loop.
 
-No widgets, no threads, and no disk except for downloads. `retries.py` decides what may be sent again,
-`scheduling/` when a request fits the key's budget.
+It touches the disk for downloads only. `retries.py` decides what may be sent again, `scheduling/` when a
+request fits the key's budget.
 """
 
 from __future__ import annotations
@@ -63,11 +63,12 @@ class AsyncClient:
         async with rb.AsyncClient(api_key, base_url) as client:
             accepted = await client.text_to_video("a red fox in snow")
 
-    Use it as `async with AsyncClient(...) as client:`, from one event loop. `api_key` and `base_url` may come
-    from the settings instead (see `reelbook.settings`); both are needed. `deadline_seconds` bounds every call
-    as a whole. `is_known` tells whether an id belongs to a job that the caller knows besides those of this
-    client: an answer with such an id isn't taken for the job asked about. `offers` are the service's
-    additions to the interface (`wire.OFFERS`), as a class's room tells whoever joins.
+    Use it from one event loop. `api_key` and `base_url` may come from the settings instead (see
+    `reelbook.settings`); both are needed. `deadline_seconds` bounds each request from connecting to the end
+    of its answer, not the wait for its turn or for a retry. `shared` is a budget shared with other programs
+    that use the key. `is_known` tells whether an id belongs to another job that the caller knows: an answer
+    with such an id isn't taken for the job asked about. `offers` are the service's additions to the interface
+    (`wire.OFFERS`), as a class's room tells whoever joins.
 
     Requests wait their turn, so the key's limit isn't exceeded. GET and DELETE are sent again after 429, 5xx
     and network faults, at most four times in all; a paid POST only where it certainly had no effect.
@@ -167,13 +168,13 @@ class AsyncClient:
             accepted = await client.submit(rb.JobRequest.from_text("a red fox in snow"))
 
         Raises InvalidInput for a request whose picture wasn't kept, InsufficientBalance and other
-        ServiceErrors, and SubmissionUncertain where the answer was lost: the request isn't sent again then,
-        unless the service offers an idempotency key.
+        ServiceErrors, ConnectionFailed where it certainly wasn't accepted, and SubmissionUncertain where the
+        answer was lost: it isn't sent again then, unless the service offers an idempotency key.
 
-        With `retry_uncertain=True` it is, as the interface (Errors) advises for 5xx: after a 5xx, a lost
-        answer, a reset or a timeout, at most four times in all. It is off because an attempt without an
-        answer may have been accepted, so **each repetition may buy a second clip**. SubmissionUncertain is
-        then raised if any attempt is uncertain and none was answered with a job.
+        With `retry_uncertain=True` it is sent again after a 5xx, a lost answer, a reset or a timeout, as the
+        interface (Errors) advises, at most four times in all. An attempt without an answer may have been
+        accepted, so **each repetition may buy a second clip**. SubmissionUncertain is then raised if any
+        attempt is uncertain and none was answered with a job.
 
         `record` is told about each attempt before it is sent and after: see `SubmissionRecord`.
         """
@@ -235,7 +236,7 @@ class AsyncClient:
     async def status(self, request_id: str, *, for_download: bool = False) -> models.JobStatus:
         """The job's status (GET status/{request_id}). Raises NotFound.
 
-        `for_download` comes right after a person's own requests, and before all others.
+        With `for_download` it waits behind a person's own requests, and goes before all others.
         """
         purpose = Purpose.DOWNLOAD_STATUS if for_download else Purpose.CLICK
         return await self._status(checked_identifier(request_id, "request_id"), purpose)
@@ -253,8 +254,8 @@ class AsyncClient:
     async def take_back(self, request_id: str) -> None:
         """Takes back a job that waits in a class's room; nothing is paid for it.
 
-        Raises BadRequest for one that was already sent to the service, NotFound where it isn't known or the
-        service doesn't offer `take_back`.
+        Raises BadRequest if it was already sent to the service, NotFound if it or `take_back` isn't known
+        there.
         """
         path = wire.room_job_path(checked_identifier(request_id, "request_id"))
         read = functools.partial(models.job_status, asked=request_id)
@@ -320,12 +321,11 @@ class AsyncClient:
     ) -> AsyncGenerator[Observation, None]:
         """Asks about a job until it is finished, and yields what was learnt each time.
 
-        When to ask is decided for all jobs of this client together. `belief` is what is known in advance
-        about the time that the job takes; without one, only what the client's other jobs took. Ends after the
-        observation of a finished status. A fault in between is an observation with an `error`, and the watch
-        goes on. Raises AuthenticationError at once; any other refusal, such as NotFound, only where the
-        service repeats it at least five times and for `patience_seconds`, and answers other requests
-        meanwhile.
+        The jobs of this client take turns to be asked about. `belief` is what is known in advance about the
+        time that this one takes; by default, what the client's other jobs took. The last observation has the
+        finished status. A fault in between is an observation with an `error`, and the watch goes on. Raises
+        AuthenticationError at once; any other refusal, such as NotFound, only where the service repeats it at
+        least five times and for `patience_seconds`, and answers other requests meanwhile.
         """
         request_id = checked_identifier(request_id, "request_id")
         if belief is None:
@@ -370,10 +370,10 @@ class AsyncClient:
         """Downloads a finished clip to `path`: resumed after a broken connection, whole or not at all.
 
         The key isn't sent, unless exactly the service's own origin asks for it with 401 or 403. `report` is
-        called with the bytes so far and in all (None if unknown). The whole file must decode as a video
-        before it gets its name. One of more than `max_bytes` isn't kept, and none fills the disk up. One that
-        is clearly shorter than `expected_seconds`, the length in the job's status, is fetched again; where it
-        comes out the same twice, it is kept as it is and a warning is logged.
+        called with the bytes so far and in all (None if unknown). The file gets its name once it is whole and
+        plays. One of more than `max_bytes` isn't kept, and none fills the disk up. One that is clearly
+        shorter than `expected_seconds`, the length in the job's status, is fetched again; where it comes out
+        the same twice, it is kept as it is and a warning is logged.
 
         Raises DownloadFailed (what did arrive is kept beside `path` and the next call goes on from there):
         LinkExpired where the job's status may have a fresh link to the same file, NotAVideo where the file
@@ -418,9 +418,8 @@ class AsyncClient:
     ) -> Model:
         """Sends a request of `purpose` when its turn comes, and returns what `into` makes of the answer.
 
-        `content` is its body, see `Transport.request`. `paid` is a request that must not take effect twice:
-        it uses a fresh connection, because one kept alive may be closed at that very moment. `belief`
-        is that of a watched job. Raises the last attempt's error.
+        `content` is its body, see `Transport.request`. `paid` is a request that must not take effect twice.
+        Raises the last attempt's error.
         """
         attempt = 0
         while True:
@@ -461,14 +460,10 @@ class JobIds:
         self._misnamed: Counter[str] = Counter()
 
     def add(self, request_id: str) -> None:
-        """Adds a job's id."""
         self._links.setdefault(request_id, None)
 
     def own(self, request_id: str, status: models.JobStatus) -> models.JobStatus:
-        """The status of `request_id`, under that id.
-
-        Raises UnexpectedAnswer where it seems to be another job's.
-        """
+        """The status under the id asked about. Raises UnexpectedAnswer where it seems another job's."""
         self.add(request_id)
         said = status.request_id
         if said == request_id:
@@ -505,15 +500,14 @@ class JobIds:
 
 
 class SubmissionRecord:
-    """Keeps a record of a paid request's attempts; this base class keeps none.
+    """Hears about each attempt to send a paid request; this base class ignores what it hears.
 
-    Each is told before it takes effect. `repeat_key` is what all attempts carry where the service offers an
-    idempotency key. A ReelbookError that `sending` raises keeps the attempt from being sent; one that
-    `unanswered` raises ends the repetitions.
+    A ReelbookError that `sending` raises keeps the attempt from being sent; one that `unanswered` raises ends
+    the repetitions.
     """
 
     def repeat_key(self) -> str:
-        """The same for every attempt of this request, and for no other request."""
+        """The idempotency key: the same for every attempt, and for no other request."""
         return secrets.token_hex(16)
 
     def sending(self) -> None:
@@ -529,7 +523,7 @@ class SubmissionRecord:
 class Paid:
     """A request that must not take effect twice unasked. See `AsyncClient.submit`.
 
-    A `keyed` one takes effect once, however often it is sent; it is `doubtful` once an attempt was lost.
+    A `keyed` one takes effect once, however often it is sent; it is `doubtful` once an answer was lost.
     """
 
     def __init__(
@@ -590,7 +584,7 @@ def _tells_nothing(error: errors.ReelbookError) -> bool:
 
 
 def _heard(error: errors.ReelbookError) -> str:
-    """What came instead of an acceptance, for the ledger to keep: the job's id may be in it."""
+    """What the service said instead of accepting, for the ledger to keep: the job's id may be in it."""
     answer: errors.Answer | None = getattr(error, "answer", None)
     said = "" if answer is None or answer.status >= 300 else answer.extract.strip()
     return f" It answered: “{said}”." if said and not said.startswith("<") else ""

@@ -1,7 +1,7 @@
 """Downloads a finished clip: resumed by byte range, whole and playable or not at all, and without the key.
 
-An incomplete file is beside its final place as `<name>.part`, with a note (`<name>.part.json`) of which
-version of the file it is a part of. Its size is bounded.
+Until it is whole it is beside its final place as `<name>.part`, with a note (`<name>.part.json`) of the
+version of the file that this is a part of.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ async def download(
 
 
 def _address(transport: Transport, base: str, link: str) -> str | None:
-    """The address that `link`, seen from `base`, leads to; None where it is nothing to be fetched."""
+    """Where `link` leads from `base`; None where nothing can be fetched there."""
     try:
         url = urljoin(base, link.strip())
     except ValueError:
@@ -117,8 +117,6 @@ def _lock_path(path: Path) -> Path:
 
 @dataclass
 class _File:
-    """A file that is being downloaded to `part`."""
-
     transport: Transport
     url: str
     part: Path
@@ -127,7 +125,7 @@ class _File:
 
     @property
     def note(self) -> Path:
-        """The path of the note: the version of the file, by its validator, and its length in bytes."""
+        """The path of the note, which holds the validator of the file's version and its length in bytes."""
         return self.part.with_name(self.part.name + ".json")
 
     @property
@@ -135,7 +133,7 @@ class _File:
         return self.part.stat().st_size if self.part.exists() else 0
 
     def noted(self) -> tuple[str, int | None]:
-        """The noted validator, empty where the part's version isn't known, and the length."""
+        """The noted validator (empty if unknown) and length."""
         try:
             note = json.loads(self.note.read_text())
             return note["validator"], note["total"]
@@ -150,8 +148,8 @@ class _File:
         """Downloads until the file is as long as it should be, or there is no more of it.
 
         A file in fragments plays up to wherever it was cut, and a server that gives no length may cut it
-        anywhere. One that came out the same twice, or whose link no longer works, is kept all the same: it
-        was paid for.
+        anywhere. One that came out the same twice, or whose link no longer works, was paid for, so it is
+        kept.
         """
         earlier = self.part.with_suffix(".cut")
         for _ in range(MAX_SHORT):
@@ -188,15 +186,14 @@ class _File:
         )
 
     async def fetch(self) -> None:
-        """Downloads to the end, however often the connection breaks, as long as more of it comes."""
+        """Downloads to the end, however often the connection breaks, as long as it advances."""
         fruitless, most = 0, self.size
         while True:
             try:
                 await self.fetch_once()
                 return
             except ConnectionFailed as broken:
-                # Beyond all that was there before: a download that loses what it had and fetches it again
-                # isn't advancing.
+                # A download that loses what it had and fetches it again isn't advancing.
                 fruitless = 0 if self.size > most else fruitless + 1
                 most = max(most, self.size)
                 if fruitless >= MAX_FRUITLESS:
@@ -270,7 +267,6 @@ class _File:
         raise DownloadFailed("The clip's address leads from one to the next without end.")
 
     def refuse_too_large(self, size: int) -> None:
-        """Raises DownloadFailed if there are more bytes than a clip may have."""
         if self.max_bytes is not None and size > self.max_bytes:
             self.forget()
             raise DownloadFailed(
@@ -279,7 +275,7 @@ class _File:
             )
 
     def refuse_full(self, coming: int) -> None:
-        """Raises the system's own error of a full disk before so many more bytes would fill it."""
+        """Raises the system's own error of a full disk if `coming` more bytes would nearly fill it."""
         disk = shutil.disk_usage(self.part.parent)
         # Some mounted drives don't tell.
         if disk.total and disk.free - coming < min(RESERVE_BYTES, disk.total // 20):
@@ -293,7 +289,7 @@ def _must_play(path: Path) -> float:
 
 
 async def _lively(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Yields the chunks as they come; a drip too slow ever to end is broken off as a lost answer."""
+    """Yields the chunks as they come. A trickle too slow ever to end counts as a lost answer."""
     spent, got = 0.0, 0
     while True:
         try:

@@ -41,8 +41,8 @@ def forecast(paces: Sequence[Pace], budget: BudgetView, now: float) -> tuple[flo
 def known_at(budget: BudgetView, ends_at: Mapping[J, float], waiting: int) -> dict[J, float]:
     """About when each job in progress will be known done: only a question notices its end.
 
-    `ends_at` is when a question may find it done. The first to end is asked about first, as soon as the key
-    has a request for it; the `waiting` submissions take the requests that are free before that.
+    The first of `ends_at` is asked about first, as soon as the key has a request for it; the `waiting`
+    submissions take the requests that are free before that.
     """
     free, known = list(budget.free_at), dict[J, float]()
     for job, ends in sorted(ends_at.items(), key=lambda each: each[1]):
@@ -55,7 +55,7 @@ def known_at(budget: BudgetView, ends_at: Mapping[J, float], waiting: int) -> di
 
 
 def _times(paces: Sequence[Pace], rng: random.Random) -> list[float]:
-    """A time for each clip. What such clips usually take is uncertain for all of a kind alike."""
+    """A time for each clip. How long its kind usually takes is drawn once, for all clips of that kind."""
     usual: dict[Pace, tuple[float, float]] = {}
     for pace in paces:
         if pace not in usual:

@@ -1,4 +1,4 @@
-"""Turns the service's reply into a value or a typed error: pure, and nothing in it holds the key."""
+"""Turns the service's reply into a value or a typed error: pure, and without the key."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class RateHeaders(NamedTuple):
 
 
 def rate_headers(headers: Mapping[str, str]) -> RateHeaders:
-    """The rate headers of one answer; the names are in lower case."""
+    """The rate headers of one answer; `headers` has names in lower case."""
     limit = _number(headers, wire.RATE_LIMIT, 1)
     remaining = _number(headers, wire.RATE_REMAINING, 0, MOST_A_MINUTE if limit is None else limit)
     if limit is not None and limit > MOST_A_MINUTE:
@@ -145,7 +145,7 @@ def rate_headers(headers: Mapping[str, str]) -> RateHeaders:
 
 
 def _reset_seconds(headers: Mapping[str, str]) -> float | None:
-    """`X-RateLimit-Reset` as seconds to wait, whether it is that, an epoch in seconds or one in milliseconds.
+    """The seconds until the reset: `X-RateLimit-Reset` may be that, or an epoch in seconds or milliseconds.
 
     Epochs are read against the answer's own `Date`, so that a wrong clock here does no harm.
     """

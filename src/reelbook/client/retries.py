@@ -1,7 +1,7 @@
 """What may be sent again, and when: decisions only, `client.py` carries them out.
 
 The service has no idempotency key, so a paid request is sent again only where it certainly had no effect,
-unless its caller asked for more. A class's room has one, and there it always may.
+unless its caller asked for more. A class's room has one, so there it always may be.
 """
 
 from __future__ import annotations

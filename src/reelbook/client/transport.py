@@ -70,8 +70,8 @@ class Transport:
         `content` is its body: `json`, `data`, `files`, `params`, as httpx calls them. `fresh` uses a new
         connection: one kept alive may be closed by the server at that very moment, and leave a paid request
         uncertain. `on_sending` is called when the connection is open, before the first byte is sent; a
-        ReelbookError that it raises keeps the request back. Raises ServiceUnreachable, AnswerLost or
-        DeadlineExceeded.
+        ReelbookError that it raises keeps the request back. Raises ConnectionFailed, and UnexpectedAnswer for
+        a body that is far too long.
         """
         client = self._client("fresh" if fresh else "kept")
         # A paid answer is worth the whole of the call's time.
@@ -106,10 +106,9 @@ class Transport:
     async def fetch(
         self, url: str, *, headers: Mapping[str, str], with_key: bool
     ) -> AsyncIterator[tuple[Reply, AsyncIterator[bytes]]]:
-        """Opens a file for reading: its reply without body, and its bytes as they come.
+        """Opens a file for reading: its reply without body, and its bytes as they come. Follows no redirects.
 
-        Redirects aren't followed here. With `with_key` the key is sent if `url` is on the service's own
-        origin and nowhere else.
+        With `with_key` the key is sent if `url` is on the service's own origin and nowhere else.
         """
         client = self._client("kept" if with_key else "files")
         progress = _Progress(math.inf, READ_SECONDS, sent=True)
@@ -140,7 +139,6 @@ class Transport:
         return _origin(url) == _origin(self.base_url)
 
     async def aclose(self) -> None:
-        """Closes all connections."""
         clients, self._clients = self._clients, {}
         for client in clients.values():
             await client.aclose()
@@ -193,10 +191,11 @@ class Transport:
 
     @contextmanager
     def _translated(self, progress: _Progress) -> Iterator[None]:
-        """Catches what is raised around a request; `progress.failure` is then to be raised after the block.
+        """Catches what is raised around a request; the caller raises `progress.failure` after the block.
 
-        Raising it there, and not `from` the cause, keeps httpx's frames and requests out of the traceback.
-        Some of it isn't an httpx error: an answer may hold an invalid address, text or header.
+        Raised there, and not `from` its cause, the error keeps httpx's frames and requests out of the
+        traceback. The cause needn't be httpx's own error: an answer may hold an invalid address, text or
+        header.
         """
         try:
             yield
@@ -236,9 +235,9 @@ class _Progress:
     """Follows a request by httpcore's trace events.
 
     `sent` is true once it may have arrived whole, and from the start where sending it twice does no harm.
-    `deadline` ends the connecting after CONNECT_SECONDS, the wait for an answer's head after
-    `answer_seconds`, and the call as a whole after `seconds`. `heard` is what had arrived of an answer when
-    the connection broke, `failure` the error to raise then.
+    `deadline` bounds the connecting by CONNECT_SECONDS, the wait for an answer's head by `answer_seconds`,
+    and the whole request by `seconds`. `heard` is what had arrived of an answer when the connection broke,
+    `failure` the error to raise then.
     """
 
     failure: errors.ConnectionFailed
@@ -351,5 +350,5 @@ _trust = functools.cache(httpx.create_ssl_context)
 
 @functools.cache
 def _no_trust() -> ssl.SSLContext:
-    """For a plain-HTTP service: trusts nobody, so it is cheap to make and anything else fails closed."""
+    """For a plain-HTTP service: cheap to make, and trusts nobody, so anything else fails closed."""
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

@@ -1,4 +1,4 @@
-"""Follows one job to its end: the scheduler says when to ask, this asks and reports what was learnt."""
+"""Follows one job to its end: asks when the scheduler says so, and reports what was learnt."""
 
 from __future__ import annotations
 

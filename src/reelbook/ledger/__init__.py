@@ -1,8 +1,7 @@
-"""What this machine knows about every clip that was asked for.
+"""What this machine knows about every clip that was asked for: its intent, its id, its file, its money.
 
-That is its intent, its id, its file, its money, and the requests that programs share. One SQLite file in
-`REELBOOK_HOME`, shared by all kernels of the home. It never holds a key and never asks the service; the
-session decides what to submit, ask and fetch.
+One SQLite file in `REELBOOK_HOME`, shared by all kernels of the home. It never holds a key and never asks the
+service; the session decides what to submit, ask and fetch.
 """
 
 from .ledger import Ledger, LedgerFile

@@ -15,10 +15,7 @@ class Annotations(Part):
     """The marks on an account's entries. They are the person's own: none is ever sent to the service."""
 
     def mark(self, entry_id: int, marks: Marks) -> Marks:
-        """Keeps a person's marks on an entry, and returns them as they are kept.
-
-        Blanks around a note or a tag are removed; each tag is kept once, empty ones are left out.
-        """
+        """Keeps a person's marks on an entry, blanks trimmed and each tag once; returns what was kept."""
         tags = tuple(dict.fromkeys(filter(None, (" ".join(tag.split()) for tag in marks.tags))))
         kept = replace(marks, note=marks.note.strip(), tags=tags)
 

@@ -19,7 +19,7 @@ Fate = Literal["lives", "gone", "vanished"]
 
 
 class Kernel:
-    """This ledger's own sign of life. `name` is in the rows that it looks after."""
+    """This ledger's own sign of life: a locked file. The rows that it looks after have its `name`."""
 
     def __init__(self, home: Path) -> None:
         self.name = f"{os.getpid()}-{secrets.token_hex(4)}"
@@ -35,7 +35,7 @@ class Kernel:
     def fate(self, name: str) -> Fate:
         """Whether the kernel of that name `lives`, is `gone`, or has `vanished`.
 
-        Vanished: gone without its file, so the rows that it left on the disk may not be its last word.
+        Vanished: gone without its file, so the rows that it left on the disk may be out of date.
         """
         if name == self.name:
             return "lives"

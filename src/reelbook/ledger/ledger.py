@@ -49,11 +49,7 @@ TookSeconds = tuple[float, float, float | None]
 
 
 class LedgerFile(Entries):
-    """The ledger of one home, `REELBOOK_HOME/ledger.db`, with the rows of every key.
-
-    `LedgerFile.open(home)` makes it. Rows belong to an `Account`; none of them holds a key. `tool_calls` are
-    the tools' calls.
-    """
+    """The ledger of one home, `REELBOOK_HOME/ledger.db`, with the rows of every key but without the keys."""
 
     def __init__(self, store: Store, kernel: Kernel, clock: Callable[[], float]) -> None:
         super().__init__(store, None)
@@ -66,7 +62,7 @@ class LedgerFile(Entries):
     def open(cls, home: Path, *, clock: Callable[[], float] = time.time) -> LedgerFile:
         """The file of `home`, created if there is none; `clock` returns epoch seconds.
 
-        Waits up to twenty seconds for other kernels. Raises LedgerUnavailable where it can't be used.
+        Waits up to 20 s for other kernels. Raises LedgerUnavailable where it can't be used.
         """
         store = Store(home)
         kernel = Kernel(home)
@@ -89,28 +85,22 @@ class LedgerFile(Entries):
         self.close()
 
     def ledger(self, service: str, key: Secret, *, max_spend_usd: float | None = None) -> Ledger:
-        """The ledger of `key` at `service`: an address, of which the origin counts, or any other name.
-
-        A service whose address changes, such as the sandbox, goes by a name.
-        """
+        """The ledger of `key` at `service`: an address, or a name for one whose address changes."""
         return Ledger(self, self.account(records.origin(service), key), max_spend_usd=max_spend_usd)
 
     def account(self, origin: str, key: Secret, *, same_as: Account | None = None) -> Account:
-        """The account of `key`, known by a salted fingerprint, at the service of that origin.
-
-        With `same_as` the key takes that account's place for good: jobs, limits and spend go on.
-        """
+        """The account of `key` at that service, see `records.account_of`."""
         return self.store.write(lambda db: records.account_of(db, origin, key, same_as))
 
     def accounts(self) -> list[Account]:
-        """Every account that has ever submitted from this home, oldest first."""
+        """Every account that was ever used from this home, oldest first."""
         return [Account(*row) for row in self.store.rows("SELECT * FROM accounts ORDER BY id")]
 
     def close(self) -> str | None:
         """Settles what this kernel has not sent or not heard of, and closes the file.
 
-        What it has not sent stays unsent: see `Ledger.intend_again`. If the disk still takes no writes,
-        returns the text to show: the ids that it doesn't have.
+        Where the disk still takes no writes, returns a text for the person, with the ids that it doesn't
+        have.
         """
         trouble, now = self.store.trouble, self._clock()
         self.store.keep(lambda db: _settle(db, self._kernel.name, now))
@@ -185,13 +175,12 @@ class Ledger(Entries):
         again: bool = False,
         withdrawn: Callable[[], bool] = lambda: False,
     ) -> list[tuple[Entry, EarlierRun | None]]:
-        """Records what will be sent, all or nothing.
+        """Records what will be sent, all or nothing; each entry with the earlier run it is from, if any.
 
-        Submissions equal to this cell's earlier run return its entries. Each entry comes with the earlier run
-        that it is from, None for a new one; with `again` all are new. Raises SpendLimitReached if spent +
-        reserved + uncertain + the new estimates would exceed `max_spend_usd`; then nothing is recorded or
-        sent. The same holds if it had to wait for the file and `withdrawn` says meanwhile that nobody wants
-        it any more (see `Store.write`).
+        Submissions equal to this cell's earlier run return its entries, unless `again`. Raises
+        SpendLimitReached if spent + reserved + uncertain + the new estimates would exceed `max_spend_usd`;
+        then nothing is recorded or sent. The same holds if it had to wait for the file and `withdrawn` says
+        meanwhile that nobody wants it any more (see `Store.write`).
         """
         others: list[CellId] = []
         cell = next((each.place.cell_id for each in batch if each.place is not None), None)
@@ -229,10 +218,9 @@ class Ledger(Entries):
         return self._entries(_LEFT_UNSENT, self.account.id)
 
     def intend_again(self, entries: Collection[Entry]) -> list[Entry]:
-        """Records that those left unsent are about to be sent: all that still are, or nothing.
+        """Records that those left unsent, and not taken by another kernel, are about to be sent; or nothing.
 
-        Entries that another kernel has taken meanwhile are left out: nothing is sent twice. Raises
-        SpendLimitReached where all together would exceed `max_spend_usd`.
+        Raises SpendLimitReached where all together would exceed `max_spend_usd`.
         """
         wanted = {entry.id for entry in entries}
 
@@ -249,10 +237,10 @@ class Ledger(Entries):
         return self.store.write(work)
 
     def repeat(self, entry_id: int, request: JobRequest, error: Exception) -> int:
-        """Records that what may have been bought is sent again all the same. Returns the new entry's number.
+        """Records that an entry that may have been accepted is sent again. Returns the new entry's number.
 
-        The old entry stays, as uncertain, so that both count. Raises SpendLimitReached where another one
-        would exceed the limit; nothing is changed then.
+        The old entry stays, as uncertain, so that both count. Raises SpendLimitReached, and then nothing
+        changes.
         """
         entry = self.get(entry_id)
         assert entry is not None
@@ -334,8 +322,7 @@ class Ledger(Entries):
         """Records what the service says about the job (interface, GET status).
 
         Once the job has ended, only another word about its end changes that. `took` are the seconds that a
-        finished job took at least and at most, as far as that was seen; without it only the time of the
-        notice is known.
+        finished job took at least and at most, as far as that was seen.
         """
         heard = {
             "state": state,
@@ -371,7 +358,6 @@ class Ledger(Entries):
             self.store.keep(work, flush=known is None or known["state"] != state)
 
     def downloaded(self, entry_id: int, path: Path | str) -> None:
-        """The whole clip is at `path`."""
         self._change(entry_id, clip_path=str(path), downloaded_at=self._clock(), error=None)
 
     def abandoned(self, entry_id: int, error: str) -> None:
@@ -388,10 +374,7 @@ class Ledger(Entries):
     # What a new kernel takes up.
 
     def recover(self) -> None:
-        """Settles what dead kernels left half done, in every account.
-
-        What they were sending is uncertain now; what they had only recorded is cancelled.
-        """
+        """Settles what dead kernels left half done, in every account: see `_settle`."""
         for (name,) in self.store.rows(f"SELECT DISTINCT kernel FROM entries WHERE {_UNSENT}"):  # noqa: S608 - our own words
             if (fate := self._kernel.fate(name)) != "lives":
                 sure = fate == "gone"
@@ -399,10 +382,7 @@ class Ledger(Entries):
                 self._kernel.forget(name)
 
     def left_over(self, among: Collection[int] | None = None) -> list[Entry]:
-        """The unfinished jobs that no living kernel looks after; this one does from now on.
-
-        With `among` only those with these numbers.
-        """
+        """Takes up the unfinished jobs (of `among`, if given) that no living kernel looks after."""
         self.recover()
         left = self.unfinished()
         return [each for each in left if (among is None or each.id in among) and self.take_up(each)]
@@ -410,8 +390,8 @@ class Ledger(Entries):
     def unfinished(self, *, watched_elsewhere: bool = False) -> list[Entry]:
         """Jobs that were accepted and have no clip here yet, oldest first.
 
-        Excluded are those that failed or were taken back and, unless `watched_elsewhere`, those that another
-        living kernel looks after; also those given up more than a week ago.
+        Without those that failed, were taken back or were given up more than a week ago and, unless
+        `watched_elsewhere`, those that another living kernel looks after.
         """
         entries = self._entries(
             "account = ? AND request_id IS NOT NULL AND clip_path IS NULL "
@@ -431,14 +411,12 @@ class Ledger(Entries):
         return self.store.keep(lambda db: db.execute(taken, values).rowcount == 1)
 
     def is_own(self, entry: Entry) -> bool:
-        """Whether this kernel looks after it."""
         return entry.kernel == self._kernel.name
 
     def took_seconds(self, request: JobRequest, *, alike: bool = False) -> list[TookSeconds]:
-        """How long the last clips of this kind took, in the order of submission; none if nobody watched any.
+        """How long the last clips of this kind took, in the order of submission (see `Pace`).
 
-        With `alike`, where there are none, those of clips of any length and shape. Not in the order of their
-        ends: the long ones of a batch end last, and would look as if the service had become slower.
+        Empty if nobody watched any; with `alike`, then those of clips of any length and shape.
         """
         took = self._took(
             "mode = ? AND duration_seconds = ? AND aspect_ratio IS ?",
@@ -469,10 +447,7 @@ class Ledger(Entries):
         return self.store.read(lambda db: money.funds(db, self.account.id, since, lives))
 
     def usage_days(self) -> int:
-        """The period to ask for, so that the answer can be compared with the one that matters.
-
-        That is the last one before what is uncertain; others may have asked for any period since.
-        """
+        """The period to ask for: that of the last answer before what is uncertain, to be compared with it."""
         uncertain = self.uncertain_entries()
         row = self.store.row(
             "SELECT period_days FROM samples WHERE account = ? AND total_requests IS NOT NULL "
@@ -520,10 +495,7 @@ class Ledger(Entries):
         return entry
 
     def _twin(self, db: sqlite3.Connection, new: Submission, others: Collection[CellId]) -> Entry | None:
-        """The newest equal submission at the same place that bought something, or may have.
-
-        One of a cell with the same id comes first, then those with the same text. `others` are other cells.
-        """
+        """The newest equal submission at this place that bought something, or may have; by cell id first."""
         own = None if new.place is None else new.place.cell_id
         found = [(each, each.place.cell_id if each.place else None) for each in self._twins(db, new)]
         found = [(each, name) for each, name in found if name not in others]
@@ -568,7 +540,10 @@ def _change(
 
 
 def _settle(db: sqlite3.Connection, kernel: str, now: float, *, sure: bool = True) -> None:
-    """Settles what a kernel leaves behind. Not `sure`: its rows may not be its last word."""
+    """Makes what a kernel was sending uncertain, and cancels what it hadn't sent.
+
+    Not `sure`: its rows may be out of date, so that is uncertain too.
+    """
     sent = "The kernel ended while this was being sent. It may be running, and may be billed."
     unsent = "The kernel ended before this was sent. Nothing was paid. session.resume(unsent=True) sends it."
     unsure = "The kernel that was to send this lost its disk and ended. It may have been sent."

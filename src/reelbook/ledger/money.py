@@ -23,8 +23,7 @@ from .records import PRICE, Sample, Spend, insert, micro, read
 from .search import marks, matching
 from .store import Part
 
-# By then an accepted clip has ended. Nothing in the interface bounds it, so this is much more than any clip
-# takes.
+# By then an accepted clip has ended. The interface states no bound, so it is much more than any clip takes.
 PATIENCE_SECONDS: Final = 3600.0
 
 # The amount by which the service's own figure is below its price, if that is more than rounding to cents.
@@ -121,7 +120,6 @@ class Samples(Part):
     """What the billing endpoints said about the account, and when (interface, Balance and Usage summary)."""
 
     def add(self, sample: Sample) -> None:
-        """Records what was said."""
         values = {"account": self._account, **vars(sample)}
         self._store.keep(lambda db: insert(db, "samples", values), flush=False)
 
@@ -147,7 +145,6 @@ class Funds:
 
     @property
     def left_usd(self) -> float:
-        """What may be spent."""
         return round(self.heard_usd - self.to_come_usd, 6)
 
 

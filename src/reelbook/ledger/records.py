@@ -31,10 +31,7 @@ MOST_USD: Final = 1e9  # many of them add up to less than the file's integers ho
 
 @dataclass(frozen=True)
 class Account:
-    """Whose rows they are: one key at one service. `fingerprint` tells keys apart without revealing them.
-
-    A key that replaced another has that one's `id`.
-    """
+    """One key at one service, by its `fingerprint`. A key that replaced another has that one's `id`."""
 
     id: int
     origin: str
@@ -43,7 +40,7 @@ class Account:
 
 @dataclass(frozen=True)
 class SweepCell:
-    """The cell of a sweep that a submission is for, and the entry that the cell was seen with, None for none.
+    """The cell of a sweep that a submission is for, and the entry that it was `seen` with, if any.
 
     If the cell has another entry by now, or that one's state has changed, nothing new is bought.
     """
@@ -97,7 +94,6 @@ class Marks:
 
     @property
     def picked(self) -> bool:
-        """Whether the person picked it."""
         return self.picked_at is not None
 
 
@@ -159,7 +155,6 @@ class Entry:
 
     @classmethod
     def of(cls, row: sqlite3.Row) -> Entry:
-        """The entry in a row of `entries`."""
         marks = Marks(row["picked_at"], row["note"], tuple(json.loads(row["tags"])))
         return read(
             cls, row, account_id=row["account"], record=_record(row), place=place_of(row), marks=marks
@@ -177,7 +172,7 @@ class Entry:
 
     @property
     def repeat_key(self) -> str:
-        """Tells its attempts apart from all other submissions, also those of other homes."""
+        """The idempotency key of its attempts: no other submission, of this home or another, has the same."""
         mark = f"{self.id} {self.intended_at!r} {self.prompt}"
         return hashlib.sha256(mark.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
@@ -216,10 +211,7 @@ class Spend:
 
 @dataclass(frozen=True)
 class Sample:
-    """What the billing endpoints said at one moment; a field that wasn't asked for is None.
-
-    `asked_at` is when it was asked for (epoch seconds), None where that wasn't kept.
-    """
+    """What the billing endpoints said at one moment; a field that wasn't asked for is None. Epoch seconds."""
 
     at: float
     balance_usd: float | None = None
@@ -244,7 +236,6 @@ def _record(row: sqlite3.Row) -> dict[str, Any]:
 
 
 def request_columns(new: Submission) -> dict[str, object]:
-    """What is asked for, as columns."""
     record = new.request.record()
     asked = {name: record.pop(name, None) for name in _ASKED}
     if new.template is not None:
@@ -253,10 +244,7 @@ def request_columns(new: Submission) -> dict[str, object]:
 
 
 def read(kind: Callable[..., T], row: sqlite3.Row, **others: Any) -> T:
-    """The dataclass in a row: each field that isn't among the `others` has a column of its name.
-
-    Amounts in USD are whole micro-USD there.
-    """
+    """The dataclass in a row, each field from the column of its name, except the `others`; amounts in USD."""
     for name, column in _columns(kind, frozenset(others)):
         value = row[column]
         others[name] = value if name == column or value is None else value / MICRO
@@ -298,15 +286,14 @@ def micro(amount_usd: float) -> int:
 
 
 def told_state(state: str) -> str:
-    """The word for an entry's state."""
+    """The state as a person is told it."""
     return states.SENDING if state == states.INTENDED else state
 
 
 def named_states(given: str | Collection[str], is_there: Callable[[str], bool]) -> tuple[str, ...]:
     """The entries' words for the states that a person named.
 
-    Raises InvalidInput for an unknown word, and for a state that no job has, by `is_there`: a service may
-    have states of its own.
+    Raises InvalidInput for a word that is no state of ours and, by `is_there`, of no job's at the service.
     """
     words = [given] if isinstance(given, str) else given
     if not isinstance(words, Collection) or not all(isinstance(word, str) for word in words):
@@ -329,10 +316,10 @@ def fingerprint(connection: sqlite3.Connection, secret: Secret) -> str:
 def account_of(
     connection: sqlite3.Connection, origin: str, key: Secret, same_as: Account | None = None
 ) -> Account:
-    """The account of `key` at the service of `origin`, created if there is none.
+    """The account of `key` (by a salted fingerprint) at the service of `origin`, created if there is none.
 
-    With `same_as` the key replaces that account's key, from now on and for every later kernel: the rows stay
-    the account's, only the requests of the two keys are counted separately.
+    With `same_as` the key replaces that account's key for good: the rows stay the account's, only the
+    requests of the two keys are counted separately.
     """
     named = (origin, fingerprint(connection, key))
     if same_as is not None:
@@ -362,7 +349,6 @@ def origin(service: str) -> str:
 
 
 def place_of(row: sqlite3.Row) -> Place | None:
-    """The place in a row."""
     if row["cell"] is None:
         return None
     name = None if row["cell_id"] is None else CellId(row["cell_id"], row["opening"], row["notebook"])
@@ -370,7 +356,6 @@ def place_of(row: sqlite3.Row) -> Place | None:
 
 
 def place_columns(place: Place | None) -> dict[str, object]:
-    """A place as columns."""
     if place is None:
         return {}
     name = place.cell_id

@@ -1,8 +1,4 @@
-"""One key's requests as all kernels of this machine send them, so that together they keep to its limit.
-
-Each kernel knows its own; here it learns about the others'. The client decides what fits, and which request
-matters most.
-"""
+"""One key's requests as all kernels of this machine send them, so that together they keep to its limit."""
 
 from __future__ import annotations
 
@@ -29,10 +25,7 @@ _AGE: Final = "CASE WHEN boot = :boot THEN :steady - steady ELSE :epoch - at END
 
 @dataclass(frozen=True)
 class Instant:
-    """One moment by two clocks, in seconds: the steady one, and the epoch's.
-
-    All processes of a machine share the steady clock; it counts from the machine's start, `boot`.
-    """
+    """One moment in seconds by the epoch's clock, and by the steady one since the machine's start, `boot`."""
 
     steady: float
     epoch: float
@@ -40,7 +33,6 @@ class Instant:
 
     @classmethod
     def now(cls) -> Instant:
-        """This moment on this machine."""
         return cls(time.monotonic(), time.time(), _boot())
 
 
@@ -57,9 +49,8 @@ class RequestLog:
         """Notes a request of this kernel if `fits` accepts the others' requests; returns its number, or None.
 
         `fits` gets the moments from which those count, oldest first, on the clock of `now`: their answers, or
-        `now` while they are in flight; and the limit that the newest was told, None if none was. No other
-        kernel notes one meanwhile, so two can't both take the last place. Follow it with `answered` or
-        `give_back`.
+        `now` while they are in flight; and the limit that the newest was told, None if none was. It is one
+        transaction, so two kernels can't both take the last place.
         """
         bound = {
             **vars(self._instant()),
@@ -98,10 +89,7 @@ class RequestLog:
         return self._store.keep(work, flush=False, lasting=False)
 
     def answered(self, place: int, now: float, limit: int | None) -> None:
-        """It was answered, or lost, just now: the service counted it no later, so it counts from then.
-
-        `limit` is the requests a minute that the service said the key has.
-        """
+        """It was answered, or lost, just now, and counts from now. `limit` is the key's, as it was told."""
         at = self._instant()
         self._keep(
             "UPDATE requests SET at = ?, steady = ?, answered = 1, told_limit = ? "
@@ -110,7 +98,6 @@ class RequestLog:
         )
 
     def give_back(self, place: int) -> None:
-        """It was never sent."""
         self._keep("DELETE FROM requests WHERE id = ? AND kernel = ?", place, self._kernel)
 
     def _keep(self, statement: str, *values: object) -> None:
@@ -119,7 +106,7 @@ class RequestLog:
 
 @functools.cache
 def _boot() -> str:
-    """Tells apart machines and, on Linux, their starts; a steady clock means nothing beyond its own."""
+    """The machine and, on Linux, its start: a steady clock means nothing beyond these."""
     try:
         return _BOOT_ID.read_text().strip()
     except OSError:

@@ -258,7 +258,6 @@ def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
 
 
 def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str) -> None:
-    """Copies the rows of a table that can be read."""
     shared: list[str] = []
     with contextlib.suppress(sqlite3.DatabaseError):
         shared = [name for name in _columns(source, table) if name in _columns(target, table)]

@@ -40,7 +40,7 @@ class Filter:
     """What `Ledger.find` looks for; None doesn't restrict it. `state` is one word or several.
 
     `since` and `until` (not included) are epoch seconds. The cost is the final one, or the estimate until it
-    is known. `cells` are numbers of the `sweep`'s cells; its other cells aren't found then.
+    is known. `cells` restricts it to these numbers of the `sweep`'s cells.
     """
 
     text: str | None = None
@@ -146,7 +146,6 @@ class Entries:
 
 
 def matching(db: sqlite3.Connection, wanted: str, *values: object) -> list[Entry]:
-    """The entries that meet a condition in SQL."""
     rows = db.execute(f"SELECT * FROM entries WHERE {wanted}", values)  # noqa: S608 - our own words
     return [Entry.of(row) for row in rows]
 
@@ -157,7 +156,6 @@ def marks(values: Collection[object]) -> str:
 
 
 def _conditions(account: int | None, wanted: Filter) -> tuple[list[str], list[Any]]:
-    """The terms of the WHERE but for the text, and their values."""
     terms, values = ["1"], list[Any]()
 
     def add(term: str, *given: Any) -> None:

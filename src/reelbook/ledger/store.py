@@ -56,9 +56,9 @@ _MISSING: Final = "A job that is missing goes on at the service: take it up by i
 
 
 def open_file(home: Path) -> tuple[sqlite3.Connection, str | None]:
-    """A connection to the ledger of `home`, and what there is to say about it.
+    """A connection to the ledger of `home`, and what there is to say about it. Waits for other kernels.
 
-    Waits for other kernels. Raises OSError, sqlite3.Error, filelock.Timeout or NewerLedger.
+    Raises OSError, sqlite3.Error, filelock.Timeout or NewerLedger.
     """
     home.mkdir(parents=True, exist_ok=True)
     path = home / FILE_NAME
@@ -88,10 +88,9 @@ def patiently(
     pause_seconds: float = _PAUSE_SECONDS,
     passes: Callable[[sqlite3.Error], bool] = lambda error: primary_code(error) == sqlite3.SQLITE_BUSY,
 ) -> T:
-    """The result of `attempt`, which is repeated for so long while its error `passes`.
+    """The result of `attempt`, repeated for so long while its error `passes`: by default, another's lock.
 
-    By default that is another program's lock. SQLite itself waits for a slice within an attempt, but not
-    where two would wait for each other.
+    SQLite itself waits for a slice within an attempt, but not where two would wait for each other.
     """
     countdown = Countdown(seconds)
     while True:
@@ -105,7 +104,6 @@ def patiently(
 
 
 def is_damage(error: sqlite3.Error) -> bool:
-    """Whether SQLite says that the file itself is broken."""
     return primary_code(error) in _DAMAGE
 
 
@@ -163,10 +161,7 @@ def _at_newest_schema(path: Path) -> sqlite3.Connection:
 
 
 def _begun_anew(path: Path, damage: str) -> tuple[sqlite3.Connection, str]:
-    """A new ledger in place of a damaged or empty one, with all that can still be read.
-
-    That is from the file itself, or else from the newest one that was damaged before it.
-    """
+    """A new ledger for a damaged or empty one, with all that can be read of it, or else of an earlier one."""
     earlier = sorted(path.parent.glob("ledger.damaged-*.db"), reverse=True)
     kept = _moved_aside(path)
     suspicion(path).unlink(missing_ok=True)
@@ -229,8 +224,8 @@ class Withdrawn(Exception):
 class Store:
     """The file of one home; any thread may use it. Raises LedgerUnavailable where that can't be used.
 
-    `notice` is what there was to say when it was opened, `trouble` why the disk takes no writes now. With
-    `in_memory`, which says so as its notice, it ends with the process and needs no file.
+    `notice` is what there was to say when it was opened, `trouble` why the disk takes no writes now. With the
+    notice `in_memory` it ends with the process and needs no file.
     """
 
     def __init__(self, home: Path, *, in_memory: str | None = None) -> None:
@@ -272,7 +267,6 @@ class Store:
         return self._thread.call(read)
 
     def rows(self, query: str, *values: object) -> list[sqlite3.Row]:
-        """The rows that a query gives."""
         return self.read(lambda connection: connection.execute(query, values).fetchall())
 
     def row(self, query: str, *values: object) -> sqlite3.Row | None:
@@ -283,8 +277,8 @@ class Store:
         """The result of `work`, done on the disk in a transaction of its own: all of it or nothing.
 
         It is on the disk when this returns, even if the power fails then. `work` may be done twice. While it
-        waits for the file it is given up, with Withdrawn, once the caller was interrupted or `withdrawn` says
-        so. Raises LedgerUnavailable where the disk doesn't take it, and then nothing was written.
+        waits for the file it is given up, with Withdrawn, if the caller is interrupted or `withdrawn` says
+        so. Raises LedgerUnavailable where the disk doesn't take it.
         """
         interrupted = False
 
@@ -333,7 +327,7 @@ class Store:
         return self._thread.call(keep)
 
     def close(self) -> bool:
-        """Closes the file, with what was written in it. Returns False if something had to be lost.
+        """Closes the file. Returns False if something had to be lost.
 
         A disk that takes no writes is waited for briefly: what it hasn't got are ids of paid clips.
         """
@@ -356,10 +350,7 @@ class Store:
         return patiently(lambda: _transaction(self._connection, work, flush), _IN_USE_SECONDS)
 
     def _turned_to_copy(self, error: sqlite3.Error) -> sqlite3.Connection:
-        """Goes on in memory, with what can still be read from the disk.
-
-        Raises what isn't the disk's fault.
-        """
+        """Goes on in memory, with what can be read from the disk. Raises what isn't the disk's fault."""
         if self.in_memory or primary_code(error) not in _DISK:
             raise error
         if is_damage(error):
@@ -477,10 +468,7 @@ class _Thread:
             del future  # or an error would hold itself, by its traceback
 
     def end(self, last: Callable[[], bool]) -> bool:
-        """Carries out the calls so far, then `last`, whose result it returns, and ends; once.
-
-        A later call raises SessionClosed.
-        """
+        """Carries out the calls so far, then `last`; returns its result. Later ones raise SessionClosed."""
         ended: Future[bool] = Future()
         with self._lock:
             if self._ended:
@@ -513,7 +501,6 @@ def _transaction(connection: sqlite3.Connection, work: Work[T], flush: bool = Tr
 
 
 def unusable(error: Exception, path: Path) -> LedgerUnavailable:
-    """The error for a home whose ledger can't be opened."""
     if isinstance(error, NewerLedger):
         return LedgerUnavailable(
             f"The ledger {path} was written by a newer Reelbook, and was left as it is. Update Reelbook, "
@@ -603,10 +590,7 @@ _LOCAL_FUSE = ("fuseblk", "fuse.fuse-overlayfs", "fuse.ntfs", "fuse.exfat")
 
 
 def on_network(folder: Path) -> bool:
-    """Whether `folder` is on a network or FUSE mount, such as a mounted Drive.
-
-    Without /proc/mounts only a Windows share is known as one.
-    """
+    """Whether `folder` is known to be on a network: a FUSE mount, such as Drive's, or a Windows share."""
     if str(folder).startswith(("\\\\", "//")) and os.name == "nt":
         return True
     try:

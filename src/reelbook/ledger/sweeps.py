@@ -40,7 +40,7 @@ Seconds = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class NewSweep:
-    """A sweep that is about to be bought. `place` is the notebook's cell that asks for it, None for a script.
+    """A sweep about to be bought. `place` is the notebook's cell that asks for it, None for a script.
 
     `record` is JSON; `planned_seconds` is how long it will take: early, likely and late.
     """
@@ -52,7 +52,6 @@ class NewSweep:
 
     @cached_property
     def sameness(self) -> str:
-        """Equal for two sweeps that ask for the same."""
         return hashlib.sha256(json.dumps(self.record, sort_keys=True).encode()).hexdigest()[:32]
 
 
@@ -98,8 +97,6 @@ class KeptCell(NamedTuple):
 
 
 class Sweeps(Part):
-    """The account's sweeps."""
-
     def earlier(self, new: NewSweep) -> int | None:
         """The number of the sweep that an earlier run of this notebook cell began; None for the first run."""
         place = new.place
@@ -156,11 +153,9 @@ class Sweeps(Part):
         return [each for each in paused if self.wish(int(each.id)) == RUNNING]
 
     def get(self, sweep: int) -> SweepRecord | None:
-        """The account's sweep of that number."""
         return next(iter(self._records("account = ? AND id = ?", self._account, sweep)), None)
 
     def cells(self, sweep: int) -> list[KeptCell]:
-        """The cells of a sweep, in the order of their numbers."""
         return self._store.read(lambda db: _cells(db, sweep))
 
     def place(self, entry: int) -> SweepCell | None:
@@ -255,7 +250,6 @@ class Sweeps(Part):
 
 
 def cell_state(cell: KeptCell) -> str:
-    """A cell's state in one word."""
     if cell.left_out:
         return LEFT_OUT
     if cell.entry is None or cell.entry.state == CANCELLED:

@@ -1,7 +1,7 @@
 """The calls of a tool server's tools, and what the clips cost that they bought.
 
-A call is recorded before it is sent, because it may cost money. None of them holds a user id: it is masked in
-the arguments, and kept as a salted fingerprint.
+A call is recorded before it is sent, because it may cost money. User ids are masked in the arguments and kept
+as salted fingerprints.
 """
 
 from __future__ import annotations
@@ -82,7 +82,6 @@ class ToolCalls:
         request_ids: tuple[str, ...] = (),
         error: str | None = None,
     ) -> None:
-        """Records what became of a call."""
         ended = "UPDATE tool_calls SET outcome = ?, took_seconds = ?, request_ids = ?, error = ? WHERE id = ?"
         values = (outcome, took_seconds, json.dumps(request_ids), error and error[:MAX_ERROR], number)
         self._store.keep(lambda db: db.execute(ended, values))
@@ -118,12 +117,10 @@ class ToolJob:
 
 
 class ToolJobs(Part):
-    """The account's clips that tools bought."""
-
     def ended(self, request_id: str, *, seconds: float | None, cost_usd: float | None) -> None:
         """Records what a clip cost, once, if a call of this home bought it and no entry counts it.
 
-        Its price is computed where the service doesn't say it.
+        The price is computed from the length where the service doesn't say it.
         """
         if cost_usd is None:
             can_be_meant = seconds is not None and 0 < seconds <= 2 * wire.MAX_SECONDS

@@ -37,7 +37,6 @@ class Votes(Part):
     """The votes on an account's clips. They belong to pairs: each study with both clips in it counts them."""
 
     def add(self, vote: KeptVote) -> None:
-        """Keeps a vote."""
         self._store.keep(
             lambda db: insert(db, "votes", {"account": self._account, **vars(vote)}), flush=False
         )

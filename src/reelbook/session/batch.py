@@ -20,7 +20,7 @@ from .job import Job
 
 # Errors that the rest of a batch would meet too: why it stops, and what to do.
 _STOPPED_BY: dict[type[errors.ReelbookError], tuple[str, str]] = {
-    errors.InsufficientBalance: ("the balance ended", "Add credits"),
+    errors.InsufficientBalance: ("the balance ran out", "Add credits"),
     errors.AuthenticationError: ("the service doesn't accept the key", "Connect with a key that it accepts"),
     errors.PermissionRefused: ("the service refuses this to the key", "Look at what it says"),
     errors.LedgerUnavailable: ("the ledger couldn't be written", "Set that right"),
@@ -43,9 +43,9 @@ class Batch(display.Shown, Sequence[Job]):
     that can't await. Any number of callers may wait at once; Stop, Ctrl-C and a timeout end the waiting,
     never a job.
 
-    When the service refuses one of the jobs for its balance or its key (402, 401, 403), or leaves three
-    submissions unanswered, the jobs that haven't been sent are taken back: `stopped` says so, and `unpaid`
-    has the requests to submit again.
+    When one is refused for its balance or its key (402, 401, 403), three are never answered, or the ledger
+    can't be written, the jobs that haven't been sent are taken back: `stopped` says so, and `unpaid` has the
+    requests to submit again.
     """
 
     def __init__(self, jobs: Sequence[Job], thread: EventThread) -> None:
@@ -83,8 +83,8 @@ class Batch(display.Shown, Sequence[Job]):
     def as_completed(self, timeout: float | None = None) -> Iterator[Job]:
         """Yields each job when it has ended, in the order they end; one that failed has its `error`.
 
-        `timeout`, in seconds from this call on, raises WaitTimeout, and the jobs go on. Raises WouldDeadlock
-        on the session's own thread.
+        Raises WaitTimeout `timeout` seconds after this call, while the jobs go on, and WouldDeadlock on the
+        session's own thread.
         """
         self._thread.refuse_own_thread()
         return self._until(None if timeout is None else time.monotonic() + timeout, timeout)
@@ -93,18 +93,15 @@ class Batch(display.Shown, Sequence[Job]):
         """Waits until all jobs have ended, and returns their clips in the order of the requests.
 
         Where a clip is missing, raises the error that stopped the batch, or else that of the first job
-        without one, once all have ended; the clips that did arrive are in their jobs' `clip`. `timeout` and
-        WouldDeadlock are as in `as_completed`.
+        without one; the clips that did arrive are in their jobs' `clip`. `timeout` and WouldDeadlock are as
+        in `as_completed`.
         """
         for _ in self.as_completed(timeout):
             pass
         return self._clips()
 
     def cancel(self) -> int:
-        """Takes back the jobs that haven't been sent, and returns how many those are. The others go on.
-
-        A job in the queue of a class's room hasn't been sent yet, see `Job.cancel`.
-        """
+        """Takes back the jobs that haven't been sent (see `Job.cancel`), and returns how many."""
         unsent = self._thread.run(lambda: sum(job._life.cancel() for job in self._distinct))
         queued = [job for job in self._distinct if job._life.known.ahead is not None]
         return unsent + sum(job.cancel() for job in queued)
@@ -188,11 +185,10 @@ class Batch(display.Shown, Sequence[Job]):
             job._wanted()
 
     def _clips(self) -> list[Clip]:
-        """The clips, once all have ended."""
         missing = [job for job in self._distinct if job.clip is None]
         if not missing:
             return [job.clip for job in self._jobs if job.clip is not None]
-        error = self._stop_error or missing[0].error or errors.ReelbookError("Its watch was taken up again.")
+        error = self._stop_error or missing[0].error or errors.ReelbookError("A job is being watched again.")
         here = f"{len(self._distinct) - len(missing)} of {len(self._distinct)}"
         said = self.stopped or f"{here} clips are there: see each job's clip and error."
         # A copy: raising the same error again would make its traceback longer each time.
@@ -204,8 +200,7 @@ class Batch(display.Shown, Sequence[Job]):
 class Clips(Iterator[Clip]):
     """A batch's clips in the order of its requests, each as soon as it and those before it are there.
 
-    For `for` and `async for`. A job without a clip raises its error in its place; the next step goes on with
-    the one after it. `batch` is the whole batch.
+    For `for` and `async for`. A job without a clip raises its error in its place; the next step goes on.
     """
 
     def __init__(self, batch: Batch, timeout: float | None = None) -> None:
@@ -239,7 +234,7 @@ def stop_error(jobs: Iterable[Job]) -> errors.ReelbookError | None:
 
 
 def stop_reason(error: errors.ReelbookError, then: str) -> str:
-    """Why the rest isn't sent, and what to do before `then`: "The balance ended. Add credits and …"."""
+    """Why the rest isn't sent, and what to do before `then`: "The balance ran out. Add credits and …"."""
     why, remedy = _stopped_by(error)
     return f"{why.capitalize()}. {remedy} and {then}."
 

@@ -175,7 +175,6 @@ class Clip(display.Shown, SuggestsNames):
         return target
 
     def _copy(self, target: Path, said: Passport | None) -> None:
-        """Copies the file, with its passport if it is of a kind that can hold one."""
         if said is not None:
             with contextlib.suppress(NotAVideo):
                 passports.write(self.path, target, said)
@@ -183,17 +182,17 @@ class Clip(display.Shown, SuggestsNames):
         shutil.copyfile(self.path, target)
 
     def as_code(self, kind: CodeKind = "cell") -> str:
-        """The code that asks for this clip again. Running it buys another clip.
+        """The code that asks for this clip again, without the key. Running it buys another clip.
 
-        As a "cell" for a notebook with a `session`, a "script" with `AsyncClient`, or "curl" for a shell. It
-        doesn't contain the key. For a clip of which only the file is known: the call that plays it.
+        It is a "cell" for a notebook with a `session`, a "script" with `AsyncClient`, or "curl" for a shell.
+        For a clip of which only the file is known, it is the call that plays it.
         """
         if self.request is not None:
             return request_code(self.request, kind)
         return f"reelbook.Player({json.dumps(str(self.path), ensure_ascii=False)})"
 
     def _file(self) -> Path:
-        """The file's path. Raises NotAVideo, saying how to get back a clip whose file is gone."""
+        """Its path. Raises NotAVideo, saying how to get back a clip whose file is gone."""
         if self.request_id and not self.path.exists():
             raise NotAVideo(
                 f"The clip's file isn't there any more: {self.path}. session.job({self.request_id!r}) "

@@ -48,8 +48,6 @@ class _Name(NamedTuple):
 
 
 class _Reached(NamedTuple):
-    """Where a session's service is."""
-
     key: Secret
     url: str
     service: Service
@@ -91,8 +89,9 @@ def connect(
     `home` (`REELBOOK_HOME`) is the folder for clips, sandbox and the ledger, which is written before anything
     is paid. `ledger=None` does without one: the ids of clips are lost when the kernel ends.
 
-    Raises ConfigurationError, saying what is missing, or that nothing answers where a sandbox may be meant;
-    LedgerUnavailable where `home` can't be written, and SandboxError if the sandbox can't be started.
+    Raises ConfigurationError where a setting is missing, or where "sandbox" finds that nothing answers at the
+    configured http address; LedgerUnavailable where a live session's `home` can't be written (a sandbox's
+    session then warns and goes on in memory); SandboxError if the sandbox can't be started.
     """
     # Verbose tracebacks print arguments, and a key may have been given as the wrong one.
     api_key = None if api_key is None else Secret.of(api_key)
@@ -158,8 +157,8 @@ def configured_sandbox() -> str | None:
     """The configured address, if a sandbox answers there; None for a live service, and without an address.
 
     It is asked without the key. Raises ConfigurationError where nothing answers at an http address: a student
-    who was given the address of a class's sandbox would otherwise work in another one without knowing. Where
-    nothing answers at an https address, it is taken for a live service, and no sandbox needs one.
+    given the address of a class's sandbox would otherwise work in another one without knowing. An https
+    address where nothing answers is taken for a live service's.
     """
     if (address := settings.find(settings.BASE_URL)) is None:
         return None
@@ -202,7 +201,7 @@ def _opened_ledger(folder: Path, service: Service, kept: str | None) -> LedgerFi
 
 
 def _opened(name: _Name, reach: Callable[[], _Reached]) -> Session:
-    """The session of that name, created if there is none; whatever a new one has to say is said."""
+    """The session of that name, created if there is none; a new one's notices are printed, or warned of."""
     follow()
     in_notebook = display.in_notebook()
     # A script's own output may be read by another program.
@@ -278,9 +277,9 @@ def _about(url: str) -> dict[str, Any] | None:
 def ask_once(
     url: str, key: Secret, method: str, path: str, body: dict[str, Any] | None = None, *, seconds: float
 ) -> tuple[int, dict[str, Any]]:
-    """Sends one request, before there is a session, and returns the status and the JSON of its answer.
+    """Sends one request, before there is a session, and returns the status and the JSON object of its answer.
 
-    The JSON is empty where the answer holds no object. Raises as `Transport.request` does.
+    Any other body counts as empty. Raises as `Transport.request` does.
     """
 
     async def ask() -> Reply:

@@ -46,7 +46,6 @@ class Shown:
 
 
 def panel(thing: Any) -> Any:
-    """The widget that shows `thing`."""
     importlib.import_module(_FILLED_BY)
     return _makers[type(thing)](thing)
 

@@ -30,8 +30,8 @@ class Exported(NamedTuple):
 def export(jobs: Sequence[Job], path: str | os.PathLike[str] | None = None) -> Exported:
     """Writes `jobs` into a zip at `path`: a file or a folder; the default is the working folder.
 
-    An existing file is never replaced. Raises InvalidInput without jobs, without the folder or where a file
-    is in the way, and ReelbookError where the disk refuses; no partial file is left.
+    Raises InvalidInput without jobs or such a folder, or where a file is in the way, and ReelbookError where
+    the disk refuses; no partial file is left.
     """
     if not jobs:
         raise InvalidInput("No clips were chosen. Nothing was written.")

@@ -1,4 +1,4 @@
-"""What a person holds of a submitted clip, and the jobs of a session: one `Job` for each entry of the ledger.
+"""`Job`, a submitted clip as a person handles it, and `JobRegistry`, which makes one for each ledger entry.
 
 A job's `JobLifecycle` moves it along.
 """
@@ -247,7 +247,7 @@ class Job(display.Shown, SuggestsNames):
     def cancel(self) -> bool:
         """Takes the job back if it hasn't been sent yet. Returns False if it has: it goes on and is billed.
 
-        In a class's room a job that waits in the queue hasn't been sent; the room is asked, and waited for.
+        In a class's room a job that waits in the queue hasn't been sent; the room is asked.
         """
         if self._life.known.ahead is not None:
             return self._thread.call(self._life.take_back())
@@ -268,7 +268,7 @@ class Job(display.Shown, SuggestsNames):
         self._thread.run(self._life.delete_clip)
 
     def subscribe(self, callback: Callable[[Job], None]) -> Callable[[], None]:
-        """Calls `callback(job)` on the session's thread at every change. Returns what ends that."""
+        """Calls `callback(job)` on the session's thread at every change. Returns a function to end that."""
         return self._listeners.subscribe(callback)
 
     def on_done(self, callback: Callable[[Job], object]) -> None:
@@ -361,7 +361,7 @@ class JobRegistry(JobServices):
     ) -> list[Job]:
         """Records all of them or none, and starts the new ones, in one step on the session's thread.
 
-        Raises SpendLimitReached, and SpendingWarning where that is an error.
+        Raises SpendLimitReached, LedgerUnavailable, and SpendingWarning where that is an error.
         """
         funds = self.ledger.funds()
         written = self.ledger.intend(batch, again=again, withdrawn=withdrawn)
@@ -438,12 +438,12 @@ class JobRegistry(JobServices):
                 life.learn(balance_after_usd=balance_usd)
 
     def proof(self) -> str | None:
-        """The id of a clip in progress that the service is known to know."""
+        """The id of a clip in progress that the service was already asked about; None without one."""
         asked = (life for life in self.own if life.running and life.known.asked_at is not None)
         return next((life.request_id for life in asked if life.request_id is not None), None)
 
     def close(self) -> int:
-        """Tells those who still wait that nothing watches their jobs now. Returns how many were unsent."""
+        """Tells those who still wait that nothing watches their jobs now. Returns how many weren't sent."""
         unsent = 0
         for life in [each for each in self.own if not each.outcome.done()]:
             # Not one whose first attempt wasn't answered: it may have been bought.
@@ -524,7 +524,6 @@ class JobRegistry(JobServices):
 
 
 def _watched(job: Job) -> Job:
-    """The job, watched again if its watch ended too early."""
     if job._life.known.open and not job.running:
         job._life.watch()
     return job
@@ -534,7 +533,7 @@ def _error(entry: Entry, clip: Clip | None) -> errors.ReelbookError | None:
     said = entry.error or ""
     if entry.abandoned_at is not None:
         return errors.NotFound(said, answer=errors.Answer(404))
-    # What was recorded for these two dates from before it was known what became of them.
+    # What was recorded for these two is older than what is known of them now.
     if entry.state == states.LOST:
         return errors.SubmissionUncertain(
             "The service accepted this clip, and its id never arrived. It counts as spent. Look for it in "

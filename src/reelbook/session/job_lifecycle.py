@@ -1,7 +1,6 @@
 """One job's life, from its submission to the clip on the disk: its state, and the task that moves it along.
 
-Everything here happens on the session's thread. The state is replaced as a whole, so any thread may read it
-at any time. `Job` is what a person holds of it.
+All of it happens on the session's thread. The state is replaced as a whole, so any thread may read it.
 """
 
 from __future__ import annotations
@@ -44,8 +43,8 @@ REPORT_STEP: Final = 0.05
 SAME_SECONDS: Final = 0.5
 TAKEN_BACK: Final = "Taken back before it was sent. Nothing was paid."
 GIVEN_UP: Final = (
-    "It said so every time it was asked, so Reelbook asks no more. The job is kept, and may be billed: "
-    "watch() asks a few times more, and so does resume() in the week to come."
+    "It has said so every time, so Reelbook has stopped asking. The job is kept, and may be billed: "
+    "watch() asks a few more times, and so does resume() for a week."
 )
 
 
@@ -101,8 +100,7 @@ class JobServices:
         self.own: dict[JobLifecycle, None] = {}
         self.active: dict[JobLifecycle, None] = {}
         self.downloads = asyncio.Semaphore(DOWNLOADS_AT_A_TIME)
-        # Jobs of one kind share what is learnt of their time while one of them is in progress; after that,
-        # the ledger's records are all that is believed about the next ones.
+        # Shared while a job of the kind is in progress; after that the ledger's records count.
         self._paces: weakref.WeakValueDictionary[tuple[object, ...], Pace] = weakref.WeakValueDictionary()
         self._estimating: asyncio.Task[None] | None = None
 
@@ -121,7 +119,6 @@ class JobServices:
             await waiting[0].submitted.wait()
 
     def pace(self, request: JobRequest) -> Pace:
-        """What is known of the time that clips of this kind take."""
         kind = (request.mode, request.duration_seconds, request.aspect_ratio)
         if (pace := self._paces.get(kind)) is None:
             took = self.ledger.took_seconds(request) or timing.current().took
@@ -233,7 +230,7 @@ class JobLifecycle(SubmissionRecord):
             self.learn(watched=False, next_ask_at=None, known_at=None)
 
     def cancel(self, reason: str = TAKEN_BACK, *, later: bool = False) -> bool:
-        """Takes it back and returns True if it wasn't sent; with `later` also once that can't cost money."""
+        """Takes it back and returns True if it wasn't sent; with `later`, also once an attempt has failed."""
         if self.known.state != states.SENDING or self._task is None:
             return False
         if not self.quiet.is_set():
@@ -302,7 +299,7 @@ class JobLifecycle(SubmissionRecord):
         self.changed()
 
     def settle(self, clip: Clip | None = None, error: errors.ReelbookError | None = None) -> None:
-        """Sets the outcome, for everybody who waits now or later."""
+        """Sets the outcome, unless there is one, for everybody who waits now or later."""
         if self.outcome.done():
             return
         if error is not None:
@@ -430,7 +427,7 @@ class JobLifecycle(SubmissionRecord):
         self.changed()
 
     async def _send(self) -> Accepted:
-        """Sends it. An unforeseen error becomes one of ours: a paid request always gets a verdict."""
+        """Sends it. Any other error becomes a ReelbookError, so that a paid request always gets a verdict."""
         try:
             await self.services.connection.reach()
             while True:
@@ -514,8 +511,7 @@ class JobLifecycle(SubmissionRecord):
         belief = self._belief()
         self._expect(belief.remaining_seconds(_now()))
         self.services.estimate()
-        # A job that was given up before is asked about a few more times, in case the service has found it
-        # again.
+        # One that was given up is asked about a few more times: the service may have found it again.
         patience = 0.0 if self.known.given_up else PATIENCE_SECONDS
         watching = self.services.client.watch(
             _required(self.request_id), belief=belief, patience_seconds=patience
@@ -530,7 +526,6 @@ class JobLifecycle(SubmissionRecord):
             raise job_failed(_required(self.request_id), self.known.status.error)
 
     def _belief(self) -> Belief:
-        """What is known of the job's time before the first question."""
         request, estimate = self.request, self.known.estimated_duration_seconds
         # The wait for the rate limit isn't part of the time that the service takes.
         submitted_at = self.known.accepted_at or self.known.began_at
@@ -542,7 +537,7 @@ class JobLifecycle(SubmissionRecord):
         return Belief(self.services.pace(request), submitted_at, estimate)
 
     def _expect(self, remaining_seconds: float | None) -> None:
-        """Expects its end in so many seconds. 0 where it runs longer than expected: then nothing is known."""
+        """Expects its end in so many seconds. 0: it runs longer than expected, so nothing is known."""
         self.ends_at = _now() + remaining_seconds if remaining_seconds else None
 
     def _observe(self, seen: Observation) -> None:
@@ -574,7 +569,7 @@ class JobLifecycle(SubmissionRecord):
             self.write_down(status, seen.took and (seen.took.at_least, seen.took.at_most))
 
     def write_down(self, status: JobStatus, took: tuple[float, float] | None = None) -> None:
-        """Records the service's answer, of a foreign job only the cost. `took`: seconds at least, at most."""
+        """Records the service's answer; of a foreign job only the cost. `took`: at least, at most seconds."""
         done = status if isinstance(status, Completed) else None
         if self.entry_id is not None:
             self.services.ledger.status(
@@ -671,7 +666,6 @@ def origin(entry: Entry | None) -> dict[str, Any]:
 
 
 def clip_missing(path: Path | str | None) -> errors.DownloadFailed:
-    """The error for a finished clip whose file isn't there."""
     where = f" It was at {path}." if path else ""
     return errors.DownloadFailed(
         f"The clip isn't on this disk.{where} watch() fetches it while its link lives."
@@ -679,8 +673,8 @@ def clip_missing(path: Path | str | None) -> errors.DownloadFailed:
 
 
 def unforeseen(bug: Exception) -> errors.ReelbookError:
-    """A mistake of ours, or of a library, as an error that callers expect."""
-    return errors.ReelbookError(f"Something unforeseen went wrong: {bug!r}")
+    """A bug of ours, or of a library, as an error that callers expect."""
+    return errors.ReelbookError(f"Something unexpected went wrong: {bug!r}")
 
 
 def _now() -> float:
@@ -688,6 +682,6 @@ def _now() -> float:
 
 
 def _required(value: T | None) -> T:
-    """Request and entry, which a job has that is submitted here, or the id, once it is accepted."""
+    """A value that the job has by now: its request and entry if submitted here, its id once accepted."""
     assert value is not None
     return value

@@ -73,7 +73,7 @@ class _Kept:
         return None
 
     def token(self) -> Secret:
-        """Proves that the same person asks again, as an answer may be lost; written before it is used."""
+        """Proves that the same person asks again after a lost answer; so it is written before it is used."""
         known = self._known()
         if "token" not in known:
             known["token"] = secrets.token_urlsafe(24)

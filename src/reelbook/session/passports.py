@@ -114,7 +114,6 @@ class Passport:
         return request_code(self.request, "cell")
 
     def __str__(self) -> str:
-        """For people: the prompt, and a line with the rest."""
         request = self.request
         arguments = [(FIELDS[name], value) for name, value in request.arguments().items() if name != "prompt"]
         told = [
@@ -136,7 +135,7 @@ class Passport:
 
 
 def passport(file: str | os.PathLike[str], clip: str | None = None) -> Passport:
-    """Reads what made a clip, from its MP4, from the JSON beside it, or from a zip of them.
+    """Reads what made a clip: from its MP4, from the JSON that `save` wrote, or from a zip of these.
 
         file = clip.save("a-fox.mp4", overwrite=True)
         session.submit(rb.passport(file).request)    # the same again
@@ -187,7 +186,7 @@ def of_notes(said: boxes.Notes) -> Passport | None:
 
 
 def write(source: Path, target: Path, said: Passport) -> bool:
-    """Copies a clip with its passport in it, but a sealed file (C2PA) as it is, and returns False then."""
+    """Copies a clip with its passport in it. A sealed file (C2PA) is copied unchanged; returns False then."""
     text = json.dumps(said.record())
     tags = {boxes.TITLE: said.request.prompt[:80], boxes.COMMENT: said.parameters(), boxes.SYNOPSIS: text}
     if said._utc is not None:
@@ -247,13 +246,12 @@ def _request(record: Mapping[str, Any]) -> JobRequest:
 
 
 def _moment(text: str | None) -> datetime | None:
-    """A time that exists in every zone; None for none, and for one at the ends of the calendar."""
+    """A time that exists in every zone; None for one at the ends of the calendar."""
     found = None if text is None else datetime.fromisoformat(text)
     return found if found is not None and 1970 <= found.year <= 9000 else None
 
 
 def _kind(kind: type[Any], value: Any) -> Any:
-    """The value if it is of that kind; None otherwise."""
     if kind is float and type(value) is int:
         return float(value)
     return value if type(value) is kind else None

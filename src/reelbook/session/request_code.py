@@ -1,6 +1,6 @@
 """A request as code that sends the same: for a notebook cell, as a script, and for a shell.
 
-None of it holds a key: `rb.connect()` and `AsyncClient` find theirs, a shell has it in `$REELBOOK_API_KEY`.
+None of it holds a key: a cell and a script find theirs as usual, a shell has it in `$REELBOOK_API_KEY`.
 """
 
 from __future__ import annotations

@@ -263,10 +263,10 @@ class Session(Tooling, SuggestsNames):
 
         `retry_uncertain=True` sends the request again after a 5xx, a lost answer, a reset or a timeout, as
         the interface (Errors) advises. It is off because the service has no idempotency key: **each
-        repetition may buy a second clip**. The ledger keeps and counts an unanswered attempt as uncertain,
-        and a spending limit ends the repetitions.
+        repetition may buy a second clip**. The ledger counts an unanswered attempt as uncertain, and a
+        spending limit ends the repetitions.
 
-        Raises InvalidInput and SpendLimitReached before anything is sent.
+        Raises InvalidInput, SpendLimitReached and LedgerUnavailable before anything is sent.
         """
         request = JobRequest.from_text(prompt, **options)
         return self.submit(request, again=again, once=once, retry_uncertain=retry_uncertain)
@@ -338,8 +338,8 @@ class Session(Tooling, SuggestsNames):
     ) -> Clips:
         """Submits a batch at once, and returns its clips in the order of the requests, like `Executor.map`.
 
-        For `for` and `async for`; `options` are those of `submit_many`. In `for`, `timeout`, in seconds from
-        this call on, raises WaitTimeout, and the jobs go on.
+        For `for` and `async for`; `options` are those of `submit_many`. `for` raises WaitTimeout `timeout`
+        seconds after this call, and the jobs go on.
         """
         return Clips(self.submit_many(requests, **options), timeout)
 
@@ -391,7 +391,7 @@ class Session(Tooling, SuggestsNames):
     def subscribe(self, callback: Callable[[Job | None], None]) -> Callable[[], None]:
         """Calls `callback` on the session's thread with a job that changed, or with None when `facts` did.
 
-        It must not wait for the session. Returns a function that ends that.
+        It must not wait for the session. Returns a function that ends the subscription.
         """
         return self._listeners.subscribe(callback)
 
@@ -399,7 +399,7 @@ class Session(Tooling, SuggestsNames):
         """Ends the session's thread and connections. Jobs go on at the service; the sandbox stays.
 
         A submission in flight gets 5 s for its answer. Jobs that haven't been sent stay unsent, until the
-        next session's `resume(unsent=True)`; the end of a `with` waits until everything is answered.
+        next session's `resume(unsent=True)`; the end of a `with` waits for them instead.
         """
         self._thread.close()
 
@@ -594,17 +594,20 @@ class Session(Tooling, SuggestsNames):
         return self._call(lambda _: self._balance.usage(days))
 
     def usage_history(self, days: int = 30, *, most_requests: int | None = None) -> UsageHistory:
-        """What was used day by day in the last `days` days, by at most `most_requests`; doesn't wait."""
+        """What was used day by day in the last `days` days; asked for bit by bit, without waiting.
+
+        `most_requests` bounds the requests that this takes.
+        """
         checked_days(days)
         return UsageHistory(self._connection, self._ledger, self._balance, self._thread, days, most_requests)
 
     def reconcile(self, *, alone: bool = False) -> Reconciliation:
         """Finds out what became of submissions whose answer was lost, and waits for it.
 
-        Compares balance and usage, asked for now, with what was known before; what is certain is kept, the
-        rest says what to do. `alone=True` says that only this key, from this home, has used the account since
-        then: without that nothing is certain on a live service, and "not accepted" takes hours. A class's
-        room knows for certain which jobs are yours, and those that it has go on.
+        Compares balance and usage, asked for now, with what was known before, and records what is certain;
+        for the rest it says what to do. `alone=True` says that only this key, from this home, has used the
+        account since then: without that nothing is certain on a live service, and "not accepted" takes hours.
+        A class's room knows which jobs are yours; those that it has go on.
         """
         return self._thread.call(self._reconciled(alone=alone))
 
@@ -624,7 +627,6 @@ class Session(Tooling, SuggestsNames):
     # For panels and the terminal.
 
     def _known(self, request_id: str) -> Job | None:
-        """The job of that clip in the ledger, without watching it."""
         entry = self._ledger.by_request_id(request_id) if request_id else None
         return None if entry is None else self._jobs.of(entry, watch=False)
 
@@ -641,7 +643,7 @@ class Session(Tooling, SuggestsNames):
         return tuple(each.text for each in near)
 
     def _refresh_balance(self) -> Future[None]:
-        """Asks for the balance, unless that is under way, without waiting; `facts` change when it arrives."""
+        """Asks for the balance in the background, unless this session has heard it; `facts` will change."""
         return self._thread.submit(self._balance.refresh())
 
     def _reconciling(self, *, alone: bool = False) -> Future[Reconciliation]:
@@ -704,8 +706,8 @@ def current_experiment() -> str | None:
 class Experiment:
     """Groups submissions under a name: `with session.experiment("fog"):`.
 
-    It applies to the code inside the block, also across an `await`; a button pressed meanwhile isn't part of
-    it. The same name may be used again, in another cell or on another day.
+    It applies to the code inside the block, also across an `await`, but not to a button pressed meanwhile.
+    The same name may be used again, in another cell or on another day.
     """
 
     def __init__(self, session: Session, name: str) -> None:

@@ -1,4 +1,4 @@
-"""What a sweep's run needs from its session: its rows in the ledger, its jobs, and what a plan rests on."""
+"""What a sweep's run needs from its session: its rows in the ledger, its jobs, and the figures for a plan."""
 
 from __future__ import annotations
 
@@ -53,7 +53,6 @@ class SweepControl:
         raise InvalidInput(f"This key has no sweep {sweep}. session.sweeps() lists what there is.")
 
     def axes(self, sweep: int | str) -> dict[str, list[AxisValue]]:
-        """The values of each axis, in their order."""
         record: Mapping[str, Any] = self.record(sweep).record
         places = [cell["place"] for cell in record["cells"]]
         return {

@@ -29,8 +29,8 @@ ToolAddress = tuple[str, Secret]  # the server's address and the user id
 class ToolRun:
     """A call of a tool in progress. `await run` or `run.result()` returns its ToolResult.
 
-    Stopping an `await` ends the call too, and the server is told. `progress` is the last ToolProgress that
-    the server reported.
+    Stopping an `await` ends the call too, and the server is told. `progress` is the server's last
+    ToolProgress.
     """
 
     def __init__(self, thread: EventThread, tool: str, arguments: Mapping[str, Any]) -> None:
@@ -150,7 +150,7 @@ class Tooling:
         return self._thread.submit(self._asked(ToolServer.tools))
 
     def _asked(self, question: Callable[[ToolServer], Awaitable[T]]) -> Coroutine[Any, Any, T]:
-        """Asks this address's server, which stays the same one as long as its address does."""
+        """Asks the tool server; its connection is kept as long as its address and user id stay the same."""
         self._thread.refuse_closed()
         place = self._tool_place()
 
@@ -174,7 +174,6 @@ class Tooling:
         on_progress: OnProgress,
         deadline_seconds: float | None,
     ) -> ToolResult:
-        """Calls a tool, and records it before and after."""
         calls, user_id = self._ledger.tool_calls, server.user_id
         number = calls.add(server.url, user_id, tool, arguments)
         began = time.monotonic()
@@ -269,7 +268,8 @@ def connect_tools(
         rb.ToolExplorer(tools)
 
     What is left out comes from `REELBOOK_MCP_URL` and `REELBOOK_USER_ID`, as all settings do; `ask=True`
-    prompts for what is missing. `home` is the folder of the ledger. Raises ConfigurationError.
+    prompts for what is missing. `home` is the folder of the ledger. Raises ConfigurationError, and
+    LedgerUnavailable where `home` can't be written.
     """
     user_id = None if user_id is None else Secret.of(user_id)  # verbose tracebacks print arguments
     return Tools(*configured(mcp_url, user_id, ask=ask), settings.home(home))

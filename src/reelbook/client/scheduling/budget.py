@@ -40,7 +40,7 @@ class Purpose(enum.IntEnum):
 class BudgetView:
     """The budget as a person sees it: requests `left` of `limit`, and when the next one comes back.
 
-    `free_at` is when each of the places may be used next, soonest first.
+    `free_at` is when each place may be used next, soonest first.
     """
 
     limit: int
@@ -50,7 +50,6 @@ class BudgetView:
 
 
 def pause_seconds(faults: int) -> float:
-    """The wait after so many faults in a row."""
     return min(WINDOW_SECONDS, FIRST_PAUSE_SECONDS * 2.0 ** min(faults - 1, 10))
 
 
@@ -93,7 +92,6 @@ class Budget:
         return min(opens_at, max(now, self._probe_at, self._closed_until))
 
     def sent(self) -> None:
-        """A request is sent."""
         self._alone = self._in_flight == 0
         self._in_flight += 1
         self._probe_at = None
@@ -153,7 +151,6 @@ class Budget:
         return BudgetView(self.limit, left, None if left else free_at[0] - now, free_at)
 
     def _correct(self, used: int, now: float) -> None:
-        """The service says how many requests are used."""
         counted = len(self._places) + len(self._elsewhere)
         self._places += [now] * (used - self._in_flight - counted)  # somebody else's
         # With others in flight the header may be older than what is known.

@@ -1,9 +1,9 @@
 """What is believed about one job's time: pure. `polling.py` decides from it whom to ask.
 
-Nobody sees a job end; its end is only noticed. So what is learnt about its time is an interval (`Took`): it
-still ran at the last answer before, and had ended by the answer that said so. A `Pace` learns from such
-intervals how long jobs of one kind take. A `Belief` adds what is known about one job: that it still runs, its
-reported progress, and the service's estimate as far as its estimates have proved right.
+A job's end is noticed only when it is asked about, so its time is known as an interval (`Took`): longer than
+at the last answer before the end, at most as long as at the answer that reported it. A `Pace` learns from
+such intervals how long jobs of one kind take. A `Belief` adds what is known about one job: that it still
+runs, its reported progress, and the service's estimate as far as its estimates have proved right.
 """
 
 from __future__ import annotations
@@ -34,10 +34,7 @@ _PRIOR = [weight / math.fsum(_USUAL) for weight in _USUAL]
 
 
 class Took(NamedTuple):
-    """How long a job took, as far as it is known: more than `at_least` and at most `at_most` seconds.
-
-    `estimated` is what the service had estimated, in seconds, or None.
-    """
+    """How long a job took: more than `at_least`, at most `at_most` seconds. `estimated` is the service's."""
 
     at_least: float
     at_most: float
@@ -52,15 +49,13 @@ class Term(NamedTuple):
     spread: float
 
     def longer(self, seconds: float) -> float:
-        """Its share of the jobs that take longer than `seconds`."""
         return self.weight * _survival(seconds, self.log_median, self.spread)
 
 
 class Outlook(NamedTuple):
     """A job's whole time: its median in seconds, and the standard deviation of its logarithm.
 
-    `shared` is the share of the variance, from 0 to 1, that it has in common with the jobs of its pace: an
-    answer about one of them tells about all.
+    `shared` is the share of the variance, from 0 to 1, that it has in common with the jobs of its pace.
     """
 
     typical_seconds: float
@@ -71,7 +66,7 @@ class Outlook(NamedTuple):
 class Belief:
     """One watched job. Times are seconds of one steady clock; ages count from the submission.
 
-    `estimated_seconds` is how long the service says the job will take, or None where that isn't clear.
+    `estimated_seconds` is how long the service says the job will take, None where that isn't clear.
     """
 
     def __init__(self, pace: Pace, submitted_at: float, estimated_seconds: float | None = None) -> None:
@@ -103,16 +98,13 @@ class Belief:
         self._requests.append(now)
 
     def may_be_asked_at(self, most_a_minute: int) -> float:
-        """When a question about the job may be sent if it may have `most_a_minute` requests of its own.
-
-        Its submission is the first of them.
-        """
+        """When it may be asked about, at `most_a_minute` requests of its own, its submission included."""
         del self._requests[:-most_a_minute]
         full = len(self._requests) == most_a_minute
         return max(self._not_before, self._requests[0] + WINDOW_SECONDS if full else 0.0)
 
     def asks_within(self, seconds: float, now: float, most_a_minute: int) -> float:
-        """How many more questions about the job may be sent within `seconds`, by its requests a minute."""
+        """How many more questions about the job may be sent within `seconds`."""
         recent = sum(at > now + seconds - WINDOW_SECONDS for at in self._requests)
         return most_a_minute * max(1.0, seconds / WINDOW_SECONDS) - recent
 
@@ -154,7 +146,6 @@ class Belief:
         self._not_before = now + pause_seconds(self._faults)
 
     def chance_ended(self, now: float) -> float:
-        """The chance that the job has ended by `now`, given all that is known."""
         self._refresh()
         longer = _longer(self._terms, now - self.submitted_at)
         return max(0.0, 1.0 - longer / self._longer_than_known)
@@ -167,7 +158,6 @@ class Belief:
 
     @property
     def outlook(self) -> Outlook:
-        """The job's whole time, summed up."""
         self._refresh()
         whole = math.fsum(term.weight for term in self._terms)
         centre = math.fsum(term.weight * term.log_median for term in self._terms) / whole
@@ -225,10 +215,9 @@ class Pace:
     The belief is a weight for each point of a grid of medians and spreads. Every finished job changes the
     weights by Bayes' rule: a point gains by how likely it made the job's interval. The service may change its
     pace between two jobs, so each time a small share of the belief returns to where it began (a hidden Markov
-    model with a fixed share); it takes over within a few jobs where the old belief no longer explains what is
-    seen. Jobs in progress count as far as they have run. `took` are finished jobs of this kind in the order
-    of their submissions: in the order of their ends, the long ones of a batch come last and would look like a
-    change.
+    model with a fixed share). Jobs in progress count as far as they have run. `took` are finished jobs of
+    this kind in the order of their submissions: in the order of their ends, the long ones of a batch come
+    last and would look like a change.
     """
 
     def __init__(self, took: Sequence[Took] = ()) -> None:
@@ -245,9 +234,7 @@ class Pace:
         self._weigh()
 
     def begun(self) -> None:
-        """Another job was submitted."""
-        # Jobs that were submitted before anything was learnt about one of them had one pace: the slowest of
-        # them always end last, which isn't a change.
+        # Jobs submitted before one of them had ended share a pace: the slowest always end last.
         if self._may_change:
             self._change()
             self._weigh()
@@ -259,7 +246,6 @@ class Pace:
         self._weigh()
 
     def ended(self, took: Took) -> None:
-        """A job in progress has ended."""
         self.informed = True
         self.still_running(took.at_least, 0.0)  # it no longer runs, and counts as finished instead
         self._learn(took)
@@ -313,7 +299,6 @@ def _survivals(seconds: float) -> list[float]:
 
 
 def _longer(terms: Sequence[Term], seconds: float) -> float:
-    """The terms' share of jobs that take longer than `seconds`."""
     return math.fsum(term.longer(seconds) for term in terms)
 
 

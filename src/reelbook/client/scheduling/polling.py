@@ -32,8 +32,6 @@ class Submit:
 
 @dataclass(frozen=True)
 class Ask:
-    """Ask about this job now."""
-
     belief: Belief
 
 
@@ -77,7 +75,7 @@ def expected_at(belief: Belief, beliefs: list[Belief], waiting: int, budget: Bud
 
 
 class _Table:
-    """The cards and coins `now`: what a question about each job is worth, and what the budget has to give."""
+    """The cards and coins at `now`: what a question about each job is worth, and what the budget allows."""
 
     def __init__(self, beliefs: list[Belief], waiting: int, sent: int, budget: Budget, now: float) -> None:
         self.beliefs, self.waiting, self.sent, self.now = beliefs, waiting, sent, now
@@ -109,7 +107,7 @@ class _Table:
         return self.free > round(kept * (1 + (self.sent + 1) / len(self.beliefs)))
 
     def ripest(self) -> tuple[Belief | None, float]:
-        """The job most worth asking about, or None; and when one will be."""
+        """The job most worth asking about, or None; and when one will be worth it."""
         ripest, ripe_at = None, self.now + DOUBT_SECONDS
         most = 0.0 if self.unheard_of else 1.0  # where nothing is known about the key, one question finds out
         candidates: dict[object, Belief] = {}
@@ -138,15 +136,15 @@ class _Table:
         return 0.0 if belief.under_way else belief.chance_ended(belief.submitted_at + SHORT_SECONDS)
 
     def _ripeness(self, belief: Belief, now: float) -> float:
-        """How much a question is worth its price: asked from 1 on."""
+        """What a question is worth, as a multiple of its price: asked from 1 on."""
         # A single job leaves free what is kept for a person's click, however few the jobs are.
         if now < belief.may_be_asked_at(self.limit - self.kept_free):
             return 0.0
         # Only a question in vain costs its price: one that succeeds has to be asked some time anyway.
         costs = self._price_seconds(belief, now) * (1.0 - belief.chance_ended(now))
         worth = belief.waited_seconds(now) / costs if costs else DOUBT_SECONDS
-        # Whatever is believed, nobody is forgotten. With half of the places to spare, one job of a kind is
-        # asked about now and then, more rarely with its age, in case the kind's pace has changed.
+        # No job is forgotten. With places to spare, one of a kind is asked about now and then, more rarely
+        # with its age, in case the kind's pace has changed.
         forgotten = (now - belief.known_at) / DOUBT_SECONDS
         silence = now - max(other.known_at for other in self.beliefs if other.pace is belief.pace)
         pause = 2 * WINDOW_SECONDS / max(self.free - self.needed, 0.1)
@@ -176,5 +174,4 @@ class _Table:
         return max(NOTICED_SECONDS, price) * apart
 
     def _places_until(self, at: float) -> int:
-        """How many requests the budget allows until that moment."""
         return sum(1 + int((at - free_at) / WINDOW_SECONDS) for free_at in self.free_at if free_at <= at)

@@ -1,7 +1,7 @@
 """Lets one key's requests out in turn: `budget.py` says when one fits, `polling.py` whom to ask about.
 
 What a person waits for goes first; submissions and questions about jobs take turns as `polling.py` weighs
-them; the rest goes where there is room. The waiting is done here.
+them; the rest goes where there is room.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ class SharedRequests(Protocol):
     """One key's requests as the programs of this machine share them. Times are the event loop's."""
 
     def enter(self, now: float, fits: Callable[[Sequence[float], int | None], bool]) -> int | None:
-        """Notes a request and returns its place, if `fits` accepts the moments from which the others' count.
+        """Notes a request and returns its place; None if `fits` refuses it.
 
-        `fits` also gets the limit that the service told the others, if it did. None where it doesn't fit.
+        `fits` gets the moments from which the others' requests count, and the limit that the service told
+        them.
         """
 
     def answered(self, place: int, now: float, limit: int | None) -> None:
@@ -72,7 +73,7 @@ class Scheduler:
         self._look()
 
     def hear_of_others(self) -> None:
-        """The budget learns what other programs sent with this key, as before each request of its own."""
+        """Has the budget learn what other programs sent with this key, as before each request of its own."""
         if self._shared is not None:
             now = asyncio.get_running_loop().time()
             # Nothing is sent, so nothing fits.
@@ -115,7 +116,6 @@ class Scheduler:
             self._settle(turn, budget, arrived=arrived)
 
     def next_question_at(self, belief: Belief) -> float:
-        """When the next question about a watched job is to be expected."""
         now = asyncio.get_running_loop().time()
         return expected_at(belief, self._beliefs, self._count(Purpose.SUBMIT), self.budget, now)
 
