@@ -95,8 +95,9 @@ for job in (cell.job for cell in run.cells):
 HANDED = """
 page = rb.hand_over(session.picks(), "picks.html", title="A fox and an owl, in two weathers", overwrite=True)
 """
+# The picture of the Studio leaves that one in place of the class.
 TRAY = """
-studio = rb.Studio(session, view="gallery")
+studio = rb.widgets.Studio(session, view="gallery")
 studio.gallery.sweep = run.id
 studio.gallery.group_by = "place"
 studio.gallery.picked = True
