@@ -31,13 +31,12 @@ _VARIES: Final = re.compile(r"\{[^{}]+\}|__\w(?:[\w/.-]*\w)?__")
 
 
 def form_words(facts: Facts, spend: Spend | None = None) -> dict[str, Any]:
-    """What the form says for each length from 1 s on.
+    """What the form says for each length: cost, balance after it, why the button is off, an early warning.
 
-    That is its cost, the resulting balance, why the button is off, and as "low" a warning beforehand. All
-    lengths come at once, so that the page can follow the slider without asking. What clips in progress may
-    still cost they may also not: the button stays on. `spend` is what counts towards the limit so far, None
-    if that isn't known. Where the ledger can't be written, nothing can be bought; where the service refuses
-    the key, the button replaces it.
+    All lengths come at once, so that the page can follow the slider without asking. Clips in progress may end
+    up costing nothing, so what they may still cost doesn't turn the button off. `spend` is what counts
+    towards the limit so far, None if unknown. If the ledger can't be written, nothing can be bought; if the
+    service refuses the key, the button replaces it.
     """
     lengths = []
     for length in range(wire.MIN_SECONDS, wire.MAX_SECONDS + 1):
@@ -88,7 +87,7 @@ def sent_alone(number: int, form: str | None, session: str | None) -> str:
 def plan_words(prompt: str, duration_seconds: int, styles: Iterable[str] = ()) -> str:
     """The button that plans a template: "Plan 12 clips · $1.20"; empty if the prompt isn't one.
 
-    `styles` are what `__styles__` stands for.
+    `styles`: the values of `__styles__`.
     """
     from ..explore.templates import Template, is_plain
     from ..explore.wildcards import STYLES
@@ -110,12 +109,12 @@ def filled_from(name: str, *, image: bool) -> str:
 
 
 def no_passport(name: str) -> str:
-    """What it says of a file that doesn't tell what made it."""
+    """What the form says of a file that doesn't tell what made it."""
     return f"{name} doesn't say what made it, so the form is unchanged. Clips that Reelbook saved do."
 
 
 def several_clips(name: str, clips: int, offered: int) -> str:
-    """What it says of a zip with several clips, of which so many are offered."""
+    """What the form says of a zip with several clips, of which `offered` are offered."""
     first = f", the first {offered} of which are here" if clips > offered else ""
     return f"{name} describes {clips} clips{first}. Which one?"
 
@@ -130,7 +129,7 @@ def too_much(request: JobRequest) -> str:
 
 
 def shown_text(prompt: str) -> str:
-    """A file's prompt without what nobody sees: control characters, and what reverses the text around it."""
+    """A file's prompt without invisible characters: controls, and marks that reverse the text around them."""
     return _UNSEEN.sub("", prompt)
 
 
@@ -162,7 +161,6 @@ def styles_note(found: int, path: Path) -> str:
 
 
 def _unaffordable(cost_usd: float, facts: Facts, spend: Spend | None) -> str:
-    """Why a clip of that cost can't be paid for; empty if it can."""
     needs = f"this clip needs about {dollars(cost_usd)}."
     if facts.balance_usd is not None and cost_usd > facts.balance_usd + facts.to_come_usd + 1e-9:
         return f"The balance is {dollars(facts.balance_usd + facts.to_come_usd)}; {needs}"

@@ -22,7 +22,7 @@ def clip(text: str, most: int) -> str:
 
 
 def rows(tools: Sequence[Tool]) -> list[dict[str, str]]:
-    """The tools for the page, at most 200 of them."""
+    """The tools for the page, at most MAX_ROWS."""
     found = []
     for tool in tools[:MAX_ROWS]:
         about = (tool.title or tool.description).strip().split("\n", 1)[0]
@@ -68,26 +68,26 @@ def took(value: float) -> str:
 
 
 def answered(tool: Tool, took: str, *, failed: bool) -> dict[str, Any]:
-    """A call that brought a result."""
+    """The line for a call that brought a result."""
     if failed:
         return {"text": f"{clip(tool.name, 80)} reports a failure, after {took}.", "tone": "fail"}
     return {"text": f"{clip(tool.name, 80)} answered in {took}.", "tone": "done"}
 
 
 def stopped(tool: Tool, took: str) -> dict[str, str]:
-    """A call that was stopped."""
+    """The line for a call that was stopped."""
     after = "" if tool.read_only else f" What {clip(tool.name, 80)} began there may go on, and may be billed."
     return {"text": f"Stopped after {took}. The server was told.{after}", "tone": "odd"}
 
 
 def no_result(tool: Tool, took: str, why: str) -> dict[str, str]:
-    """A call that brought none."""
+    """The line for a call that brought no result."""
     text = f"{clip(tool.name, 80)} gave no result, after {took}. {clip(why, MAX_WHY)}"
     return {"text": text, "tone": "fail"}
 
 
 def jobs(found: Sequence[FoundJob]) -> list[dict[str, Any]]:
-    """The jobs and clips in a result, each with what a press does; at most 20."""
+    """The jobs and clips in a result, each with what its button does; at most MAX_JOBS."""
     told = []
     for place, job in enumerate(found[:MAX_JOBS]):
         if job.request_id:
