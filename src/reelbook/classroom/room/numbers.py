@@ -22,7 +22,8 @@ ENDED_SECONDS: Final = 3600.0  # a class that has ended is shown for so long
 class RoomNumbers:
     """The state of a class. Money is USD; `cap_usd` is for all together, None without one.
 
-    `address` is empty while nobody serves it. `clips` are the newest, each with its student's name.
+    `address` is empty while nobody serves it. `clips` are the newest: each with its student's name and
+    prompt.
     """
 
     name: str
@@ -45,10 +46,7 @@ def rooms(home: Path) -> list[Path]:
 
 
 def room_numbers(home: Path) -> RoomNumbers | None:
-    """The state of the home's newest class; None without one, or if it ended long ago.
-
-    Raises sqlite3.Error.
-    """
+    """The state of the home's newest class; None an hour after its end. Raises sqlite3.Error."""
     folder = next(iter(rooms(home)), None)
     if folder is None:
         return None
@@ -76,7 +74,7 @@ def room_numbers(home: Path) -> RoomNumbers | None:
 
 
 def _served_at(folder: Path) -> str:
-    """The room's address if somebody listens there; one that was killed leaves its address behind."""
+    """The room's address if somebody listens there; a room that was killed leaves its address behind."""
     with contextlib.suppress(OSError, ValueError):
         address = (folder / ADDRESS).read_text()
         parts = urlsplit(address)
