@@ -1,1 +1,1 @@
-"""A class on one account: a key for each student in the morning, and none in the evening."""
+"""A class on one account: a room that serves the students, or a key of their own for each."""

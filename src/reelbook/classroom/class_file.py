@@ -19,10 +19,9 @@ _SLUG_CHARACTERS: Final = 40
 class Classroom:
     """A class at one service.
 
-    `label` begins the names of its keys, and those of no other class in any home. `students` has each
-    student's key id, None where there is no key, or nothing is known of the answer. `before` are the ids of
-    the keys that were there when it was opened. `opened_at` and `closed_at` are epoch seconds; `rate_limit`
-    is requests a minute, each.
+    `label` begins the names of its keys, and of no other class's. `students` has each student's key id, None
+    if there is no key or its answer was lost. `before` are the ids of the keys that were there when it was
+    opened. `opened_at` and `closed_at` are epoch seconds; `rate_limit` is requests a minute, each.
     """
 
     service: str
@@ -49,7 +48,7 @@ class Classroom:
         )
 
     def with_key(self, student: str, key_id: str | None) -> Classroom:
-        """The class with another key for a student, or none."""
+        """The class with that key for the student; None: without one."""
         return replace(self, students={**self.students, student: key_id})
 
     def key_name(self, student: str) -> str:

@@ -1,4 +1,4 @@
-"""Keys by cards: a key for each student of a class by nine o'clock, and none by five.
+"""A key for each student of a class, given out on cards and revoked at the end.
 
 For a class that no room serves, such as one on Colab. What is asked for is in the class's file before it is
 sent, so each step can be done again after a crash. The keys come and go through the session, within its
@@ -53,11 +53,11 @@ Report = Callable[[Step], None]
 
 @dataclass(frozen=True)
 class OpenedClassroom:
-    """A class with a key for each student. `made` counts the keys of this very run.
+    """A class with a key for each student. `made` counts the keys made by this call.
 
-    `without_file` are students whose file isn't in the folder any more, `inactive` those whose key the
-    service's list doesn't show as active, `not_in_list` those of the class who weren't named this time; they
-    keep their keys. `untold` says why the cards don't tell how to install Reelbook, if they don't.
+    `without_file`: students whose file isn't in the folder any more. `inactive`: those whose key the service
+    doesn't list as active. `not_in_list`: those of the class who weren't named this time; they keep their
+    keys. `untold` says why the cards don't tell how to install Reelbook, if they don't.
     """
 
     classroom: Classroom
@@ -91,9 +91,9 @@ class ClassroomStatus:
 class ClosedClassroom:
     """A class whose keys are all revoked, by the service's own list.
 
-    `revoked` counts the keys of this very run, `listed` those that the list still shows, as revoked. `others`
-    are keys that somebody else made since the class was opened; they stay unless asked for. `lately` are
-    students who used their key within the last hour, so clips of theirs may be under way.
+    `revoked` counts the keys revoked by this call, `listed` those that the list still shows, as revoked.
+    `others` are keys that somebody else made since the class was opened; they stay unless asked for. `lately`
+    are students who used their key within the last hour, so clips of theirs may be under way.
     """
 
     classroom: Classroom
@@ -105,7 +105,7 @@ class ClosedClassroom:
 
 @dataclass(frozen=True)
 class Terms:
-    """What a teacher chooses for a class; None takes the default, or what a class that goes on has.
+    """What a teacher chooses for a class; None is the default, or what a class that goes on has.
 
     `rate_limit` is requests a minute (20), `max_spend_usd` the limit in the students' files (2.00), `folder`
     where the files go (in the home), `address` where students reach the service, if not where the session
@@ -120,10 +120,7 @@ class Terms:
 
 
 def plan_classroom(session: Session, students: Sequence[str], terms: Terms) -> Classroom:
-    """The class that `open_classroom` would open, or go on with. Sends and writes nothing.
-
-    Raises InvalidInput where the arguments can't be used.
-    """
+    """The class that `open_classroom` would open or go on with. Raises InvalidInput and ClassroomError."""
     names = unique(students)
     if not names:
         raise errors.InvalidInput("There are no students. Nothing was done.")
@@ -159,11 +156,11 @@ def open_classroom(
 ) -> OpenedClassroom:
     """Creates a key for each student, a file each and a sheet of cards (POST keys).
 
-    Waits where the request budget is spent. Goes on with a class that an earlier call left half done: nobody
-    gets two keys. A key whose answer was lost is looked for in the service's list, revoked, as nobody saw its
-    secret, and made anew. Those in `renew` get another key and file, and lose the one that they have.
+    Waits when the request budget is spent. Goes on with a class that an earlier call left half done: nobody
+    gets two keys. A key whose answer was lost is looked up in the service's list and revoked, as nobody saw
+    its secret, and made anew. Those in `renew` lose the key that they have and get another, with a new file.
     `install` is what the cards tell pip to install, such as a wheel's address; it is tried first, in a fresh
-    environment. Without it the package's name is tried, and where that can't be installed no card tells how.
+    environment. Without it the package's name is tried, and if that can't be installed no card tells how.
 
     Raises InvalidInput before anything is sent, ClassroomError, and what `session.keys.create` raises.
     """
@@ -224,11 +221,11 @@ def close_classroom(
     """Revokes all keys of a class, and lists the keys to prove it (DELETE keys/{key_id}, GET keys).
 
     Without a `name` it is the class that is open, or else the last one, which is then checked once more.
-    `all_made_since` also revokes the keys that others made since it was opened, such as a student's own, but
-    not the one that this session uses. Safe to do again.
+    `all_made_since` also revokes the keys that others made since it was opened, but not the one that this
+    session uses. Safe to do again.
 
-    Raises InvalidInput where it isn't clear which one, and ClassroomError where a key is still active, or
-    where the service knows none of them.
+    Raises InvalidInput if it isn't clear which class is meant, and ClassroomError if a key is still active,
+    or if the service knows none of them.
     """
     with _alone(session):
         classes = _Classes(session, report)
@@ -255,7 +252,7 @@ def close_classroom(
 
 
 def checked_name(name: str | None) -> str:
-    """A fresh class's name: the date where none is given. Raises InvalidInput."""
+    """A new class's name, by default with the date. Raises InvalidInput."""
     if name is None:
         return today()
     if not 0 < len(tidy(name)) <= LONGEST_CLASSROOM_NAME:
@@ -264,14 +261,14 @@ def checked_name(name: str | None) -> str:
 
 
 def today() -> str:
-    """The name of a class that was given none."""
+    """The default name of a class."""
     return f"classroom {time.strftime('%Y-%m-%d')}"
 
 
 def address_for_students(session: Session, given: str | None) -> str:
     """The address for the students' files: `given`, or the session's own.
 
-    Raises InvalidInput where none is given and only this machine reaches the session's.
+    Raises InvalidInput if none is given and only this machine reaches the session's.
     """
     if given is not None:
         with warnings.catch_warnings():
@@ -298,17 +295,14 @@ class _Classes:
         self.folder = session.home / "classrooms" / file_name(host.lower())
 
     def rooms(self) -> tuple[Classroom, ...]:
-        """All of them, the newest first."""
         found = (class_file.read(path) for path in self.folder.glob("*.json"))
         rooms = [room for room in found if room.service == self.service]
         return tuple(sorted(rooms, key=lambda room: room.opened_at, reverse=True))
 
     def path(self, room: Classroom) -> Path:
-        """The class's file."""
         return self.folder / f"{_slug(room.name)}.json"
 
     def keep(self, room: Classroom) -> Classroom:
-        """Writes the class down as it is now. Raises ClassroomError."""
         class_file.write(self.path(room), room)
         return room
 
@@ -321,7 +315,6 @@ class _Classes:
         return next(interrupted, None) or next((each for each in rooms if each.name == today()), None)
 
     def free_name(self, name: str) -> str:
-        """`name`, numbered where a class has it already."""
         taken, number, free = {_slug(each.name) for each in self.rooms()}, 1, name
         while _slug(free) in taken:
             number += 1
@@ -329,7 +322,6 @@ class _Classes:
         return free
 
     def take_back(self, room: Classroom, students: Sequence[str]) -> Classroom:
-        """Revokes the keys of these students, who are to get others."""
         for student in students:
             if (key_id := room.students[student]) is not None:
                 self._revoke(room, key_id)
@@ -337,7 +329,7 @@ class _Classes:
         return room
 
     def make(self, room: Classroom, student: str, *, again: bool = True) -> Classroom:
-        """Makes a student's key, once more where its answer is lost. Raises as `session.keys.create` does."""
+        """Makes a student's key, once more if its answer is lost. Raises as `session.keys.create` does."""
         self._wait(room)
         try:
             created = self._session.keys.create(room.key_name(student), rate_limit=room.rate_limit)
@@ -370,7 +362,7 @@ class _Classes:
         return room, tuple(student for student, key_id in room.students.items() if key_id not in ids)
 
     def to_close(self, name: str | None) -> Classroom:
-        """The class that is meant. Raises InvalidInput where that isn't clear."""
+        """The class that is meant. Raises InvalidInput if that isn't clear."""
         rooms = [each for each in self.rooms() if name is None or each.name == tidy(name)]
         if not rooms:
             called = "" if name is None else f" called “{tidy(name)}”"
@@ -388,7 +380,7 @@ class _Classes:
     def revoke_all(self, room: Classroom, keys: Sequence[ApiKey], also: Sequence[ApiKey]) -> int:
         """Revokes what is active, or isn't listed, as the list may have further pages. Returns how many were.
 
-        `keys` is the list as it is now, `also` are keys of others.
+        `keys` is the current list, `also` are keys of others.
         """
         known = [key_id for key_id in room.students.values() if key_id and room.closed_at is None]
         active = [key.key_id for key in keys if key.is_active and _is_of(room, key)]
@@ -404,7 +396,6 @@ class _Classes:
         return revoked
 
     def others(self, room: Classroom, keys: Sequence[ApiKey]) -> tuple[ApiKey, ...]:
-        """Keys that neither were there before nor belong to a class of this home."""
         rooms = self.rooms()
         return tuple(
             key
@@ -413,7 +404,7 @@ class _Classes:
         )
 
     def _revoke(self, room: Classroom, key_id: str, *progress: int) -> bool:
-        """Whether the service knew the key."""
+        """Revokes a key; False if the service doesn't know it."""
         self._wait(room, *progress)
         try:
             self._session.keys.revoke(key_id)
@@ -422,7 +413,7 @@ class _Classes:
         return True
 
     def _wait(self, room: Classroom, done: int | None = None, among: int | None = None) -> None:
-        """Waits until a request fits the budget: here and not in the client, so it can be seen and ended."""
+        """Waits until a request fits the budget: here, not in the client, so it can be seen and stopped."""
         if done is None:
             done, among = len(room.students) - len(room.missing), len(room.students)
         while True:
@@ -436,7 +427,7 @@ class _Classes:
 
 @contextlib.contextmanager
 def _alone(session: Session) -> Iterator[None]:
-    """Keeps other programs from this home's classes. Raises ClassroomError where another works on them."""
+    """Keeps other programs from this home's classes. Raises ClassroomError if another works on them."""
     session.home.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(session.home / "classroom.lock", timeout=0):
@@ -459,7 +450,7 @@ def _present(room: Classroom, keys: Sequence[ApiKey]) -> tuple[Presence, ...]:
 
 
 def _is_of(room: Classroom, key: ApiKey) -> bool:
-    """Whether a listed key is a student's: by its id, or by its name where the id was never heard."""
+    """Whether a listed key is a student's: by its id, or by its name if the id never arrived."""
     if key.key_id in room.students.values():
         return True
     return key.key_id not in room.before and any(key.name == room.key_name(each) for each in room.students)

@@ -49,10 +49,7 @@ class Handout:
 
 
 def checked(folder: Path, fresh: bool = False) -> Path:
-    """`folder` as an absolute path.
-
-    Raises InvalidInput for a folder in a repository, and for a `fresh` one that isn't empty.
-    """
+    """`folder` made absolute. Raises InvalidInput in a repository, or for a `fresh` one that isn't empty."""
     folder = folder.expanduser().resolve()
     for place in (folder, *folder.parents):
         if any((place / name).exists() for name in _REPOSITORIES):
@@ -69,7 +66,7 @@ def checked(folder: Path, fresh: bool = False) -> Path:
 
 
 def prepare(folder: Path) -> Path:
-    """Makes `folder`, for its owner only, and removes half a file that a killed `open` left."""
+    """Makes `folder`, for its owner only, and removes half-written files that a killed `open` left."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     folder.chmod(0o700)
     for left in folder.glob(".*"):
@@ -83,7 +80,7 @@ def write(classroom: Classroom, student: str, key_id: str, key: Secret) -> None:
 
 
 def read(classroom: Classroom, student: str) -> Handout | None:
-    """The contents of a student's file; None where it doesn't exist, or isn't one."""
+    """The contents of a student's file; None if it doesn't exist or isn't one."""
     found: dict[str, str] = {}
     with contextlib.suppress(OSError, UnicodeDecodeError):
         for line in classroom.handout(student).read_text(encoding="utf-8").splitlines():
@@ -97,10 +94,7 @@ def read(classroom: Classroom, student: str) -> Handout | None:
 
 
 def write_sheet(classroom: Classroom) -> Path:
-    """Writes the sheet anew from the students' files: HTML for A4, a card each. Returns its path.
-
-    Raises ClassroomError.
-    """
+    """Writes the sheet of cards (HTML for A4) from the students' files. Raises ClassroomError."""
     path = Path(classroom.folder) / SHEET
     _keep(path, functools.partial(_page, classroom))
     return path
@@ -131,12 +125,12 @@ def requirement(given: str, *, extra: bool = False) -> str:
 
 
 def keep_install(folder: Path, given: str) -> None:
-    """Records beside the cards what was tried, for cards that are written later; "" for nothing."""
+    """Records what cards that are written later tell pip to install; "" for nothing."""
     write_whole(folder / INSTALL, f"{given}\n".encode())
 
 
 def install_named(folder: Path) -> str:
-    """What the cards in `folder` tell pip to install; "" where nothing was tried that works."""
+    """What the cards in `folder` tell pip to install; "" if nothing is recorded."""
     try:
         return (folder / INSTALL).read_text(encoding="utf-8").strip()
     except OSError:
@@ -155,7 +149,7 @@ def default_trouble() -> str | None:
 def check_install(given: str) -> None:
     """Installs `given` in a fresh environment, without its dependencies, and imports it.
 
-    It takes some seconds. Raises InvalidInput with pip's words where that doesn't work.
+    It takes some seconds. Raises InvalidInput with pip's words if that doesn't work.
     """
     with tempfile.TemporaryDirectory(prefix="reelbook-") as folder:
         # -I: what is in the current folder, or in PYTHONPATH, isn't what was installed.
@@ -249,7 +243,6 @@ def _connecting(classroom: Classroom) -> str:
 
 
 def _pip(classroom: Classroom, *, extra: bool = False) -> str | None:
-    """The command that installs Reelbook; None where nothing was tried that does."""
     if not (given := install_named(Path(classroom.folder))):
         return None
     return shlex.join(["pip", "install", requirement(given, extra=extra)])

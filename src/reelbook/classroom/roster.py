@@ -96,7 +96,6 @@ def _names(text: str, file: str) -> list[str]:
 
 
 def _several(text: str) -> bool:
-    """Whether there is more than one column, whatever stands between them."""
     rows = (row for delimiter in _DELIMITERS for row in _rows(text, delimiter))
     return any(sum(bool(cell.strip()) for cell in row) > 1 for row in rows)
 

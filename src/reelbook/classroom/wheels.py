@@ -60,7 +60,6 @@ class Target:
         return f"Python {self.python} on {self.platform}"
 
     def markers(self) -> dict[str, str]:
-        """The marker values of the target."""
         kind, machine = self._machine()
         machine = machine.upper() if kind == "win" else machine
         full = {"python_version": self.python, "python_full_version": f"{self.python}.0"}
@@ -84,7 +83,7 @@ class Target:
 
 
 def folder_of(home: Path) -> Path:
-    """The folder in which a home keeps the wheels that its rooms serve."""
+    """The folder of a home's wheels, which its rooms serve."""
     return home / "wheels"
 
 
@@ -93,8 +92,9 @@ def gather(
 ) -> Iterator[tuple[Target, str]]:
     """Downloads into `folder` what each target needs: yields it with what is missing, "" if nothing is.
 
-    `requirement` is this installation's Reelbook, with JupyterLab, whose wheel is built first. What the
-    folder has already stays. Raises ClassroomError where pip is missing or Reelbook's own wheel can't be had.
+    `requirement` defaults to this installation's Reelbook, with JupyterLab, whose wheel is built first. What
+    the folder has already stays. Raises ClassroomError if pip is missing or Reelbook's own wheel can't be
+    built.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     requirement = requirement or f"{PACKAGE}[{EXTRA}]=={own_wheel(folder)}"
@@ -127,7 +127,7 @@ def own_wheel(folder: Path) -> str:
     """Builds the wheel of this very Reelbook in `folder`, and returns its version. Raises ClassroomError.
 
     It is built from what was installed, as pip recorded it (PEP 610): a source folder, an archive, a
-    repository; or it comes from the index.
+    repository, or else the index.
     """
     package = importlib.metadata.distribution(PACKAGE)
     recorded = json.loads(package.read_text("direct_url.json") or "{}")
@@ -148,7 +148,6 @@ def _run(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def _said(ended: subprocess.CompletedProcess[str]) -> str:
-    """pip's error message, as one paragraph."""
     lines = ended.stderr.strip().splitlines()
     if any("No module named" in line and "pip" in line for line in lines):
         raise ClassroomError("pip is missing here. Add it with: python -m ensurepip. Nothing was gathered.")

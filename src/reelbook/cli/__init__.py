@@ -22,10 +22,10 @@ SHORTEST = 3  # letters of a command's name that stand for it
 
 
 class Commands(TyperGroup):
-    """The commands; an error of the library ends them with one clean line and not with a traceback."""
+    """The commands; an error of the library ends them with one line in place of a traceback."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """As typer's; but the beginning of a name is enough, and a group's command is told its group."""
+        """As typer's; but a name may be cut short, and an error names the group of a group's command."""
         name = args[0]
         begun = [each for each in self.commands if each.startswith(name)]
         if len(begun) == 1 and len(name) >= SHORTEST:

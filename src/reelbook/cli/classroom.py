@@ -1,4 +1,4 @@
-"""`reelbook classroom`: a key for each student of a class, who uses theirs, and the end of all of them."""
+"""`reelbook classroom`: makes, lists and revokes the keys of a class; classroom_room.py serves a room."""
 
 from __future__ import annotations
 
@@ -151,7 +151,6 @@ def close(
 
 
 def _say_opened(opened: OpenedClassroom, closing: str) -> None:
-    """What `open` did. `closing` is the command that revokes the keys."""
     from ..classroom.handouts import WARNING
 
     room = opened.classroom
@@ -171,7 +170,6 @@ def _say_opened(opened: OpenedClassroom, closing: str) -> None:
 
 
 def _say_status(room: ClassroomStatus) -> None:
-    """A classroom, a line for each student."""
     used = sum(bool(each.key and each.key.last_used) for each in room.students)
     there = sum(each.key_id is not None for each in room.students)
     say(
@@ -195,7 +193,6 @@ def _presence(each: Presence) -> str:
 
 
 def _say_others(keys: tuple[ApiKey, ...]) -> None:
-    """The keys that others made, if there are any."""
     if not keys:
         return
     say(f"{len(keys)} made by others since it was opened; these are not of the class:")
@@ -218,6 +215,6 @@ def _reported(what: str, stopped: str) -> Iterator[Callable[[Step], None]]:
 
 
 def step_text(step: Step) -> str:
-    """ "12 of 30, the next in 20 s"."""
+    """Progress in words: "12 of 30, the next in 20 s"."""
     wait = f", the next in {step.wait_seconds:.0f} s" if step.wait_seconds >= 1 else ""
     return f"{step.done} of {step.all}{wait}"

@@ -1,4 +1,4 @@
-"""`reelbook classroom serve`, `report` and `wheels`: a room, what it came to, what students install."""
+"""`reelbook classroom serve`, `report` and `wheels`: a room, its report, and what students install."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def introduce(room: Room, url: str) -> None:
 
 
 def qr_code(link: str) -> str:
-    """The link as a QR code of block characters; empty where the package for it isn't installed."""
+    """The link as a QR code of block characters; empty without the package for it."""
     try:
         import segno
     except ImportError:
@@ -231,7 +231,6 @@ def qr_code(link: str) -> str:
 
 
 def _most(chosen: Choices, kept: RoomSettings | None) -> str:
-    """The most that students may spend, by what a class that goes on has, and what is chosen anew."""
     from ..classroom.room.store import USUAL_CAP_MICRO
 
     terms: dict[str, Any] = {"cap_micro": USUAL_CAP_MICRO, **(vars(kept) if kept else {}), **chosen.columns()}
@@ -244,7 +243,7 @@ def _most(chosen: Choices, kept: RoomSettings | None) -> str:
 
 
 def _provide(session: Session, room: Room) -> None:
-    """Lifts the limits of a sandbox of one's own, and says where the caps are more than the balance."""
+    """Lifts the limits of one's own sandbox, and warns if the caps come to more than the balance."""
     held = room.store.settings()
     most_usd = (held.whole_cap_micro or 0) / MICRO
     if session.sandbox is not None:

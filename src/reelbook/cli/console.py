@@ -40,17 +40,15 @@ _PLAIN_MISTAKES: Final = (
 
 
 def say(text: str = "", *, err: bool = False) -> None:
-    """Prints `text`, to standard error with `err`."""
     typer.echo(terminal_text(text), err=err)
 
 
 def say_json(value: Any) -> None:
-    """Prints `value` as JSON."""
     typer.echo(terminal_json(value))
 
 
 def say_data(text: str) -> None:
-    """Prints a program's input, such as CSV, as it is; on a terminal cleaned, as `say` does."""
+    """Prints output for a program, such as CSV, as it is; on a terminal cleaned, as `say` does."""
     typer.echo(terminal_text(text) if sys.stdout.isatty() else text, nl=False)
 
 
@@ -68,9 +66,9 @@ def shell_word(text: str) -> str:
 def require_yes(
     question: str, *, yes: bool, stake: str = "This costs money", untouched: str = "Nothing was sent."
 ) -> None:
-    """Asks a person, unless `yes` was said on the command line, and returns only after a yes.
+    """Asks a person, unless `yes` was given on the command line, and returns only after a yes.
 
-    Raises InvalidInput where nobody can answer, and typer's Exit(1) after a no. Both say what is `untouched`.
+    Raises InvalidInput if nobody can answer, and typer's Exit(1) after a no. Both say what is `untouched`.
     """
     if yes:
         return
@@ -82,7 +80,7 @@ def require_yes(
 
 
 class CtrlC:
-    """While entered, Ctrl-C is only counted, so it can't fall between a submission and the id it gets."""
+    """While entered, Ctrl-C is only counted, so that it can't fall between a submission and its id."""
 
     presses = 0
 
@@ -117,7 +115,7 @@ def stoppable(words: str) -> Iterator[CtrlC]:
 
 @contextmanager
 def moving_line() -> Iterator[Callable[[str], None]]:
-    """Shows how far something is: one line that changes on a terminal, a line now and then elsewhere."""
+    """Shows progress: one line that changes in place on a terminal, a line now and then elsewhere."""
     if sys.stderr.isatty():
         try:
             yield say_in_place
@@ -137,7 +135,7 @@ def moving_line() -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def waiting_notice(session: Session) -> Iterator[None]:
-    """Says on a terminal what is waited for once that takes a second. The line is gone in the end."""
+    """Says on a terminal what is waited for if that takes over a second; clears the line in the end."""
     if not sys.stderr.isatty():
         yield
         return
@@ -158,7 +156,6 @@ def waiting_notice(session: Session) -> Iterator[None]:
 
 
 def waiting_text(facts: Facts) -> str:
-    """What is waited for: the rate limit, if the key's requests are used up, else the answer."""
     if facts.requests_back_in_seconds is None:
         return "Waiting for the service's answer"
     back = max(1, round(facts.requests_back_in_seconds))
@@ -166,7 +163,7 @@ def waiting_text(facts: Facts) -> str:
 
 
 def error_text(error: Exception) -> str:
-    """What an error of the library says, with what to do about it on a terminal rather than in code."""
+    """The words of a library's error, with a remedy for a terminal rather than for code."""
     if not isinstance(error, ConfigurationError):
         return str(error)
     from ..session.connector import IN_CODE
@@ -175,7 +172,7 @@ def error_text(error: Exception) -> str:
 
 
 def plain_mistake(message: str) -> str:
-    """A mistake on the command line in plain words; typer's own are those of the library it checks with."""
+    """A mistake on the command line in plain words; typer's own come from the library it checks with."""
     for pattern, words in _PLAIN_MISTAKES:
         if pattern.fullmatch(message):
             return pattern.sub(words, message)

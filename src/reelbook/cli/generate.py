@@ -1,7 +1,7 @@
 """`reelbook generate`: one clip from the terminal, from its cost to its file.
 
 The request is checked and the file chosen before anything is sent; `progress` shows the waiting. Ctrl-C takes
-a job back that wasn't sent yet, and otherwise waits for its id: by that a paid job is found again.
+a job back that wasn't sent yet, and otherwise waits for its id, by which a paid job can be found again.
 """
 
 from __future__ import annotations
@@ -76,7 +76,6 @@ def generate(
 
 
 def _request(prompt: str, asked: dict[str, Any]) -> JobRequest:
-    """What was asked for, checked before anything is started or sent. Raises InvalidInput."""
     if "image" not in asked:
         return JobRequest.from_text(prompt, **asked)
     request = JobRequest.from_image(prompt=prompt, **asked)
@@ -142,7 +141,6 @@ def _wait_for_id(job: Job, ctrl_c: CtrlC) -> None:
 
 
 def _farewell(job: Job, resume_command: str) -> str:
-    """What becomes of a job that was sent and isn't waited for any more."""
     if job.request_id is None:
         if job.error is not None:
             return str(job.error)

@@ -1,6 +1,6 @@
 """The jobs of a home, found in its ledger: nothing is started, and no service is asked.
 
-No key is needed for it: after a crash there may be none in this terminal.
+No key is needed, as there may be none in this terminal after a crash.
 """
 
 from __future__ import annotations
@@ -38,10 +38,7 @@ T = TypeVar("T")
 
 
 class JobLookup:
-    """Finds jobs of some services in a home's ledger, and none where that was never written.
-
-    `services` names the service of each account by its id.
-    """
+    """Finds jobs in a home's ledger, if there is one. `services` has each account's service by its id."""
 
     def __init__(self, file: LedgerFile | None, service: Service) -> None:
         self.file = file
@@ -61,7 +58,7 @@ class JobLookup:
         return sorted(found, key=lambda entry: (entry.intended_at, entry.id), reverse=True)[:limit]
 
     def one(self, wanted: str) -> Entry:
-        """The entry of an id, of the beginning of one, or of a number such as `#12`. Raises InvalidInput."""
+        """The entry of an id, the beginning of one, or a number such as `#12`. Raises InvalidInput."""
         if self.file is None:
             raise InvalidInput("No job was ever sent from this home.")
         if (exact := self.file.by_request_id(wanted)) is not None:
@@ -90,16 +87,15 @@ class JobLookup:
         return self.file is not None and bool(self.file.find(limit=1))
 
     def picked(self) -> list[Entry]:
-        """The picked ones, in the order in which they were picked."""
+        """The picked entries, in the order in which they were picked."""
         picks = self.everywhere(lambda ledger: ledger.annotations.picks())
         return sorted(picks, key=lambda entry: entry.marks.picked_at or 0.0)
 
     def service_of(self, entry: Entry) -> str:
-        """The name of the service that the entry was submitted to."""
         return self.services[entry.account_id]
 
     def everywhere(self, question: Callable[[Ledger], Iterable[T]]) -> list[T]:
-        """What the ledgers of all the services answer."""
+        """The answers of all the services' ledgers."""
         return [each for account in self.accounts for each in question(self.ledgers[account.id])]
 
     def spend(self) -> dict[str, Spend]:
@@ -120,13 +116,12 @@ class JobLookup:
         return self.everywhere(Ledger.left_unsent)
 
     def uncertain(self) -> list[Entry]:
-        """What was sent and never answered."""
         return self.find(limit=1000, state=UNCERTAIN)
 
 
 @contextlib.contextmanager
 def open_lookup(home: Path | None, service: Service) -> Iterator[JobLookup]:
-    """A lookup in a home's ledger, which isn't made where there is none."""
+    """A lookup in a home's ledger, which isn't created if it doesn't exist."""
     folder = settings.home(home)
     if not (folder / FILE_NAME).exists():
         yield JobLookup(None, service)
@@ -138,7 +133,6 @@ def open_lookup(home: Path | None, service: Service) -> Iterator[JobLookup]:
 
 
 def state_of(entry: Entry) -> str:
-    """The state in the one word that sessions use too."""
     return told_state(entry.state)
 
 

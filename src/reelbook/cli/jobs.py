@@ -264,7 +264,6 @@ def resume(
 
 
 def _handed(lookup: JobLookup, wanted: list[str] | None) -> list[Handed]:
-    """The clips of those ids, or of all picks in the order of picking, each with its note and votes."""
     from ..explore.study import won_votes
     from ..session.job import clip_of
     from ..widgets.handing_over import Handed
@@ -293,7 +292,7 @@ def _refuse_filters(ctx: typer.Context) -> None:
 def _print_list(
     lookup: JobLookup, filters: Mapping[str, Any], limit: int, again: str, *, as_json: bool
 ) -> None:
-    """Prints the jobs to standard output. Where a program reads it, the sums go to standard error."""
+    """Prints the jobs to standard output. If a program reads it, the sums go to standard error."""
     found = lookup.find(limit=limit + 1, **filters)
     entries = found[:limit]
     if as_json:
@@ -349,7 +348,7 @@ def job_table(lookup: JobLookup, entries: Sequence[Entry], width: int) -> Table:
 
 
 def _distinct_length(entries: Sequence[Entry]) -> int:
-    """How many characters of the ids tell all of them apart, so that what is shown can be copied."""
+    """How many characters tell all ids apart, so that what is shown can be copied."""
     ids = {entry.request_id for entry in entries if entry.request_id}
     longest = max(map(len, ids), default=ID_CHARACTERS)
     lengths = range(ID_CHARACTERS, longest)
@@ -381,7 +380,7 @@ def _summary(lookup: JobLookup, again: str) -> list[str]:
 
 
 def _open_lines(lookup: JobLookup, again: str, *, find_out: bool = False) -> list[str]:
-    """What there is to say of what wasn't sent or answered, and the commands for it, but for `find_out`'s."""
+    """What to say of jobs that weren't sent or answered; `find_out` leaves out the unanswered ones."""
     lines = []
     if unsent := lookup.left_unsent():
         lines.append(
@@ -401,7 +400,6 @@ def _estimate(entries: Sequence[Entry]) -> str:
 
 
 def _print_job(lookup: JobLookup, entry: Entry, again: str) -> None:
-    """Prints all that is known of a job, and what a person can do about it."""
     say(terminal_line(entry.prompt))
     for label, fact in _facts(lookup, entry):
         if fact:
@@ -466,7 +464,6 @@ def _clip(entry: Entry) -> str | None:
 
 
 def _clip_bytes(entry: Entry) -> int | None:
-    """The size of the clip's file, None where there is none."""
     try:
         return None if entry.clip_path is None else Path(entry.clip_path).stat().st_size
     except OSError:
@@ -474,7 +471,7 @@ def _clip_bytes(entry: Entry) -> int | None:
 
 
 def _cost(entry: Entry) -> str:
-    """What it cost, or may: "$0.25", "about $0.25", "maybe $0.25", or nothing where nothing was bought."""
+    """The cost, or what it may be: "$0.25", "about $0.25", "maybe $0.25"; empty if nothing was bought."""
     return price(entry.price_usd, entry.charge)
 
 
@@ -498,7 +495,6 @@ def _job_fields(lookup: JobLookup, entry: Entry) -> dict[str, Any]:
 
 
 def _job_row(lookup: JobLookup, entry: Entry) -> str:
-    """A job in one line, in the order of `ROW_FIELDS`."""
     fields = _job_fields(lookup, entry) | {"number": f"#{entry.id}"}
     values = (fields[name] for name in ROW_FIELDS.values())
     cells = (f"{each:.4f}" if isinstance(each, float) else str(each or "") for each in values)
@@ -529,7 +525,7 @@ def _chosen(lookup: JobLookup, wanted: Sequence[str]) -> list[Entry]:
 def _sessions(
     lookup: JobLookup, entries: Sequence[Entry], home: Path | None, stack: ExitStack
 ) -> dict[int, Session]:
-    """A session for each account that has one of the jobs and is configured; others are left alone."""
+    """A session for each account that has one of the jobs and is configured."""
     from ..ledger.records import origin
     from ..session.connector import connect, connect_own_sandbox
 
@@ -550,7 +546,6 @@ def _sessions(
 
 
 def _wait_for_all(jobs: Sequence[Job], again: str) -> int:
-    """Waits for all of them and says what becomes of each. Returns how many failed."""
     from .progress import wait_for_jobs
 
     unsent = sum(job.state == states.SENDING for job in jobs)
@@ -569,7 +564,6 @@ def _wait_for_all(jobs: Sequence[Job], again: str) -> int:
 
 
 def _say_unreached(lookup: JobLookup, left: Sequence[Entry]) -> None:
-    """Says which jobs belong to a key or a service that isn't configured here."""
     for name, number in Counter(map(lookup.service_of, left)).items():
         say(
             f"{count(number, 'job')} of {terminal_line(name)} left as before: the key that paid isn't "

@@ -1,6 +1,6 @@
 """`reelbook keys`: the account's API keys, and changing the one in use.
 
-A key's secret is printed only where it is asked for by name; else it goes into a private file or the keyring.
+A key's secret is printed only if that is asked for by name; else it goes into a private file or the keyring.
 """
 
 from __future__ import annotations
@@ -162,9 +162,9 @@ def rotate(
 
 @dataclass
 class SecretPlace:
-    """Where a new secret goes. That is settled before it is made, because it can be had only once.
+    """Where a new secret goes, settled before it is made, because it is shown only once.
 
-    `said` is where it is by now: at first what keeps it anyway, in the end all places.
+    `said` tells where it is: at first what keeps it anyway, in the end all places.
     """
 
     show: bool
@@ -195,13 +195,12 @@ class SecretPlace:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Removes a file that the secret didn't get into."""
         if self._file is not None and self.out is not None:
             os.close(self._file)
             self.out.unlink(missing_ok=True)
 
     def put(self, secret: Secret, base_url: str, key_id: str) -> None:
-        """Puts the secret wherever it was asked for. What fails is said once the other places have it."""
+        """Puts the secret wherever it was asked for; reports failures once the other places have it."""
         said, failed = [self.said] if self.said else [], []
         if self._file is not None and self.out is not None:
             file, self._file = self._file, None

@@ -68,7 +68,7 @@ def lab(
 
 
 def copy_lessons(lessons: list[Path], folder: Path) -> list[Path]:
-    """Copies the lessons into `folder`, which is made if need be, and never writes over a copy that is there.
+    """Copies the lessons into `folder`, which is made if need be, and never overwrites a copy.
 
     Returns the copies that were there and differ. Raises ReelbookError if `folder` can't be used.
     """
@@ -89,10 +89,7 @@ def copy_lessons(lessons: list[Path], folder: Path) -> list[Path]:
 
 
 def trust(lessons: Iterable[Path]) -> None:
-    """Signs our own lessons, as `jupyter trust` does.
-
-    In a notebook that isn't trusted a panel doesn't return when its tab is opened again.
-    """
+    """Signs our own lessons: in a notebook that isn't trusted, panels don't return when its tab reopens."""
     import nbformat
     from nbformat.sign import NotebookNotary
 
@@ -104,7 +101,7 @@ def trust(lessons: Iterable[Path]) -> None:
 def environment(base: Mapping[str, str], home: Path, *, in_class: bool = False) -> dict[str, str]:
     """The environment of JupyterLab and its kernels: `base` without a way to a live service.
 
-    `in_class`, the settings of a card stay: they are for the class's sandbox.
+    If `in_class`, the settings of a card stay: they are for the class's sandbox.
     """
     config_path = [str(home / JUPYTER), *filter(None, [base.get("JUPYTER_CONFIG_PATH")])]
     changed = {settings.HOME: str(home), "JUPYTER_CONFIG_PATH": os.pathsep.join(config_path)}
@@ -116,7 +113,6 @@ def environment(base: Mapping[str, str], home: Path, *, in_class: bool = False) 
 
 
 def _silence_news(home: Path) -> None:
-    """Keeps JupyterLab from asking about its news and from looking for updates, in our folder only."""
     page = home / JUPYTER / "labconfig" / "page_config.json"
     page.parent.mkdir(parents=True, exist_ok=True)
     page.write_text(json.dumps({"disabledExtensions": {ANNOUNCEMENTS: True}}))

@@ -22,7 +22,7 @@ Command = TypeVar("Command", bound=Callable[..., None])
 
 
 def option(words: str, *names: str, **more: Any) -> Any:
-    """An option without a default, or one whose help text states it. Its limits tell what it takes."""
+    """An option whose help text states its default, if any. Its limits give its metavar."""
     if "metavar" not in more:
         taken = {"file_okay": "FOLDER", "dir_okay": "FILE", "min": "NUMBER"}
         more["metavar"] = next((taken[limit] for limit in taken if limit in more), None)
@@ -30,13 +30,10 @@ def option(words: str, *names: str, **more: Any) -> Any:
 
 
 def argument(words: str, **more: Any) -> Any:
-    """The same for an argument."""
     return typer.Argument(help=words, show_default=False, **more)
 
 
 class Service(StrEnum):
-    """Which service is meant."""
-
     auto = "auto"
     sandbox = "sandbox"
     live = "live"
@@ -82,7 +79,7 @@ def with_fields(*, several: bool = False) -> Callable[[Command], Command]:
 
 
 def _option(about: RequestField, several: bool) -> inspect.Parameter:
-    """A field as the parameter of a command, None where it isn't given."""
+    """A field as a command's parameter, None unless given."""
     kind: Any = {"slider": int, "seed": int, "image": Path}.get(about.control, str)
     words, metavar = about.option_help, about.metavar
     if several and about.control == "image":
@@ -94,14 +91,13 @@ def _option(about: RequestField, several: bool) -> inspect.Parameter:
 
 
 class ManyArguments(TyperCommand):
-    """A command that takes any number of words, whose help doesn't show the Python type of that."""
+    """A command that takes any number of words; its help leaves out their Python type."""
 
     def get_help(self, ctx: Any) -> str:
         return super().get_help(ctx).replace(" <list[str]>", " " * len(" <list[str]>"))
 
 
 def open_session(service: Service, home: Path | None) -> Session:
-    """The session of a command."""
     from ..session import connect
 
     return connect(service.value, home=home)

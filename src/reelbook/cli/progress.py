@@ -1,7 +1,7 @@
 """Jobs on their way, followed on the terminal until each has a clip or an error.
 
-Where a person watches there are bars that move in place; elsewhere there are plain lines, one for each
-change. The words are those of the panels (`reelbook.text`).
+A person gets bars that move in place, a program plain lines, one for each change. The words are those of the
+panels (`reelbook.text`).
 """
 
 from __future__ import annotations
@@ -110,7 +110,6 @@ def _ended(job: Job, *, seen_idle: bool, unknown_seconds: float) -> tuple[str, b
 
 
 def state_word(job: Job, view: JobView) -> str:
-    """The state as the cards name it."""
     return terminal_line(job_face(ShownJob(view, job.request, job.request_id))["word"])
 
 
@@ -122,7 +121,7 @@ def progress_figures(job: Job, view: JobView) -> str:
 
 
 def clip_figures(clip: Clip) -> str:
-    """What there is to say of a clip in the end: length, size in pixels and bytes, cost."""
+    """The facts of a fetched clip: length, size in pixels and bytes, cost."""
     size, mark = file_size(clip.info.size_bytes), "sandbox" if clip.sandbox else ""
     cost = "" if clip.cost_usd is None else dollars(clip.cost_usd)
     shape = f"{clip.width} × {clip.height}"
@@ -131,7 +130,7 @@ def clip_figures(clip: Clip) -> str:
 
 @contextmanager
 def _display(*, one: bool = False) -> Iterator[_Bars | _Lines]:
-    """Bars where a person watches, else lines, which don't say which job it is where there is `one` alone."""
+    """Bars for a person, else lines; those don't say which job it is if there is only `one`."""
     if not sys.stderr.isatty():
         yield _Lines(one)
         return
@@ -153,8 +152,6 @@ def _display(*, one: bool = False) -> Iterator[_Bars | _Lines]:
 
 
 class _Bars:
-    """A bar for each of the first jobs, moving in place, and how many more there are."""
-
     def __init__(self, screen: Screen, progress: Progress) -> None:
         self._screen = screen
         self._progress = progress
@@ -191,8 +188,6 @@ class _Bars:
 
 
 class _Lines:
-    """A line for each change of a job's state, and one now and then that it still runs."""
-
     def __init__(self, one: bool) -> None:
         self._one = one
         self._words: dict[Job, str] = {}

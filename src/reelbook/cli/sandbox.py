@@ -1,4 +1,4 @@
-"""`reelbook sandbox`: the local service in the foreground, and what runs of it."""
+"""`reelbook sandbox`: the local service in the foreground, its state, and its end."""
 
 from __future__ import annotations
 

@@ -29,7 +29,6 @@ class Screen(Console):
             self.width = UNSEEN_WIDTH
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """As rich's, with all text cleaned; rich keeps its own control codes apart from text."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(terminal_text(segment.text), segment.style)
 

@@ -24,15 +24,13 @@ PLAN: Final = "plan"  # the command that is meant where none is named
 
 
 class SweepCommands(TyperGroup):
-    """The commands of a group of which one is meant where the first word names none."""
+    """The commands of the group; `plan` is meant if the first word names none."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """As typer's; a template or a file stands for the command that plans it."""
         named = args[0] in self.commands
         return super().resolve_command(ctx, args if named else [PLAN, *args])
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """As typer's; an option of the command may come first."""
         if args and args[0].startswith("-") and args[0] not in ("-h", "--help"):
             args = [PLAN, *args]
         return super().parse_args(ctx, args)
@@ -141,7 +139,6 @@ def show_list(service: Which = Service.auto, as_json: AsJson = False, home: Home
 
 
 def _file(path: Path) -> dict[str, Any]:
-    """What a plan's file says, as arguments of `Sweep`."""
     try:
         with path.open("rb") as file:
             given = tomllib.load(file)
@@ -164,7 +161,7 @@ def _file(path: Path) -> dict[str, Any]:
 
 
 def _agreed(run: SweepRun, *, yes: bool, dry_run: bool) -> bool:
-    """Says the plan; whether it is to be bought. Raises InvalidInput where it can't be, or nobody answers."""
+    """Says the plan and returns whether to buy it. Raises InvalidInput if it can't be, or nobody answers."""
     from ..explore.plan import CONFIRM_ABOVE_USD
 
     planned, live = run.plan(), run.session.service == "live"
@@ -195,7 +192,6 @@ def _follow(run: SweepRun, service: Service, home: Path | None) -> None:
 
 
 def _say_end(run: SweepRun, again: str) -> None:
-    """What came of it: a line for each clip, and the times."""
     from ..text.matrix import time_words
 
     for cell in run.cells:
@@ -216,7 +212,6 @@ def _say_end(run: SweepRun, again: str) -> None:
 
 
 def _so_far(run: SweepRun) -> str:
-    """ "12 completed, 6 processing · about 40 s left"."""
     from ..text.matrix import left_line
 
     _, planned, _ = run.planned_seconds or (0.0, 0.0, 0.0)
@@ -225,5 +220,4 @@ def _so_far(run: SweepRun) -> str:
 
 
 def _counts(sweep: SweepRun | SweepRecord) -> str:
-    """ "12 completed, 6 planned"."""
     return ", ".join(f"{number} {state}" for state, number in sweep.counts.items())

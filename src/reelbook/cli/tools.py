@@ -1,7 +1,7 @@
 """`reelbook tools`: the agent tool server's tools, listed and called from a terminal.
 
 A user id comes from the settings or a prompt, never from the command line, where every process can read it.
-What a server says is shown as text: nothing of it reaches the terminal as a control character.
+What a server says is shown as text: none of it reaches the terminal as a control character.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def _show(result: ToolResult, out: Path | None) -> None:
 
 
 def _other(content: Content, number: int, out: Path | None) -> str:
-    """What to say of a piece that isn't text; the bytes of one are put into `out`."""
+    """What to say of a piece that isn't text; its bytes are put into `out`."""
     from ..agent_tools.types import BinaryContent, Resource
     from ..session.clip import numbered
 

@@ -60,7 +60,7 @@ def balance(service: Which = Service.auto, as_json: AsJson = False, home: Home =
 
 
 def _wait_for_days(history: UsageHistory) -> None:
-    """Waits until the history asks no more, or Ctrl-C after a first answer."""
+    """Waits until the history asks no more; Ctrl-C after a first answer ends it, too."""
     from ..text import usage as words
 
     try:
@@ -78,7 +78,6 @@ def _wait_for_days(history: UsageHistory) -> None:
 
 
 def _draw(history: UsageHistory, session: Session) -> None:
-    """Draws the sums, a bar for each span with money, and how the figures were found."""
     from rich.table import Table
     from rich.text import Text
 

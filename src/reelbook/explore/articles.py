@@ -19,16 +19,13 @@ _BEFORE_A_SLOT: Final = re.compile(r"\b[Aa]n?\s+(?:\{(\w+)\}|\$?\{|__)")
 
 
 def article(words: str) -> str:
-    """ "a" or "an", whichever these words take."""
+    """The article that these words take: "a" or "an"."""
     plain = unicodedata.normalize("NFD", words).casefold()
     return "an" if _AN.match(re.sub(r"^\W+", "", plain)) else "a"
 
 
 def article_notes(template: str, prompts: Iterable[str]) -> tuple[str, ...]:
-    """Notes where a template's article doesn't fit what fills its slot.
-
-    “a owl” in 6 prompts: write {a animal}.
-    """
+    """Notes where a template's article doesn't fit its slot: “a owl” in 6 prompts: write {a animal}."""
     places = list(_BEFORE_A_SLOT.finditer(template))
     found: dict[str, None] = {}
     in_prompts = 0

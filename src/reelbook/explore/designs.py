@@ -1,6 +1,6 @@
-"""Which cells of the full grid are made, as places: one index on each axis. And in which order.
+"""Which cells of the full grid are made, and in which order. A place is one index on each axis.
 
-Whole numbers in and out. `sweep` knows what the axes are.
+Whole numbers in and out; `sweep` knows what the axes are.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def sample(
 ) -> list[Place]:
     """`size` random cells with different keys, or all. `draw_first` draws the index on the first axis.
 
-    Where nearly all the weight is on what has been drawn, the rest is drawn evenly.
+    Once nearly all the weight has been drawn, the rest is drawn evenly.
     """
     _refuse_many(size, "The sample has")
     rng = random.Random(seed)  # noqa: S311 - it keeps nothing secret
@@ -109,8 +109,8 @@ def sample(
 def most_different_first(places: Sequence[Place]) -> list[Place]:
     """The first place, and then always the one that has least in common with all before it.
 
-    Each earlier place counts with the square of the number of values that they share, so that sharing two
-    values with one place is worse than sharing one with each of two. Equal ones stay in their order.
+    Each earlier place counts with the square of the number of values shared: sharing two values with one
+    place is worse than sharing one with each of two. Ties keep their order.
     """
     import numpy as np
 

@@ -24,9 +24,9 @@ class Plan:
         print(plan)
 
     `clips` are wanted in all; `found` of them are in the ledger already and cost nothing. `balance_left_usd`
-    and `limit_left_usd` are what the rest leaves, None where that isn't known or there is no limit. `seconds`
-    is when all will be done: early, likely and late. `problems` say why it can't be bought; if empty, it can.
-    `notes` are things about its prompts that one would rather know before paying.
+    and `limit_left_usd` are what the rest leaves, None if that is unknown or there is no limit. `seconds`
+    from now until all are done: early, likely and late. `problems` say why it can't be bought, `notes` what
+    to know about its prompts before paying.
     """
 
     clips: int
@@ -95,7 +95,7 @@ def plan(session: Session, requests: Sequence[JobRequest], template: str = "") -
 
 
 def duration(seconds: tuple[float, float, float]) -> str:
-    """ "4 to 6 min"."""
+    """A range of seconds in words, as "4 to 6 min"."""
     early, _, late = seconds
     if late < 90:
         low, high, unit = round(early), round(late), "s"

@@ -47,7 +47,7 @@ class Vote(NamedTuple):
 class Odds:
     """How likely one is to win over another: `chance`, with a 90 % interval from `low` to `high`.
 
-    So many `votes` compared them directly. `more` is about how many are missing until they can be told apart,
+    `votes` compared them directly. `more` is about how many votes are missing until they can be told apart,
     at most `MANY`, and 0 once they can.
     """
 
@@ -84,8 +84,8 @@ class Ranking:
     def between(self, ones: Collection[int], others: Collection[int], *, comparisons: int = 1) -> Odds:
         """The odds that the average of `ones` wins over that of `others`.
 
-        As one of several `comparisons`, it takes more certainty to call them different: the more pairs are
-        compared, the more of them seem to differ by chance.
+        With several `comparisons` it takes more certainty to call a pair different, as some of them differ by
+        chance.
         """
         weights = np.zeros(len(self._mean))
         weights[[*ones]] += 1 / len(ones)
@@ -102,7 +102,7 @@ class Ranking:
         return Odds(chance, low, high, votes, self._missing(votes, abs(middle), spread, spreads))
 
     def _missing(self, compared: int, distance: float, spread: float, spreads: float) -> int:
-        """About how many votes are missing, on any pairs, until it is so many spreads from zero.
+        """About how many more votes, on any pairs, until the distance is so many spreads from zero.
 
         The spread shrinks with the root of the number of votes. While it is large, the distance may be, too.
         """
@@ -115,8 +115,8 @@ class Ranking:
 def next_pair(items: int, votes: Iterable[Vote], draw: random.Random) -> tuple[int, int]:
     """The pair whose vote teaches most: how far they differ is uncertain, and so is the answer.
 
-    Among equal pairs one is drawn by lot, and so is which clip is shown first. Earlier votes are weighed only
-    roughly, as this runs between one vote and the next.
+    Ties and which clip is shown first are drawn by lot. Earlier votes are weighed only roughly, as this runs
+    between one vote and the next.
     """
     wins = np.zeros((items, items))
     for vote in votes:
@@ -138,7 +138,6 @@ def next_pair(items: int, votes: Iterable[Vote], draw: random.Random) -> tuple[i
 
 
 def _strengths(items: int, votes: Sequence[Vote]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The mean and the covariance of the strengths."""
     outcomes, ties = [], Counter[tuple[int, int]]()
     for vote in votes:
         pair = (min(vote[:2]), max(vote[:2])) if vote.tied else (vote.better, vote.worse)

@@ -48,7 +48,7 @@ TAKEN_BACK: Final = "Taken back before it was sent: the sweep was stopped. Nothi
 
 
 class Swept(Protocol):
-    """What is run: `Sweep`, of which this module knows no more."""
+    """What a run needs of a `Sweep`."""
 
     template: str
     name: str | None
@@ -63,7 +63,7 @@ class Swept(Protocol):
 class RunCell:
     """A cell of a run at one moment.
 
-    `state` is `planned`, `left out` or the job's (see `JobView`). `found`: its clip existed before, and cost
+    `state` is `planned`, `left out` or the job's (see `JobView`). `found`: its clip existed before and cost
     nothing.
     """
 
@@ -74,7 +74,6 @@ class RunCell:
 
     @property
     def number(self) -> int:
-        """Its number in the sweep, from 1 in the order of buying."""
         return self.cell.number
 
     @property
@@ -85,14 +84,13 @@ class RunCell:
 
     @property
     def state(self) -> str:
-        """Its state, in one word."""
         if self.left_out:
             return LEFT_OUT
         return PLANNED if self.job is None or self.job.state == states.CANCELLED else self.job.state
 
     @property
     def missing(self) -> bool:
-        """Whether nothing was bought for it yet. An uncertain one may have been."""
+        """Whether nothing was bought for it yet; something may have been for an uncertain one."""
         return not self.left_out and (self.job is None or states.state(self.job.state).charge == "none")
 
 
@@ -159,8 +157,8 @@ class SweepRun:
     def remaining_seconds(self) -> float | None:
         """About how many seconds until all its clips are here, at least until the key may ask for them.
 
-        It is the longest of its jobs'; where some of them have none, the plan counts too. None where the
-        planned time has passed, or where all that is missing is being fetched.
+        The longest of its jobs' times, and the plan's where some have none. None if the planned time has
+        passed, or if all that is missing is being downloaded.
         """
         jobs = [each.job for each in self.cells if each.job is not None and each.job.running]
         views = [job.view() for job in jobs]
@@ -183,9 +181,9 @@ class SweepRun:
     ) -> None:
         """Begins to buy, and returns at once.
 
-        A notebook cell that runs again goes on with the sweep that it began before, unless `again`. Raises
-        ConfirmationNeeded for more than `confirm_above_usd` without `confirm`, and InvalidInput where limit
-        or balance don't allow it: then nothing is recorded or sent.
+        A notebook cell that runs again goes on with the sweep it began before, unless `again`. Raises
+        ConfirmationNeeded above `confirm_above_usd` without `confirm`, and InvalidInput if limit or balance
+        don't allow it: nothing is recorded or sent then.
         """
         if self.id is not None:
             self.resume()
@@ -227,7 +225,7 @@ class SweepRun:
         self._set_state(RUNNING)
 
     def leave_out(self, numbers: Iterable[int]) -> None:
-        """Leaves these cells out. What was bought stays."""
+        """Leaves these cells out. What was already bought stays."""
         self._choose(numbers, left_out=True)
 
     def take_in(self, numbers: Iterable[int]) -> None:
@@ -235,7 +233,7 @@ class SweepRun:
         self._choose(numbers, left_out=False)
 
     def send_again(self, number: int) -> Job:
-        """Buys one cell again that failed, was refused or is uncertain; it is paid again.
+        """Buys a cell again that ended without a clip (failed, refused, uncertain); it is paid again.
 
         Raises InvalidInput for any other, and SpendLimitReached.
         """
@@ -251,15 +249,18 @@ class SweepRun:
         return self._thread.run(send)
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Waits until nothing more is coming, at most `timeout` seconds. Returns whether that is so."""
+        """Waits until nothing more is coming, at most `timeout` seconds. Returns whether that is so.
+
+        Raises WouldDeadlock on the session's own thread.
+        """
         self._thread.refuse_own_thread()
         return self._over.wait(timeout)
 
     def results(self, timeout: float | None = None) -> list[Clip]:
         """Waits until nothing more is coming, and returns the clips in the order of the cells.
 
-        Where a clip is missing that wasn't left out, raises why; but only when all have ended. `timeout` in
-        seconds raises WaitTimeout, and the run goes on. Raises WouldDeadlock on the session's own thread.
+        Once all have ended, raises the error of a missing clip that wasn't left out. `timeout` in seconds
+        raises WaitTimeout, and the run goes on. Raises WouldDeadlock on the session's own thread.
         """
         if not self.wait(timeout):
             raise WaitTimeout(f"Not all clips are here after {timeout:g} s. The sweep goes on.")
@@ -270,13 +271,13 @@ class SweepRun:
         return self._clips()
 
     def to_pandas(self) -> Any:  # pandas has no types
-        """A DataFrame with a line for each cell: what it varies, its state, its clip and its marks."""
+        """A DataFrame with a row for each cell: what it varies, its state, its clip and its marks."""
         import pandas as pd  # type: ignore[import-untyped]  # and heavy: only here
 
         return pd.DataFrame([_row(each) for each in self.cells], dtype=object).infer_objects()
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The same as CSV, also written to `path` where that is given.
+        """The same as CSV, also written to `path` if given.
 
         A text that a spreadsheet would calculate gets a ' in front of it. Raises OSError.
         """
@@ -307,8 +308,8 @@ class SweepRun:
 
             run.on_done(lambda run: print(run.state, run.counts))
 
-        Also where the sweep was paused or stopped; on a thread of its own, as `Job.on_done`. Raises
-        InvalidInput before the sweep is begun.
+        A paused or stopped sweep counts, too. It is called on a thread of its own, as with `Job.on_done`.
+        Raises InvalidInput before the sweep is begun.
         """
         if self.id is None:
             raise InvalidInput(NOT_BEGUN)
@@ -436,7 +437,6 @@ class SweepRun:
         return running or self._elsewhere() or (wish == RUNNING and bool(self._waiting()))
 
     def _waiting(self) -> list[RunCell]:
-        """The cells that this run has yet to buy."""
         untried = [each for each in self.cells if each.missing and each.number not in self._tried]
         return untried if self._buys and not self._halted else []
 
@@ -499,7 +499,6 @@ async def _taken_out(job: Job) -> None:
 
 
 def _row(cell: RunCell) -> dict[str, object]:
-    """A line of the table."""
     job = cell.job
     view = None if job is None else job.view()
     asked = {name: getattr(cell.request, name) for name in ("prompt", *options())}
@@ -521,6 +520,5 @@ def _row(cell: RunCell) -> dict[str, object]:
 
 
 def _shown(cell: RunCell) -> tuple[object, ...]:
-    """What is displayed of a cell."""
     known = None if cell.job is None else cell.job._life.known
     return cell.state, cell.found, known and (known.progress, known.clip is None)

@@ -1,7 +1,7 @@
 """A study: which of several clips people prefer, asked about two at a time, and how certain that is.
 
-The ledger keeps the votes, which belong to pairs of clips, so a study of the same clips goes on where an
-earlier kernel left it. `ranking` computes what they amount to.
+The ledger keeps the votes by pairs of clips, so a study of the same clips goes on where an earlier kernel
+left it. `ranking` computes what they amount to.
 """
 
 from __future__ import annotations
@@ -61,7 +61,6 @@ class Comparison:
 
     @property
     def verb(self) -> str:
-        """The words between the two values."""
         return "and" if self.odds.more else "beats"
 
     @property
@@ -81,8 +80,7 @@ class StudyResult:
     """What a study's votes amount to.
 
     `standing` has the clips, strongest first. `lead` says what is known about the first two, and `findings`
-    about each two values of a sweep's axes. `more` is about how many votes are missing until the first can be
-    told from the second; at 0 it is the `winner`.
+    about each two values of a sweep's axes. `more` is about how many votes are missing for a `winner`.
     """
 
     question: str
@@ -221,8 +219,7 @@ class Study(display.Shown):
     def table(self, voter: str | None = None) -> list[dict[str, Any]]:
         """A row for each clip, best first: `pandas.DataFrame(study.table())`.
 
-        Besides the votes it has facts that were measured in the file (see `Clip.checks`), which don't affect
-        them.
+        The rows also have facts measured in the files (see `Clip.checks`), which don't affect the ranking.
         """
         return [
             {
@@ -304,7 +301,7 @@ def _clip(given: Clip | Job | str | os.PathLike[str]) -> Clip | None:
 
 
 def _name(clip: Clip) -> str:
-    """What its votes call it: the file itself may be renamed, or saved elsewhere."""
+    """The name its votes are kept under: the file itself may be renamed, or saved elsewhere."""
     if clip.request_id:
         return clip.request_id
     try:
@@ -334,7 +331,6 @@ Group = tuple[str, frozenset[int]]  # a value, and the places of the clips that 
 
 
 def _axes(run: SweepRun, names: Sequence[str]) -> list[list[Group]]:
-    """The axes of which at least two values have clips here."""
     at = {cell.job.request_id: cell.cell.place for cell in run.cells if cell.job is not None}
     found = []
     for number, axis in enumerate(run.sweep.axes):
@@ -351,7 +347,6 @@ def _axes(run: SweepRun, names: Sequence[str]) -> list[list[Group]]:
 
 
 def _comparisons(axis: list[Group]) -> Iterable[tuple[Group, Group]]:
-    """Each pair of its values; with many values, each against all the others."""
     if len(axis) <= _PAIRWISE:
         return itertools.combinations(axis, 2)
     every = frozenset[int]().union(*(places for _, places in axis))
@@ -359,7 +354,6 @@ def _comparisons(axis: list[Group]) -> Iterable[tuple[Group, Group]]:
 
 
 def _finding(ranking: Ranking, one: Group, other: Group, comparisons: int) -> Comparison:
-    """What is known about two values, the preferred one first."""
     odds = ranking.between(one[1], other[1], comparisons=comparisons)
     if odds.chance < 0.5:
         return _finding(ranking, other, one, comparisons)

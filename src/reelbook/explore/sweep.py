@@ -59,7 +59,7 @@ class Sweep:
 
     Raises InvalidInput for whatever is wrong, before anything can be bought: InvalidTemplate with the place
     in the text, and InvalidSeed, InvalidDuration, InvalidAspectRatio, InvalidImage, InvalidPrompt.
-    ConfigurationError where a design needs the extra `explore`.
+    ConfigurationError if a design needs a library that isn't installed (extra `explore`).
     """
 
     template: str
@@ -118,7 +118,7 @@ class Sweep:
         confirm_above_usd: float = CONFIRM_ABOVE_USD,
         again: bool = False,
     ) -> SweepRun:
-        """Begins to buy it, and returns at once: see `SweepRun.start`."""
+        """Starts buying it and returns at once: see `SweepRun.start`."""
         run = SweepRun(session, self)
         run.start(confirm=confirm, confirm_above_usd=confirm_above_usd, again=again)
         return run
@@ -147,7 +147,7 @@ class Sweep:
 
             rb.Sweep.open(session, "12").resume()
 
-        Raises InvalidInput where there is no such sweep.
+        Raises InvalidInput if there is no such sweep.
         """
         kept = session._sweeps.record(sweep_id)
         record: Mapping[str, Any] = kept.record
@@ -165,7 +165,7 @@ class Sweep:
         return SweptCell(run.sweep, run.cells[place.number - 1].cell)
 
     def to_record(self) -> dict[str, object]:
-        """What the ledger keeps of it, as JSON: everything but the pictures, of which it has the digests."""
+        """What the ledger keeps of it, as JSON; of the pictures only their digests."""
         return dict(self._record)
 
     @classmethod
@@ -193,7 +193,7 @@ class Sweep:
 
 
 class SweptCell(NamedTuple):
-    """A cell of a sweep."""
+    """A cell, and the sweep that it belongs to."""
 
     sweep: Swept
     cell: Cell
@@ -324,7 +324,6 @@ def _value(name: str, value: Any) -> Any:
 
 
 def _picture(source: Any) -> tuple[PreparedImage, str]:
-    """A picture as it is sent, and its file's name."""
     source = veiled(source)  # opened as a path, and never printed
     picture = source if isinstance(source, PreparedImage) else prepare(source)
     return picture, Path(source).name if isinstance(source, str | os.PathLike) else "picture"
@@ -342,7 +341,6 @@ def _differing(variants: Sequence[str]) -> tuple[str, ...]:
 
 
 def _shared(words: Sequence[Sequence[str]]) -> int:
-    """How many words all of them begin with."""
     columns = zip(*words, strict=False)
     return sum(1 for _ in itertools.takewhile(lambda column: len({*column}) == 1, columns))
 
@@ -356,7 +354,6 @@ def slot_name(words: str, taken: Container[str] = ()) -> str:
 
 
 def _replaced(template: str, replace: str | Mapping[str, Any] | None) -> tuple[str, dict[str, Any]]:
-    """Prompt S/R: the template with slots for the texts sought, and the values of each."""
     if isinstance(replace, str):
         words = [str(each) for each in parsed(replace)]
         replace = {words[0]: words[1:]} if words else {}
@@ -371,7 +368,6 @@ def _replaced(template: str, replace: str | Mapping[str, Any] | None) -> tuple[s
 
 
 def _check(template: Template, given: Mapping[str, Axis]) -> None:
-    """Raises InvalidInput where slots and keywords don't fit together."""
     for slot, position in template.slots.items():
         if slot in RESERVED:
             said = f"{{{slot}}} can't be a slot, as {slot} is an option of sweeps. Take another name."
@@ -423,5 +419,4 @@ def _code_values(name: str, values: Sequence[Any]) -> str:
 
 
 def _written(value: Any) -> str:
-    """JSON's texts, numbers, lists and mappings read the same in Python."""
     return json.dumps(value, ensure_ascii=False)

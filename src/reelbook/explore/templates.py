@@ -57,9 +57,8 @@ class Template:
         template.count                          # 4
         template.expand(3)                      # "a grey fox in fog"
 
-    Raises InvalidTemplate, with the place in the text, where the text can't be parsed or a wildcard is
-    unknown. `slots` has the names that must be filled, with the place of each; `wildcards` the values that
-    are used.
+    Raises InvalidTemplate, with the place in the text, if the text can't be parsed or a wildcard is unknown.
+    `slots`: the names that must be filled, with the place of each. `wildcards`: the values that are used.
     """
 
     def __init__(self, text: str, wildcards: Wildcards | None = None) -> None:
@@ -71,11 +70,11 @@ class Template:
 
     @property
     def count(self) -> int:
-        """The number of combinations, exactly, whatever fills the slots."""
+        """The exact number of combinations, whatever fills the slots."""
         return self._root.count
 
     def expand(self, number: int, slots: Mapping[str, str] | None = None) -> str:
-        """A combination by its number, from 0. Raises InvalidTemplate for open slots and endless texts."""
+        """A combination by its number, from 0. Raises InvalidTemplate for open slots and overlong texts."""
         filled = dict(slots or {})
         for name, position in self.slots.items():
             if name not in filled:
@@ -113,8 +112,7 @@ def invalid(text: str, position: int, said: str) -> InvalidTemplate:
     return InvalidTemplate(f"{said} (At {place}: {quotable(shown)})", position=position)
 
 
-# What a template is made of. Each part has `count` combinations, and makes the text of any one from its
-# number.
+# What a template is made of. Each part has `count` combinations, and makes the text of any one by its number.
 
 
 class _Part(ABC):
@@ -131,7 +129,6 @@ class _Part(ABC):
         """The combination with that number. `chosen` has the texts of slots and, with a $, of variables."""
 
     def draw(self, rng: random.Random) -> int:
-        """The number of a random combination."""
         return rng.randrange(self.count)
 
 
@@ -167,7 +164,6 @@ class _Sequence(_Part):
 
     @property
     def literal(self) -> str | None:
-        """Its text, if it is nothing but text."""
         parts = [part.text for part in self.parts if isinstance(part, _Text)]
         return "".join(parts) if len(parts) == len(self.parts) else None
 
@@ -296,8 +292,6 @@ class _Values(_Part):
 
 @dataclass(frozen=True)
 class _Assignment(_Sequence):
-    """Chooses the text of a variable once."""
-
     name: str
 
     def expand(self, number: int, chosen: dict[str, str]) -> str:
@@ -438,13 +432,11 @@ class _TemplateReader:
         return _Choice(tuple(distinct), least, min(most, len(distinct)), separator)
 
     def refuse_many(self, most: int, options: int, start: int) -> None:
-        """Raises InvalidTemplate where picking among so many takes too large a table."""
         most = min(most, options)
         if most * options > _MAX_PICKS:
             raise self.error(start, f"It picks up to {most:,} of {counted(options, 'option')}: too many.")
 
     def texts(self, name: str, start: int) -> tuple[str, ...]:
-        """A wildcard's values as they are written."""
         if name in self.within:
             raise self.error(start, f"The wildcard __{name}__ leads back to itself.")
         if name not in self.used:
@@ -525,7 +517,6 @@ class _TemplateReader:
 
     @property
     def char(self) -> str:
-        """The next character; "" at the end."""
         return self.text[self.at : self.at + 1]
 
     def error(self, position: int, said: str) -> InvalidTemplate:

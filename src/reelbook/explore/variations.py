@@ -1,4 +1,4 @@
-"""What of a clip can be varied: one slot of the sweep that it is from, its seed, its length or its shape."""
+"""What can be varied in a clip: one slot of the sweep that it is from, its seed, its length or its shape."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SEEDS, SECONDS = 4, 2  # so many seeds; so many seconds shorter and longer
 
 @dataclass(frozen=True)
 class Variations:
-    """A clip as a template and axes as they are typed: with its own values, and several for each axis."""
+    """A clip as a template and axes as they are typed: its own values, and several for each axis."""
 
     template: str
     own: Mapping[str, str]
@@ -31,9 +31,9 @@ class Variations:
 
 
 def variations(request: JobRequest, made: SweptCell | None = None) -> Variations:
-    """What can be varied of a clip from text; `made` is the sweep and the cell that it was made for.
+    """What can be varied in a clip from text; `made` is the sweep and the cell that it was made for.
 
-    Without one, its prompt has no slots yet. Where the service chose the seed, the variations begin at 1.
+    Without one, its prompt has no slots yet. If the service chose the seed, the variations begin at 1.
     """
     template, slots = _template(request, made)
     own = {name: typed([value]) for name, (value, _) in slots.items()}

@@ -59,9 +59,9 @@ class Styles:
         rb.Sweep("a red fox, __styles__", wildcards={"styles": styles})
 
     The file is a wildcard file like any other: write in it, share it, replace it. Empty lines, and those that
-    begin with #, aren't styles. In the forms a template's `__styles__` stands for them without further setup.
-    `home` is the folder of the ledger (default: as in `reelbook.connect`). Raises InvalidInput where the file
-    isn't UTF-8 text.
+    begin with #, aren't styles. In the forms, `__styles__` in a template stands for them without further
+    setup. `home` is the folder of the ledger (default: as in `reelbook.connect`). Raises InvalidInput if the
+    file isn't UTF-8 text.
     """
 
     def __init__(self, home: str | PathLike[str] | None = None) -> None:

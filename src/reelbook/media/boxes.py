@@ -59,7 +59,7 @@ class Box(NamedTuple):
 
 
 def read_notes(path: Path) -> Notes:
-    """What the file says about itself. Raises NotAVideo where it isn't an MP4 or is cut off, and OSError."""
+    """What the file says about itself. Raises OSError, and NotAVideo if it isn't an MP4 or is cut off."""
     with path.open("rb") as file:
         return notes(file, path.name)
 
@@ -83,11 +83,11 @@ def notes(file: BinaryIO, name: str = "The file") -> Notes:
 
 
 def copy_with_notes(source: Path, target: Path, tags: Mapping[bytes, str], xmp: bytes) -> bool:
-    """Copies a clip and writes notes into the copy. False where it had to stay unchanged.
+    """Copies a clip and writes notes into the copy. False if it had to stay unchanged (Content Credentials).
 
-    That is a file with Content Credentials. Other tags stay, and the pictures are copied byte for byte. A
-    file in fragments, whose parts are found by their position, only gets the XMP, after all of them. Raises
-    NotAVideo where the source isn't an MP4, and OSError.
+    Other tags stay, and the pictures are copied byte for byte. A file in fragments, whose parts are found by
+    their position, only gets the XMP, after all of them. Raises OSError, and NotAVideo if the source isn't an
+    MP4.
     """
     with source.open("rb") as file, target.open("wb") as copy:
         boxes = _outer(file, source.name)
@@ -106,7 +106,7 @@ def copy_with_notes(source: Path, target: Path, tags: Mapping[bytes, str], xmp: 
 
 
 def _tagged(index: Node, tags: Mapping[bytes, str], at: Box) -> bytes:
-    """The index with the tags, in a file where it was `at`."""
+    """The index with the tags added, in a file where it was `at`."""
     data = index.child(b"udta") or index.add(Node(b"udta"))
     if data.child(b"meta") is None:
         handler = Node(b"hdlr", bytes(8) + _ITUNES + b"appl" + bytes(9))
@@ -146,7 +146,7 @@ class Node:
 
     @classmethod
     def of(cls, kind: bytes, body: memoryview, inside: tuple[bytes, ...] = ()) -> Node:
-        """Reads what a box holds. Raises ValueError where its boxes don't fit into it."""
+        """Reads a box's content. Raises ValueError if the boxes in it don't fit."""
         if kind not in _HOLD_BOXES and inside[-1:] != (b"ilst",):
             return cls(kind, bytes(body))
         if len(inside) == _DEEPEST:
@@ -165,11 +165,9 @@ class Node:
         return node
 
     def child(self, kind: bytes) -> Node | None:
-        """The first box of that kind in it."""
         return next((each for each in self.children if each.kind == kind), None)
 
     def add(self, node: Node) -> Node:
-        """Adds it as the last."""
         self.children.append(node)
         return node
 
@@ -181,13 +179,11 @@ class Node:
             yield from each.all(*kinds)
 
     def written(self) -> bytes:
-        """Its bytes."""
         body = self.own + b"".join(each.written() for each in self.children)
         return struct.pack(">I4s", _HEAD + len(body), self.kind) + body
 
 
 def _outer(file: BinaryIO, name: str) -> list[Box]:
-    """The file's own boxes. Raises NotAVideo where it isn't an MP4, or not a whole one."""
     length = file.seek(0, os.SEEK_END)
     boxes: list[Box] = []
     at = 0
@@ -235,7 +231,7 @@ def _is(file: BinaryIO, box: Box, uuid: bytes) -> bool:
 def _copy(file: BinaryIO, box: Box, copy: BinaryIO, *, void: bool) -> None:
     """Copies a box; a `void` one as a free box of zeros of the same size, as nothing may move."""
     file.seek(box.start + 8)
-    # A last box may say "to the end"; something follows it now.
+    # The last box may say "to the end"; something follows it now.
     size = 1 if box.head == 16 else box.size
     copy.write(struct.pack(">I4s", size, b"free" if void else box.kind))
     copy.write(file.read(box.head - _HEAD))

@@ -1,6 +1,6 @@
 """What can be measured in a clip's pictures: black and frozen stretches, cuts, how far its ends are apart.
 
-These are facts. A fade begins black and a portrait may stand still: whether that is good isn't judged here.
+A fade begins black and a portrait may stand still: whether that is good isn't judged here.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT = 160, 90  # of the pictures that are measured
 _DARK: Final = 32  # as in ffmpeg's blackdetect: a picture is black if 98 of 100 pixels are darker than this
 _DARK_SHARE: Final = 0.98
-_STILL: Final = 3  # nowhere in the picture a greater difference than an encoder leaves between two equal ones
+_STILL: Final = 3  # the greatest difference that an encoder leaves between two equal pictures
 _SHORTEST_SECONDS: Final = 0.2
-_CUT: Final = 12.0  # on average over the picture, and
-_CUT_TIMES: Final = 3.0  # so many times as much as in the frames around it
+_CUT: Final = 12.0  # least mean difference at a cut, which is also
+_CUT_TIMES: Final = 3.0  # so many times the usual one around it
 _AROUND: Final = 4
 
 Stretch = tuple[float, float]
@@ -40,7 +40,7 @@ class ClipChecks:
 
     `black` and `frozen` are stretches, from and to, of at least 0.2 s; what is black isn't frozen. `cuts` are
     when a new shot begins. `loop_gap` is how far the first frame is from the last, `still_gap` from the image
-    that the clip was made from (None: it was made from text).
+    that the clip was made from (None: made from text).
     """
 
     black: tuple[Stretch, ...]
@@ -87,7 +87,6 @@ def check(path: ClipPath, still: bytes | None = None) -> ClipChecks:
 
 
 def _frames(path: ClipPath) -> tuple[list[float], list[Frame]]:
-    """All frames, small, with their times in seconds."""
     times, frames = [], []
     with _open(path) as (container, stream):
         for each in container.decode(stream):

@@ -1,7 +1,4 @@
-"""Looks into a finished clip: its figures, single frames, poster, filmstrip and frame hashes (PyAV).
-
-Reads local files only and writes none.
-"""
+"""Looks into a finished clip: its figures, single frames, poster, filmstrip and frame hashes (PyAV)."""
 
 from __future__ import annotations
 
@@ -97,7 +94,7 @@ def probe(path: ClipPath) -> ClipInfo:
 
 
 def frame(path: ClipPath, at_seconds: float = 0.0) -> Image.Image:
-    """The frame shown `at_seconds` into the clip; beyond its end, the last. Raises `NotAVideo`."""
+    """The frame shown `at_seconds`; beyond the end, the last. Raises `NotAVideo` and `InvalidInput`."""
     if not math.isfinite(at_seconds):
         raise InvalidInput(f"{at_seconds} seconds is no place in a clip.")
     with _open(path) as (container, stream):
@@ -157,7 +154,7 @@ def pictures_at(
 
 
 def frame_hashes(path: ClipPath) -> tuple[str, ...]:
-    """One hash for each decoded frame; equal pictures have equal ones in any file. Raises `NotAVideo`."""
+    """A SHA-256 for each decoded frame; equal pictures have equal ones in any file. Raises `NotAVideo`."""
     with _open(path) as (container, stream):
         pixels = (picture.to_ndarray(format="rgb24") for picture in container.decode(stream))
         return tuple(hashlib.sha256(each.tobytes()).hexdigest() for each in pixels)
@@ -185,7 +182,6 @@ def _ticks(stream: VideoStream, seconds: float) -> int:
 
 
 def _tick(stream: VideoStream) -> float:
-    """The unit of the stream's times, in seconds."""
     return float(stream.time_base or 1)
 
 
@@ -200,7 +196,7 @@ def _frame_at(container: InputContainer, stream: VideoStream, seconds: float, pa
     container.seek(_ticks(stream, min(max(0.0, seconds), _length(container, stream))), stream=stream)
     shown: VideoFrame | None = None
     for coming in container.decode(stream):
-        # Half a frame of tolerance: times in a file are rounded.
+        # A hundredth of a frame of tolerance: times in a file are rounded.
         if shown is not None and (coming.time or 0.0) > seconds + 0.01 / rate:
             break
         shown = coming

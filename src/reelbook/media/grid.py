@@ -1,7 +1,4 @@
-"""Many clips in one picture or one video: rows and columns with their labels, one page below another.
-
-Reads local files; `film` writes one.
-"""
+"""Many clips in one picture or one video: rows and columns with their labels, one page below another."""
 
 from __future__ import annotations
 
@@ -63,11 +60,10 @@ def sheet(grid: Grid) -> Image.Image:
 
 
 def film(grid: Grid, path: Path, *, by: Literal["time", "part"] = "time") -> None:
-    """Writes the grid as one H.264 video at `path`, all clips playing at once, labelled.
+    """Writes the grid as one labelled H.264 video at `path`, all clips playing at once.
 
     It is as long as the longest clip. By "time", shorter clips hold their last frame; by "part", they are
-    slowed down to end with it. Raises `NotAVideo` for a clip that can't be read, and OSError where the disk
-    refuses.
+    slowed down to end with it. Raises `NotAVideo` for a clip that can't be read, and OSError.
     """
     import av
 
@@ -104,7 +100,6 @@ _Box = tuple[int, int, int, int]  # left, top, width, height
 
 
 def _drawn(grid: Grid) -> tuple[Image.Image, list[tuple[Path, _Box]]]:
-    """The grid with its labels, and where each clip goes in it."""
     text, bold = ImageFont.load_default(TEXT_PIXELS), ImageFont.load_default(TITLE_PIXELS)
     columns = max((len(page.columns) for page in grid.pages), default=1)
     rows = sum(len(page.rows) for page in grid.pages)
@@ -161,7 +156,6 @@ def _put(picture: Image.Image, frame: Image.Image, box: _Box) -> None:
 
 
 def _write(draw: ImageDraw.ImageDraw, said: str, font: Font, box: _Box, *, middle: bool = False) -> None:
-    """Text in the middle of a box's height, over as many lines as it needs."""
     left, top, width, height = box
     lines = _wrapped(said, font, width)
     high = len(lines) * (TEXT_PIXELS + 4)

@@ -1,7 +1,7 @@
 """Opens whatever a person hands over as an image, as one decoded picture; says in plain words why it can't.
 
-And in plain words what else its file carries: the place, the camera, texts. What becomes of the picture, and
-what removes all that, is up to `images`, or the page that redrew it.
+It also says what else the file carries: the place, the camera, texts. `images`, or the page that redrew the
+picture, removes all that.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _CAMERA = {ExifTags.Base.Make, ExifTags.Base.Model, ExifTags.Base.DateTime, Exif
 
 @dataclass(frozen=True)
 class Opened:
-    """A decoded picture, the first of `frames` in its file; `data` is None where there was no file."""
+    """A decoded picture, the first of `frames` in its file; `data` is None if there was no file."""
 
     picture: Image.Image
     data: bytes | None
@@ -54,8 +54,8 @@ def open_image(image: ImageSource) -> Opened:
     """Opens and decodes `image`; the caller's object stays as it was.
 
     A file object is read from its current position and not closed. Of a moving picture the first frame is
-    used (of a PIL image, its current frame). Raises `InvalidImage` saying what is wrong, or what the file
-    seems to be.
+    used (of a PIL image, its current one). Raises `InvalidImage` saying what is wrong, or what the file seems
+    to be.
     """
     if isinstance(image, Image.Image):
         return _from_pillow(image)
@@ -82,7 +82,6 @@ def _file(path: str | os.PathLike[str] | Secret) -> bytes:
 
 
 def _read(path: str | os.PathLike[str] | Secret) -> bytes | str:
-    """What the file holds, or in words why it can't be read."""
     name = path.reveal() if isinstance(path, Secret) else os.fspath(path)
     shown = NOT_SHOWN if looks_like_key(name) else name[:SHOWN_CHARACTERS]
     if name.startswith(("http://", "https://", "data:")):
@@ -198,7 +197,7 @@ def _eight_bits(array: Any) -> Any:
 
 
 def never_a_picture(start: bytes) -> str | None:
-    """The sentence for a file that no reader here takes, from how it begins; None for all others."""
+    """What to say of a file that no reader here takes, by how it begins; None for all others."""
     brand, others = (start[8:12], start[12:64]) if start[4:8] == b"ftyp" else (b"", b"")
     if brand in (b"avif", b"avis") or b"avif" in others:
         return None
@@ -218,7 +217,7 @@ def never_a_picture(start: bytes) -> str | None:
 
 
 def _what_it_is(data: bytes) -> str:
-    """The sentence for bytes that no reader took, from how they begin."""
+    """What to say of bytes that no reader took, by how they begin."""
     if found := never_a_picture(data[:2048]):
         return found
     pictures = (b"\xff\xd8\xff", b"\x89PNG", b"GIF8", b"BM", b"II*\0", b"MM\0*")
@@ -238,7 +237,7 @@ def _is_text(start: bytes) -> bool:
 
 
 def hidden_data(source: Opened) -> list[str]:
-    """What is removed from an opened file: at most one note."""
+    """What is removed from an opened file: no note, or one."""
     picture = source.picture
     try:
         exif = picture.getexif()
@@ -254,10 +253,10 @@ def hidden_data(source: Opened) -> list[str]:
 
 
 def removed_by_the_page(segments: Iterable[tuple[str, bytes]]) -> list[str]:
-    """The same for a file that the page redrew, and what else that changed.
+    """What the page removed or changed by redrawing a file, as notes.
 
-    `segments` are the parts of that file that hold no picture: a JPEG's marker in hexadecimal digits ("e1")
-    or a chunk's name, each with its bytes, which may be cut off.
+    `segments` are the parts of that file without a picture: a JPEG's marker in hexadecimal digits ("e1") or a
+    chunk's name, each with its bytes, which may be cut off.
     """
     located = camera = texts = False
     turned, colours = list[str](), list[str]()

@@ -1,7 +1,4 @@
-"""Prepares a still for the service: upright, without hidden data, a JPEG or PNG of a size it takes.
-
-`image_files` opens what a person hands over, and says why it can't be opened.
-"""
+"""Prepares a still for the service: upright, without hidden data, a JPEG or PNG of a size it takes."""
 
 from __future__ import annotations
 
@@ -62,7 +59,7 @@ def prepare(image: ImageSource, *, max_side: int = MAX_SIDE, max_bytes: int = MA
 
     A suitable JPEG or PNG passes unchanged. Otherwise it is turned upright, converted to sRGB, stripped of
     all metadata, shrunk to `max_side` pixels and `max_bytes` bytes, and saved as PNG if it was one or has
-    transparent parts, else as JPEG. Raises `InvalidImage`.
+    transparent parts and that is small enough, else as JPEG. Raises `InvalidImage`.
     """
     image = veiled(image)  # type: ignore[assignment]  # verbose tracebacks print arguments
     source = open_image(image)
@@ -100,7 +97,6 @@ def thumbnail(image: ImageSource, *, max_side: int = 320, max_bytes: int = 12_00
         return saved(picture, "JPEG", max_bytes, qualities=(82, 70, 55, 40))[0]
 
 
-# Formats as people write them.
 _NAMES = {"WEBP": "WebP", "JPEG2000": "JPEG 2000"}
 
 
@@ -158,7 +154,7 @@ def _only_the_picture_png(data: bytes) -> bool:
 
 
 def _plain(picture: Image.Image) -> tuple[Image.Image, list[str]]:
-    """The picture upright, as a fresh L, RGB or (if really transparent) RGBA one in sRGB, nothing else."""
+    """The picture upright, as a fresh L, RGB or (if really transparent) RGBA one in sRGB, and the changes."""
     notes: list[str] = []
     with contextlib.suppress(Exception):  # broken EXIF says nothing about which way is up
         if is_turned(picture.getexif()):
@@ -257,10 +253,7 @@ def _encoded(picture: Image.Image, kind: str, **options: int) -> bytes:
 
 @dataclass(frozen=True)
 class Crop:
-    """A shape, and the centre of the part as fractions of the picture's width and height.
-
-    A centre too near an edge means the part at that edge.
-    """
+    """An aspect ratio, and the centre of the part in shares of width and height; it stops at the edges."""
 
     ratio: str
     x: float = 0.5
@@ -284,7 +277,7 @@ class Crop:
 
 
 def cropped(image: PreparedImage, crop: Crop | None) -> PreparedImage:
-    """That part of `image`, or of the whole that it is a part of, which it remembers; None: the whole."""
+    """That part of `image`, or of the whole that it is a part of; None: the whole."""
     whole = image.whole or image
     if crop is None:
         return whole

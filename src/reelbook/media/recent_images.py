@@ -32,7 +32,7 @@ class RecentImage:
 
 
 class RecentImages:
-    """The newest 12 images of a home, in its folder `images`."""
+    """The newest KEPT images of a home, in its folder `images`."""
 
     def __init__(self, home: Path) -> None:
         self.folder = home / "images"
@@ -46,7 +46,7 @@ class RecentImages:
             old.path.unlink(missing_ok=True)
 
     def list(self) -> list[RecentImage]:
-        """The kept images, newest first; none where the folder can't be read."""
+        """The kept images, newest first; none if the folder can't be read."""
         found = []
         with contextlib.suppress(OSError):
             for path in self.folder.iterdir():
@@ -56,7 +56,7 @@ class RecentImages:
         return sorted(found, key=lambda one: (-one.at, one.digest))
 
     def find(self, digest: str) -> PreparedImage | None:
-        """The image with that digest as it was sent; None where it isn't kept, or has changed."""
+        """The image with that digest as it was sent; None if it isn't kept, or has changed."""
         if digest not in self._read:
             for kind, ending in KINDS.items():
                 path = self.folder / f"{digest}{ending}"
@@ -70,7 +70,7 @@ class RecentImages:
         return self._read.get(digest)
 
     def load(self, digest: str) -> PreparedImage:
-        """The same, for a person. Raises InvalidImage where there is none."""
+        """As `find`, but raises InvalidImage, written for a person, if there is none."""
         if (image := self.find(digest)) is None:
             raise InvalidImage("That image is no longer kept. Choose the file again.")
         return image

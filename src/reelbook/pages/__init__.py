@@ -1,1 +1,1 @@
-"""Plain pages from a server: what the room's and the sandbox's share. They know neither of the two."""
+"""Plain pages from a server: what the room's pages and the sandbox's share."""

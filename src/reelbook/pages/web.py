@@ -1,4 +1,4 @@
-"""A place's pages over HTTP: its templates, its static files, its forms, and who may send them."""
+"""A server's pages over HTTP: its templates, its static files, its forms, and who may send them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .html import Html, safe
 FORM_FIELDS: Final = 12
 FORM_BYTES: Final = 64 * 1024
 FRESH: Final = {"Cache-Control": "no-store"}
-# A page runs its own place's script and shows its own place's files, and stands in no other page.
+# Pages load scripts, styles and files from their own server only, and no other page can frame them.
 SECURITY: Final = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src 'self' data:; media-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
@@ -33,7 +33,7 @@ _SHARED: Final = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Site:
-    """A place with pages: `templates/` and `static/` of its `folder`, beside those that all places share.
+    """A server's pages: `templates/` and `static/` of its `folder`, beside those that all sites share.
 
     Its own style is `<name>.css`. Static files are served below `prefix`.
     """
@@ -43,7 +43,7 @@ class Site:
     prefix: str
 
     def filled(self, template: str, **values: Any) -> Html:
-        """A template with its values, escaped."""
+        """The site's template filled with values, which are escaped."""
         return _filled(self.folder, template, values)
 
     def whole(self, title: str, body: Html) -> Html:
@@ -52,16 +52,16 @@ class Site:
         return _filled(_SHARED, "page.html", values)
 
     def page(self, title: str, body: Html, *, status: int = 200) -> Response:
-        """A whole page, which no browser keeps."""
+        """A whole page as a response that no browser keeps."""
         return HTMLResponse(self.whole(title, body), status, headers=FRESH)
 
     def enter_page(self, title: str, why: str = "", status: int = 200) -> Response:
-        """The page that asks for the token; `why` the last one wasn't taken."""
+        """The page that asks for the token; `why` says what was wrong with the last one."""
         said = Html('<p class="why" role="alert">{}</p>').format(why) if why else ""
         return self.page(title, self.filled("enter.html", bad=" bad" if why else "", why=said), status=status)
 
     def style(self) -> str:
-        """All style sheets as one, for a page that is kept as a file."""
+        """Both style sheets as one, for a page that is kept as a file."""
         return _read(_SHARED / "static" / "page.css") + _read(self.folder / "static" / f"{self.name}.css")
 
     async def static(self, request: Request) -> Response:
@@ -75,7 +75,7 @@ class Site:
 
 
 async def read_form(request: Request) -> dict[str, str]:
-    """What a form sent, each field once. Raises HTTPException."""
+    """The fields of an urlencoded form, each once. Raises HTTPException (400, or 413 if it is too long)."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         raise HTTPException(400, "Content-Type must be application/x-www-form-urlencoded")
@@ -93,7 +93,7 @@ async def read_form(request: Request) -> dict[str, str]:
 
 
 def from_own_page(headers: dict[bytes, bytes]) -> bool:
-    """Whether what changes something comes from a page of the place's own, or from no page at all."""
+    """Whether a request that changes something comes from the server's own pages, or from no page at all."""
     if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
         return False
     origin, host = headers.get(b"origin"), headers.get(b"host", b"").decode("latin-1")
@@ -101,7 +101,7 @@ def from_own_page(headers: dict[bytes, bytes]) -> bool:
 
 
 def usd(text: str) -> float | None:
-    """An amount as a person types it, None for anything that is none."""
+    """An amount of USD as a person types it; None for anything else."""
     try:
         amount = float(text.strip().removeprefix("$"))
     except ValueError:
@@ -110,7 +110,7 @@ def usd(text: str) -> float | None:
 
 
 def same(given: str, secret: str) -> bool:
-    """Whether somebody gave the secret; how long it takes says nothing."""
+    """Whether `given` is the secret; the time it takes tells nothing about it."""
     return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), secret.encode())
 
 

@@ -1,8 +1,7 @@
 """The account behind the sandbox: API keys, the prepaid balance and usage (interface, Resources).
 
-Money is counted in whole millionths of a dollar, so that no sum drifts. Keys are kept as SHA-256 digests
-(enough for 32 random bytes, which nobody can guess). The interface leaves open how a period is counted, so
-that is a setting.
+Money is counted in whole millionths of a dollar, so that no sum drifts. Keys are kept as SHA-256 digests,
+which is enough for 32 random bytes. How a period is counted, which the interface leaves open, is a setting.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ class Accounts:
         return key if key is not None and key.is_active else None
 
     def note_use(self, key: Key) -> None:
-        """Note that `key` was used now; `save_uses` brings it to the disk."""
+        """Note that `key` was used now; `save_uses` writes it to the disk."""
         key.last_used = self._clock.now()
         self._used[key.key_id] = key
 
@@ -87,7 +86,7 @@ class Accounts:
         }
 
     def register(self, secret: Secret, name: str, rate_limit: int) -> Key:
-        """Accept `secret` from now on."""
+        """Make `secret` a key of the account."""
         value = secret.reveal()
         key = Key(
             key_id=f"key_{secrets.token_hex(8)}",
@@ -202,7 +201,6 @@ def require_funds(db: sqlite3.Connection, required_micro: int) -> None:
 
 
 def charge(db: sqlite3.Connection, cost_micro: int) -> None:
-    """Take `cost_micro` from the balance."""
     db.execute(
         "UPDATE account SET balance_micro = balance_micro - :cost, spent_micro = spent_micro + :cost",
         {"cost": cost_micro},
@@ -210,7 +208,6 @@ def charge(db: sqlite3.Connection, cost_micro: int) -> None:
 
 
 def micro(amount_usd: float) -> int:
-    """USD as whole millionths."""
     return round(amount_usd * MICRO)
 
 

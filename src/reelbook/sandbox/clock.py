@@ -16,7 +16,6 @@ class Clock:
         self._stands_at = stands_at
 
     def now(self) -> float:
-        """The time in seconds since the epoch."""
         return time.time() if self._stands_at is None else self._stands_at
 
     def advance(self, seconds: float) -> None:

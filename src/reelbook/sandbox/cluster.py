@@ -1,9 +1,9 @@
 """Clips drawn by a Dask cluster, whose scheduler may go away and come back.
 
-Dask's own client tries to reach a lost scheduler for as long as Dask's setting
-`distributed.comm.timeouts.connect` says (30 s), forgets all that it had asked for, and then closes itself
-without telling those who wait. Here those who wait are told at once, and the scheduler is looked for until it
-is back. One without workers for a while counts as lost.
+Dask's own client tries to reach a lost scheduler for as long as `distributed.comm.timeouts.connect` says (30
+s), forgets what it had asked for, and closes itself without telling those who wait. Here they are told at
+once, and the scheduler is looked for until it is back. A cluster that has no workers for 30 s counts as lost,
+too.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ LOOK_SECONDS = 0.2
 WORKERS_AWAITED_SECONDS = 30.0
 
 Connection = Literal["connected", "without workers", "lost"]
-# What the log says when the connection has become one of these.
 _NEWS: Final[dict[Connection, str]] = {
     "connected": "the Dask cluster of %s is back",
     "without workers": "the Dask cluster of %s has no workers; clips no longer wait for them",
@@ -37,7 +36,7 @@ _NEWS: Final[dict[Connection, str]] = {
 
 @dataclass(frozen=True)
 class ClusterState:
-    """`connection` is "without workers" once they have been away for half a minute."""
+    """The cluster as last seen; "without workers" means for half a minute at least."""
 
     address: str
     connection: Connection
@@ -48,7 +47,7 @@ class DaskPool(Executor):
     """Draws on the workers of the Dask scheduler at `address` (`tcp://…`).
 
     Reelbook must be installed where the scheduler and the workers run. What is submitted fails with
-    WorkerKilled when Dask gave up on it because its workers died, and with ClusterLost while the cluster is
+    WorkerKilled if Dask gave up on it because its workers died, and with ClusterLost while the cluster is
     lost; the pool goes on looking for it. Raises SandboxError if Dask isn't installed or the scheduler can't
     be reached.
     """
@@ -111,10 +110,7 @@ class DaskPool(Executor):
             raise
 
     async def _watch(self) -> None:
-        """Keeps `state` true.
-
-        Dask's client reconnects by itself until it closes; then another one is made.
-        """
+        """Keeps `state` true. Dask's client reconnects until it closes; then another one is made."""
         while True:
             if self._client.status != "running":
                 await self._note("lost", 0)

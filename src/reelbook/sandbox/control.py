@@ -100,12 +100,10 @@ def routes(service: SandboxService, faults: Faults) -> list[Route]:
     ]
 
 
-# What can be set, with the type of each.
 _KINDS: Final[Mapping[str, Any]] = {**get_type_hints(protocol.Settings), "balance_usd": float}
 
 
 def _fits(name: str, value: Any) -> bool:
-    """Whether a setting can have this value."""
     kind = _KINDS[name]
     if name == "pace":
         return protocol.is_pace(value)

@@ -1,7 +1,7 @@
 """Faults that tests and lessons cause: which exist, which request meets one, and what it does.
 
-`Sandbox.fault` says what each kind does. "Handled" is a request that went through the whole application: its
-job exists, its limit is used up. One that isn't was read at most, and had no effect at all.
+`Sandbox.fault` says what each kind does. A "handled" request went through the whole application: its job
+exists, and it counts against the limit. Any other was read at most, and had no effect.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _RATE_HEADERS: Final = {name.lower() for name in (wire.RATE_LIMIT, wire.RATE_REM
 
 @dataclass
 class Fault:
-    """A fault that was asked for, and its counts: `seen` requests that match it, `happened` to some."""
+    """A fault that was asked for: the matching requests `seen`, and to how many it `happened`."""
 
     kind: str
     endpoint: str
@@ -102,7 +102,7 @@ class Faults:
         self._faults.clear()
 
     def listed(self) -> list[dict[str, Any]]:
-        """All faults since the last `clear`, also those that happened as often as they should."""
+        """All faults since the last `clear`, including those that are used up."""
         shown = ("kind", "endpoint", "times", "after", "options", "seen", "happened")
         return [{name: getattr(fault, name) for name in shown} for fault in self._faults]
 
@@ -113,7 +113,7 @@ class Faults:
 
 
 def endpoint_of(method: str, path: str) -> str | None:
-    """The endpoint that a request is for, by the name that a fault gives it; None where no fault can be."""
+    """The endpoint that a request is for, as a fault names it; None if it can't have faults."""
     return next(
         (
             name
@@ -126,7 +126,7 @@ def endpoint_of(method: str, path: str) -> str | None:
 
 @dataclass(frozen=True)
 class Hit:
-    """The request of `scope`, which `app` would handle, and the options of the fault that happens to it."""
+    """A request that meets a fault: `app` would handle its `scope`; `options` are the fault's."""
 
     options: Mapping[str, Any]
     service: SandboxService
@@ -150,7 +150,7 @@ class Hit:
         return answer
 
     async def take(self) -> dict[str, str]:
-        """Handle the request or only read it, as `handled` says; the headers about the limit, if any."""
+        """Handle the request or only read it, as `handled` says; returns the rate-limit headers, if any."""
         if not self.options.get("handled"):
             await self.body.drain()
             return {}
@@ -158,16 +158,13 @@ class Hit:
         return {name: value for name, value in headers.items() if name in _RATE_HEADERS}
 
     async def answer(self, response: Response) -> None:
-        """Answer with `response`."""
         await response(self.scope, self.body.receive, self.send)
 
     async def begin(self, answer: Response) -> None:
-        """Send status and headers."""
         status, headers = answer.status_code, answer.raw_headers
         await self.send({"type": "http.response.start", "status": status, "headers": headers})
 
     async def go_on(self, body: bytes | memoryview, *, more: bool) -> None:
-        """Send a piece of the body."""
         await self.send({"type": "http.response.body", "body": body, "more_body": more})
 
     async def close(self, last: bytes = b"") -> None:
@@ -178,7 +175,6 @@ class Hit:
         await self.body.gone_within(END_SECONDS)
 
     async def reset(self) -> None:
-        """Reset the connection."""
         connection_of(self.scope).reset()
         await self.body.gone_within(END_SECONDS)
 
@@ -343,7 +339,7 @@ def _checked(wanted: Mapping[str, Any]) -> Fault:
 
 
 def _fits(name: str, default: Any, value: Any) -> bool:
-    """Whether an option can have this value, which is of its default's kind; None stands for a count."""
+    """Whether the value is of the default's kind; None stands for an optional count."""
     if name == "status":
         return value in (404, 410)
     if isinstance(default, bool | str):

@@ -48,7 +48,7 @@ class Sandbox(SuggestsNames):
 
     @property
     def access_file(self) -> Path:
-        """Where its key and user id are kept, readable by the owner only."""
+        """The file with its key, user id and control token, readable by the owner only."""
         return Places(self.home).access
 
     def settings(
@@ -88,8 +88,8 @@ class Sandbox(SuggestsNames):
     def plant_history(self, history: Iterable[Mapping[str, float]]) -> None:
         """Give the account a past: mappings of `days_ago`, `seconds`, `requests` and `usd`.
 
-        It counts in the usage and in the total spent; the balance stays as it is, and no job is listed.
-        Plant it before usage is first asked for: a session keeps what it was told about days that are over.
+        It counts in the usage and in the total spent; the balance stays as it is, and no job is listed. Plant
+        it before usage is first asked for: a session keeps what it was told about days that are over.
         """
         self._ask(protocol.HISTORY, {"history": [dict(each) for each in history]})
 
@@ -150,7 +150,7 @@ class Sandbox(SuggestsNames):
         return faults
 
     def state(self) -> dict[str, Any]:
-        """Pace, limits, balance, jobs under way, process and how long nobody used it.
+        """Settings, balance, jobs under way, process and how long nobody used it.
 
         `requests` is how many arrived since the sandbox was started, by endpoint, whatever became of them.
         `dask` is None, or the cluster that draws: `address`, `connection` ("connected", "without workers" or
@@ -182,10 +182,7 @@ def ask(
     timeout_seconds: float,
     method: str | None = None,
 ) -> dict[str, Any]:
-    """GET (`body` None) or POST a control path, or another `method`.
-
-    Raises SandboxError for anything but a JSON object.
-    """
+    """Asks a control path: GET (`body` None), POST or `method`. Raises SandboxError without a JSON object."""
     data = None if body is None else json.dumps(body).encode()
     # Never through a proxy: the sandbox is on this machine, and the token is for it alone.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))

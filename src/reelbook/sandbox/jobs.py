@@ -46,10 +46,9 @@ _MARK: Final = re.compile(r"\[\s*(fail|slow|stuck)\s*(?::([^\[\]]*))?\]", re.IGN
 
 @dataclass(frozen=True)
 class Phase:
-    """One state of a job.
+    """One state of a job. It begins at this fraction of the job's planned time.
 
-    It begins at this fraction of the job's planned time; an `end` only when the job has what is named there,
-    and nothing follows it.
+    An `end` begins only once the job has what is named there, and nothing follows it.
     """
 
     state: str
@@ -71,8 +70,8 @@ UNDER_WAY: Final = tuple(phase.state for phase in LIFE if phase.end is None)
 class SandboxJob:
     """All that is kept of a job. Times are seconds since the epoch, money is millionths of a dollar.
 
-    `request` is what was asked for, by the names of payloads.FIELDS, `key_id` names the key that asked.
-    `failure` is the text with which it ends, or already ended, as failed.
+    `request` is what was asked for, by the names of payloads.FIELDS, `key_id` the key that asked. `failure`
+    is the text with which it ends, or has ended, as failed.
     """
 
     request_id: str
@@ -91,7 +90,6 @@ class SandboxJob:
 
     @classmethod
     def of(cls, row: sqlite3.Row) -> SandboxJob:
-        """The job of a row of the database."""
         return cls(**{**dict(row), "request": json.loads(row["request"])})
 
     @property
@@ -101,12 +99,11 @@ class SandboxJob:
 
     @property
     def under_way(self) -> bool:
-        """Whether it is neither completed nor failed."""
         return self.state in UNDER_WAY
 
 
 def outcome_in(prompt: str) -> tuple[float | None, str | None]:
-    """How many seconds a job is to take and the text with which it is to fail, by its prompt's brackets.
+    """How many seconds a job is to take, and the text with which it is to fail, by its prompt's brackets.
 
     They are `[fail: policy]`, `[slow: 60]` (seconds) and `[stuck]`; None is what they don't say.
     """
@@ -174,8 +171,7 @@ class JobQueue:
         self._renders = renders
         self._under_way: dict[str, SandboxJob] = {}
         self._waiting: list[SandboxJob] = []  # to be drawn
-        # The turn in which each key was served last.
-        self._served: dict[str, int] = {}
+        self._served: dict[str, int] = {}  # the turn in which each key was served last
         self._turns = itertools.count(1)
         self._workers_used = 0
         self._drawing: set[asyncio.Task[None]] = set()
@@ -183,11 +179,10 @@ class JobQueue:
 
     @property
     def under_way(self) -> int:
-        """How many jobs are neither completed nor failed."""
         return len(self._under_way)
 
     def resume(self) -> None:
-        """Resume the jobs that were under way when the server last stopped."""
+        """Take up the jobs that were under way when the server last stopped."""
         rows = self._store.read("SELECT * FROM jobs WHERE finished_at IS NULL ORDER BY rowid")
         for job in map(SandboxJob.of, rows):
             # A clock that was moved on returns to the machine's time after a restart.
@@ -206,7 +201,7 @@ class JobQueue:
         await _whole(accepted())
 
     async def find(self, request_id: str) -> SandboxJob | None:
-        """The job as it stands now, None if there is none of that id."""
+        """The job as it stands now; None if no job has that id."""
         await self.move_on()
         job = self._under_way.get(request_id)
         if job is not None:
@@ -249,10 +244,7 @@ class JobQueue:
             self._draw_next()
 
     def _draw_next(self) -> None:
-        """Keeps the workers busy. The key that was served longest ago comes first.
-
-        So a new one waits only for what is being drawn, whoever floods.
-        """
+        """Keeps the workers busy, for the key served longest ago first: nobody waits for another's flood."""
         while self._waiting and self._workers_used < self._renders.at_once:
             job = min(self._waiting, key=lambda job: self._served.get(job.key_id, 0))
             self._waiting.remove(job)
@@ -321,7 +313,6 @@ class JobQueue:
             raise
 
     def _write(self, jobs: list[SandboxJob]) -> None:
-        """Keeps the jobs as they are now, and charges those that have come to a cost."""
         with self._store.transaction() as db:
             for job in jobs:
                 db.execute(
@@ -335,7 +326,6 @@ class JobQueue:
 
 
 def _moved(job: SandboxJob, state: str) -> SandboxJob:
-    """`job` in `state`, with what that state costs and when it began."""
     if state == job.state:
         return job
     job = replace(job, state=state)

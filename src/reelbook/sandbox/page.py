@@ -46,7 +46,7 @@ Log = deque[tuple[float, str, int]]
 
 
 def routes(service: SandboxService, faults: Faults, log: Log) -> list[Route]:
-    """The page, and what its forms send."""
+    """The page, and the targets of its forms."""
     token = service.access.control_token
     # Good for this run of the sandbox only.
     cookie = hmac.new(token.reveal().encode(), service.instance.encode(), hashlib.sha256).hexdigest()
@@ -151,7 +151,7 @@ def _clip(service: SandboxService, job: SandboxJob, now: float) -> Html:
 
 
 def _requests(log: Log, now: float) -> Html:
-    """A bar for each two seconds of two minutes, refused requests at its foot; what came last."""
+    """A bar for each two seconds of two minutes, its refused requests at the foot, and the latest below."""
     every, refused = Counter[int](), Counter[int]()
     oldest = int(now // SLICE_SECONDS) - SLICES + 1
     for at, _, status in log:

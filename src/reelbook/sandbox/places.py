@@ -1,7 +1,7 @@
 """What is in the sandbox's folder: its files, its credentials, and a notice of the running server.
 
-The credentials are in a file that only its owner can read, the only place of the sandbox that holds a key in
-clear: it never goes into a database, log, URL or argument.
+Only the credentials' file holds a key in clear, and only its owner can read it: keys never go into a
+database, log, URL or argument.
 """
 
 from __future__ import annotations
@@ -60,7 +60,6 @@ class Access:
 
 
 def new_api_key() -> Secret:
-    """A fresh API key."""
     return Secret(f"sk-sandbox-{secrets.token_urlsafe(32)}")
 
 
@@ -86,7 +85,6 @@ def ensure_access(places: Places) -> Access:
 
 
 def write_access(places: Places, access: Access) -> None:
-    """Keep `access`, replacing what was kept."""
     content = {
         "api_key": access.api_key.reveal(),
         "control_token": access.control_token.reveal(),
@@ -109,7 +107,7 @@ class Notice:
 
 
 def read_notice(places: Places) -> Notice | None:
-    """What the server last put up, None if nothing is there."""
+    """The notice, None if there is none."""
     try:
         return Notice(**json.loads(places.server.read_bytes()))
     except (OSError, ValueError, TypeError):
@@ -117,7 +115,7 @@ def read_notice(places: Places) -> Notice | None:
 
 
 def write_notice(places: Places, notice: Notice) -> None:
-    """Put up the notice of this process's server; it keeps the port for the next one."""
+    """Writes the notice of this process's server, and its port for the next one."""
     write_whole(places.port, notice.url.rpartition(":")[2].encode())
     write_whole(places.server, json.dumps(asdict(notice), indent=1).encode())
 

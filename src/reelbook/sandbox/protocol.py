@@ -16,8 +16,7 @@ STOP: Final = f"{PREFIX}/stop"
 STATE: Final = f"{PREFIX}/state"
 FAULTS: Final = f"{PREFIX}/faults"
 HISTORY: Final = f"{PREFIX}/history"
-# The agent tool server's path, on the same address.
-TOOLS: Final = "/mcp"
+TOOLS: Final = "/mcp"  # the agent tool server's path
 TOKEN_HEADER: Final = "X-Sandbox-Token"  # noqa: S105  # a header's name
 SERVICE_NAME: Final = "reelbook-sandbox"
 
@@ -58,7 +57,6 @@ Endpoint = Literal[
     "download",
     "tools",
 ]
-# Groups of endpoints, each named for what its members have in common.
 EndpointGroup = Literal["generate", "billing", "keys", "any"]
 
 
@@ -73,16 +71,15 @@ class Settings(LimitSettings):
 
 
 def is_pace(pace: object) -> bool:
-    """Whether it is one: a name of PACES, or seconds from 0 to a day."""
+    """Whether it is a name of PACES, or seconds from 0 to a day."""
     return (isinstance(pace, str) and pace in PACES) or (is_number(pace) and pace <= 86_400)
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Whether it is a number from 0 on, and no boolean."""
+    """Whether it is a number from 0 to 1e9, and no boolean."""
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1e9
 
 
 def version() -> str:
-    """Reelbook's version."""
     # Not imported: the package's root reaches every floor, and this one may import only floor 0.
     return str(vars(sys.modules[__name__.partition(".")[0]])["__version__"])

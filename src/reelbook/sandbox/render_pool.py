@@ -22,18 +22,15 @@ USUALLY_AT_ONCE = 4  # for an executor that doesn't say
 
 
 class WorkerKilled(BrokenExecutor):
-    """The workers that drew a clip died. The executor and what else it draws are well."""
+    """The workers that drew a clip died. The executor and whatever else it draws are fine."""
 
 
 class ClusterLost(Exception):
-    """The executor has lost the way to its workers, and may find it again. No clip is at fault."""
+    """The executor can't reach its workers, and may find them again. No clip is at fault."""
 
 
 class Renders:
-    """Draws clips on the executor that `make_executor` makes when the first one is asked for.
-
-    While that one has lost its cluster, `substitute` draws.
-    """
+    """Draws clips on one executor, made at the first; while it has lost its cluster, `substitute` draws."""
 
     def __init__(self, make_executor: Callable[[], Executor], substitute: Renders | None = None) -> None:
         self._make_executor = make_executor
@@ -43,7 +40,7 @@ class Renders:
 
     @property
     def at_once(self) -> int:
-        """How many clips keep its workers busy. Clips that it was given can't be reordered."""
+        """How many clips keep its workers busy. Those that it has been given can't be reordered."""
         return int(getattr(self._ready(), "at_once", USUALLY_AT_ONCE))
 
     async def draw(self, spec: Spec) -> Rendered:
@@ -93,10 +90,7 @@ class Renders:
 
 
 class WorkerPool(ProcessPoolExecutor):
-    """Processes that are started one by one as they are needed, ignore Ctrl-C, and end with the server.
-
-    Without `workers` there is one for each core.
-    """
+    """`workers` processes (one a core), started as needed. They ignore Ctrl-C and end with the server."""
 
     def __init__(self, workers: int | None = None) -> None:
         spawn = multiprocessing.get_context("spawn")

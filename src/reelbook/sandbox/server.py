@@ -1,6 +1,6 @@
 """Find, start and stop the sandbox: a process shared by all kernels of one home, or a thread for tests.
 
-Finding and starting load nothing of the server itself; a session pays for that in the other process.
+Finding and starting load nothing of the server itself; only the other process pays for that.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def find(home: Path) -> Sandbox | None:
 
 
 def stop(home: Path) -> bool:
-    """End the sandbox of `home`, also one that no longer answers. False if none ran."""
+    """End the sandbox of `home`, even one that no longer answers. False if none ran. Raises SandboxError."""
     places = Places(home)
     if not places.running_lock.exists() or ended_within(places, 0):
         return False

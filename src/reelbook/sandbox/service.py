@@ -1,7 +1,4 @@
-"""The sandbox's state as one thing that is opened, kept going and closed, and its answers.
-
-They are the same for HTTP (app.py) and for a tool (tool_server.py).
-"""
+"""The sandbox's whole state, and its answers to HTTP (app.py) and to tools (tool_server.py)."""
 
 from __future__ import annotations
 
@@ -157,20 +154,20 @@ class SandboxService:
         return self.accounts.usage(days, self.settings.usage_days)
 
     def link(self, video: str) -> tuple[int, int]:
-        """The number of the one link to `video` that works (0: without a number), and the others' status."""
+        """The number of the one working link to `video` (0: no number), and the status of the others."""
         return self._links.get(video, (0, 404))
 
     def expire(self, video: str, status: int) -> None:
-        """The link to `video` that was given out last is answered with `status` from now on."""
+        """Answers the link to `video` that was given out last with `status` from now on."""
         self._links[video] = (self.link(video)[0] + 1, status)
 
     def note_use(self) -> None:
-        """Somebody asked for something: the sandbox stays."""
+        """Notes that somebody asked for something, so that the sandbox stays."""
         self._last_use = time.monotonic()
 
     @property
     def idle_seconds(self) -> float:
-        """How long nobody asked for anything and no job was under way."""
+        """How long nobody has asked for anything and no job was under way."""
         return time.monotonic() - self._last_use
 
     def _access(self, rate_limit: int) -> Access:

@@ -1,7 +1,4 @@
-"""Serves the sandbox from this process: on a socket, with uvicorn, until it is stopped.
-
-server.py starts such a process, and finds it.
-"""
+"""Serves the sandbox from this process, until it is stopped. server.py starts such a process and finds it."""
 
 from __future__ import annotations
 
@@ -49,10 +46,9 @@ def serve(
 ) -> None:
     """Serve the sandbox of `home`, on the main thread, until it is stopped.
 
-    In the `foreground` it introduces itself and logs to the terminal.
-
-    `port` None is the one used last or a free one; `workers` is the number of drawing processes; `dask` is
-    the address of a Dask scheduler to draw on. `settings` go to `SandboxService`. Raises SandboxError.
+    In the `foreground` it introduces itself and logs to the terminal. `port` None is the one used last or a
+    free one; `workers` is the number of drawing processes; `dask` is the address of a Dask scheduler to draw
+    on. `settings` go to `SandboxService`. Raises SandboxError.
     """
     places = Places(home)
     places.create()
@@ -111,7 +107,7 @@ def local_url(listening: socket.socket) -> str:
 def make_server(
     service: SandboxService, listening: socket.socket, *, host: str, on_started: Callable[[], None]
 ) -> uvicorn.Server:
-    """A uvicorn server of `service`, whose notice is up while it runs. `on_started`: it answers."""
+    """A uvicorn server of `service`, with its notice while it runs; it calls `on_started` once it answers."""
     places = service.places
 
     def started() -> None:
@@ -132,7 +128,6 @@ def make_server(
 
 
 def _listening(host: str, port: int | None, places: Places) -> socket.socket:
-    """A listening socket on `port`, or else on the port used last, or any."""
     if port is None:
         with contextlib.suppress(OSError, ValueError, OverflowError):  # it is taken, or none was used yet
             return bound_socket(host, int(places.port.read_bytes()))

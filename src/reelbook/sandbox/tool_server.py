@@ -2,7 +2,7 @@
 
 The interface names none of its tools, so these are the sandbox's own. They answer as the HTTP interface does:
 same jobs, same balance, same refusals. The only module of the sandbox that imports `mcp`; app.py imports it
-for the first request that may come in.
+at the first request.
 """
 
 from __future__ import annotations
@@ -67,8 +67,6 @@ TIMEOUT: Final = Parameter("timeout_seconds", "number", "How long to wait at mos
 
 
 async def answer(service: SandboxService, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer one HTTP request."""
-
     async def listed(context: ServerRequestContext[Any], params: object) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[tool.described for tool in CATALOGUE.values()])
 
@@ -127,20 +125,17 @@ def _failed(reason: str) -> types.CallToolResult:
 
 @dataclass(frozen=True)
 class ToolRequest:
-    """A call of a tool."""
-
     service: SandboxService
     arguments: Mapping[str, Any]
     context: ServerRequestContext[Any]
 
     async def status(self) -> Answered:
-        """How the job that it names stands. Raises Refused."""
+        """The status of the job that it names. Raises Refused."""
         request = self.context.request
         assert isinstance(request, Request)
         return await self.service.status(REQUEST_ID.read(self.arguments), reached_at(request))
 
     async def report(self, percent: int, state: str) -> None:
-        """Tell the client how far it is."""
         # A client that went away needs no report, and the job goes on without it.
         with contextlib.suppress(Exception):
             await self.context.session.report_progress(percent, 100, state)
@@ -181,7 +176,6 @@ class SandboxTool:
         )
 
     async def __call__(self, call: ToolRequest) -> dict[str, Any]:
-        """Its answer. Raises Refused."""
         unknown = sorted(set(call.arguments) - set(self.arguments))
         if unknown:
             # The HTTP interface ignores such fields; an agent that misspells one would pay for its mistake.
@@ -197,7 +191,7 @@ async def _from_image(call: ToolRequest) -> Answered:
 
 
 async def _wait(call: ToolRequest) -> Answered:
-    """How a job stands once it is neither pending nor processing, or when the time is up."""
+    """The job once it is neither pending nor processing, or when the time is up."""
     give_up = time.monotonic() + TIMEOUT.read(call.arguments)
     told = -1
     while True:

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 PROMPT_BYTES = 150
 
 NOT_WATCHED: Final = "not watched"
-# What is counted at the top, in this order: jobs in progress, those nearest to their end first, then ended
-# ones.
+# What the top counts, in this order: jobs in progress, nearest to their end first, then ended ones.
 _UNDER_WAY = [row.word for row in reversed(STATES.values()) if not row.final]
 _KINDS = dict.fromkeys([*_UNDER_WAY, NOT_WATCHED, *(row.word for row in STATES.values() if row.final)])
 

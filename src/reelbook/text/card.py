@@ -1,4 +1,4 @@
-"""What a card shows of a job or a clip: everything but the bar's share and the lines that count seconds."""
+"""What a card shows of a job or a clip: its face, its bar and its lines."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class ShownJob:
     note: str = ""
     tags: tuple[str, ...] = ()
     finding_out: bool = False  # the service is being asked what became of it
-    word_would_tell: bool = False  # certain if nobody else uses the account, which the person knows
+    word_would_tell: bool = False  # it is settled once the person says that nobody else uses the account
     kept: bool = True  # its session has a ledger on the disk
 
     @classmethod
     def of(cls, job: Job, service: str = "") -> ShownJob:
-        """The job as it is now, in a session with that service."""
+        """The job as it is now; `service` is its session's."""
         return cls(
             job.view(), job.request, job.request_id, job.clip, job.prompt, service, job.submitted_at,
             job.picked, job.note, job.tags,
@@ -121,7 +121,7 @@ def job_face(job: ShownJob) -> CardFace:
 
 
 def share_done(view: JobView, clip: Clip | None = None) -> float | None:
-    """How full the bar is, 0 to 1: of the making, then of the fetching. None while there is no figure."""
+    """How full the bar is, 0 to 1: of the making, then of the download. None while there is no figure."""
     return view.download if view.state == wire.COMPLETED and clip is None else view.progress
 
 
@@ -278,7 +278,6 @@ _DOUBTS: Final = {
 
 
 def _earlier(run: EarlierRun, *, final: bool) -> str:
-    """Which run a card's job is from, how that is known, and how to buy another."""
     same = {"label": "submission with this label", "sweep": "run of this sweep"}
     which = same.get(run.known_by, "run of this cell")
     when = f"{run.at.day} {run.at:%b %Y, %H:%M}"

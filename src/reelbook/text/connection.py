@@ -37,8 +37,8 @@ def connection_words(
 ) -> dict[str, Any]:
     """Everything in the panel except the result of a test.
 
-    `source` is where the live service's key was found, None if there is none. `keyring`: there is one that
-    could keep a key. `known_address`: the live service's, if the settings have it.
+    `source`: where the live service's key was found, None if there is none. `keyring`: whether there is one
+    to keep a key in. `known_address`: the live service's, if the settings have it.
     """
     if service == "sandbox":
         title = "The local sandbox"
@@ -65,7 +65,6 @@ def connection_words(
 
 
 def _disk(home: Path, *, colab: bool) -> str:
-    """Where clips and ledger are, and whether they stay."""
     where = f"Clips and the ledger are in {home}."
     if not colab or home.is_relative_to(DRIVE):
         return where

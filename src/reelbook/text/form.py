@@ -86,7 +86,7 @@ def sent_alone(number: int, form: str | None, session: str | None) -> str:
 def plan_words(prompt: str, duration_seconds: int, styles: Iterable[str] = ()) -> str:
     """The button that plans a template: "Plan 12 clips · $1.20"; empty if the prompt isn't one.
 
-    `styles` are what `__styles__` stands for.
+    `styles`: the values of `__styles__`.
     """
     from ..explore.templates import Template, is_plain
     from ..explore.wildcards import STYLES
@@ -108,12 +108,12 @@ def filled_from(name: str, *, image: bool) -> str:
 
 
 def no_passport(name: str) -> str:
-    """What it says of a file that doesn't tell what made it."""
+    """What the form says of a file that doesn't tell what made it."""
     return f"{name} doesn't say what made it, so the form is unchanged. Clips that Reelbook saved do."
 
 
 def several_clips(name: str, clips: int, offered: int) -> str:
-    """What it says of a zip with several clips, of which so many are offered."""
+    """What the form says of a zip with several clips, of which `offered` are offered."""
     first = f", the first {offered} of which are here" if clips > offered else ""
     return f"{name} describes {clips} clips{first}. Which one?"
 
@@ -128,7 +128,7 @@ def too_much(request: JobRequest) -> str:
 
 
 def shown_text(prompt: str) -> str:
-    """A file's prompt without what nobody sees: control characters, and what reverses the text around it."""
+    """A file's prompt without invisible characters: controls, and marks that reverse the text around them."""
     return _UNSEEN.sub("", prompt)
 
 
@@ -160,7 +160,6 @@ def styles_note(found: int, path: Path) -> str:
 
 
 def _unaffordable(cost_usd: float, facts: Facts, spend: Spend | None) -> str:
-    """Why a clip of that cost can't be paid for; empty if it can."""
     needs = f"this clip needs about {dollars(cost_usd)}."
     if facts.balance_usd is not None and cost_usd > facts.balance_usd + facts.to_come_usd + 1e-9:
         return f"The balance is {dollars(facts.balance_usd + facts.to_come_usd)}; {needs}"

@@ -43,8 +43,8 @@ def nothing_opened() -> dict[str, object]:
 def tile(job: ShownJob, key: str) -> dict[str, Any]:
     """A job's tile: the board's row with parts left out, its marks, and whether its file is `here`.
 
-    What is empty is left out, and `word` and `tone` are there only if it isn't a finished clip. The gallery
-    adds `selected` and, where there are groups, `group` and the prompt's `runs` with what differs marked.
+    Empty values are left out, and so are `word` and `tone` of a finished clip. The gallery adds `selected`
+    and, where there are groups, `group` and the prompt's `runs` with the differences marked.
     """
     # Without the clip: a tile needs nothing from its file, which would have to be read.
     row = board_row(replace(job, clip=None, picked=False))
@@ -92,9 +92,8 @@ def choice_words(
 ) -> dict[str, Any]:
     """What can be chosen in the filters, as values with labels, and what else the page offers.
 
-    A chosen tag or experiment stays among the choices, even if no clip has it any more. `compare` is how many
-    clips can be compared at most, 0 where nobody would show them. `axes` are those of the chosen sweep, with
-    the labels of their values.
+    A chosen tag or experiment stays listed even if no clip has it any more. `compare`: how many clips can be
+    compared at most, 0 if nothing shows them. `axes`: those of the chosen sweep, with their values' labels.
     """
     many = {name: labels for name, labels in axes.items() if len(labels) > 1}
     return {

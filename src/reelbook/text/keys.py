@@ -40,7 +40,7 @@ def stale(key: ApiKey) -> str:
 
 
 def limit(key: ApiKey | CreatedKey) -> str:
-    """ "10 a minute"."""
+    """The key's rate limit: "10 a minute"."""
     return "not said" if key.rate_limit is None else f"{key.rate_limit:g} a minute"
 
 
@@ -108,7 +108,7 @@ def created(key: CreatedKey) -> str:
 
 
 def revoked(name: str) -> str:
-    """Says that a key is gone."""
+    """Says that a key is revoked."""
     return f"“{name}” is revoked."
 
 

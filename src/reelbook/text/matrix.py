@@ -38,7 +38,7 @@ _RUN_STATES: Final = {"paused": "Paused", "stopped": "Stopped"}
 
 
 def places(sweep: Sweep) -> list[dict[str, Any]]:
-    """What never changes of a sweep's cells: number, place on each axis, prompt with what differs marked."""
+    """What never changes in a sweep's cells: number, place on each axis, prompt with differences marked."""
     prompts = differing([cell.request.prompt for cell in sweep.cells])
     cells = zip(sweep.cells, prompts, strict=True)
     return [{"n": cell.number, "at": list(cell.place), "prompt": prompt} for cell, prompt in cells]
@@ -89,7 +89,7 @@ def head(states: Sequence[str], *, state: str, here: int, bought: Iterable[Tally
 
 
 def left_line(remaining: float | None, *, planned: float, elapsed: float) -> Line:
-    """About how long a running sweep still takes; `planned` is how long it was to take. All in seconds."""
+    """How much longer a running sweep takes; `planned` is how long it was to take. All in seconds."""
     if remaining is not None:
         return ["about ", counting(remaining, -1), " left"]
     return ["longer than planned, ", counting(elapsed, 1), " so far"] if elapsed > planned else []
@@ -118,14 +118,14 @@ def buy_words(plan: Plan, *, verb: str = "Make") -> str:
 
 
 def buy_buttons(plan: Plan, name: str, *, asked: bool) -> list[list[str]]:
-    """The button of that name, which buys. What costs much is `asked` about a second time."""
+    """The button called `name`, which buys. If `asked`, the person is asked again first."""
     if not asked:
         return [[name, buy_words(plan)]]
     return [[name, buy_words(plan, verb="Yes, make")], ["no", "No"]]
 
 
 def find_out_controls(uncertain: int, word_would_tell: int) -> list[list[str]]:
-    """The buttons that find out what became of everything that wasn't answered."""
+    """The buttons that find out what became of unanswered submissions."""
     buttons = [["find_out", f"Find out about {count(uncertain, 'clip')}"]] if uncertain else []
     return [*buttons, ["only_me", "Only I use this account"]] if word_would_tell else buttons
 

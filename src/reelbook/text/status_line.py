@@ -22,8 +22,8 @@ def facts_words(
 ) -> dict[str, Any]:
     """The line at the top of the Studio; `running` is the number of running jobs.
 
-    `spend` is what counts towards the spending limit, None if that isn't known. "low" names what would last
-    for only a few clips of the usual length. Where the service refuses the key, "refused" says so instead.
+    `spend` is what counts towards the spending limit, None if unknown. "low" names what would last for only a
+    few clips of the usual length. If the service refuses the key, "refused" says so instead.
     """
     left, limit = max(0, min(facts.requests_left, facts.requests_limit)), facts.requests_limit
     near: tuple[SpendNotice, ...] = ()

@@ -17,7 +17,7 @@ MAX_WHY: Final = 2_000
 
 
 def rows(tools: Sequence[Tool]) -> list[dict[str, str]]:
-    """The tools for the page, at most 200 of them."""
+    """The tools for the page, at most MAX_ROWS."""
     found = []
     for tool in tools[:MAX_ROWS]:
         about = (tool.title or tool.description).strip().split("\n", 1)[0]
@@ -78,7 +78,7 @@ def outcome(
 
 
 def jobs(found: Sequence[FoundJob]) -> list[dict[str, Any]]:
-    """The jobs and clips in a result, each with what a press does; at most 20."""
+    """The jobs and clips in a result, each with what its button does; at most MAX_JOBS."""
     told = []
     for place, job in enumerate(found[:MAX_JOBS]):
         if job.request_id:

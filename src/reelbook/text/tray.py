@@ -21,7 +21,7 @@ RANDOM: Final = "had a random seed, so its longer one will differ."
 
 
 def compare_words(number: int, most: int) -> str:
-    """Why so many can't be compared; empty where they can."""
+    """Why so many clips can't be compared; empty if they can."""
     return "" if number <= most else f"At most {most} can be compared."
 
 

@@ -43,7 +43,7 @@ def span_words(span: UsageSpan, reading: Reading | None) -> tuple[str, str, str,
 
 
 def progress_words(*, spans: Sequence[UsageSpan], asked: int, done: bool, trouble: str) -> str:
-    """How the days were told apart, and what is still to come."""
+    """How usage was split into days, and how many spans are still to come."""
     requests = count(asked, "request")
     if trouble:
         return f"Stopped after {requests}: {trouble}"
@@ -56,7 +56,7 @@ def progress_words(*, spans: Sequence[UsageSpan], asked: int, done: bool, troubl
 
 
 def reading_words(reading: Reading | None, now: float) -> str:
-    """What a day is here."""
+    """When a day begins on the chart."""
     if reading == "calendar":
         return "Days begin at midnight UTC."
     clock = datetime.fromtimestamp(now).strftime("%H:%M")

@@ -1,9 +1,7 @@
-"""The connection under a request: how many are kept open, how long a client is waited for, how one is broken.
+"""The connection under a request: deadlines, a bound on open connections, and breaking one on purpose.
 
-Every connection is an open file of the process. Without bounds, clients that connect and say nothing, or that
-stop half-way, would use all of them up, and nobody else would be served. Faults break connections, and ASGI
-knows only whole answers. uvicorn lets its protocol class be replaced, and this one puts itself into
-`scope["state"]`, ASGI's own place for what a server hands to its application.
+Each connection takes an open file of the process, and a sandbox's faults break connections, for which ASGI
+has no message. uvicorn lets its protocol class be replaced; this one puts itself into `scope["state"]`.
 """
 
 from __future__ import annotations
@@ -111,7 +109,7 @@ class LimitedProtocol(H11Protocol):
         return "body" if self.cycle.more_body else None
 
     def _keep_time(self) -> None:
-        """Begins a deadline when the client is waited for; what it sends meanwhile doesn't extend it."""
+        """Starts a deadline whenever the client is awaited; what it sends meanwhile doesn't extend it."""
         waiting = (self._awaited, self.cycle)
         if self._waiting == waiting:
             return
@@ -158,8 +156,7 @@ class LimitedProtocol(H11Protocol):
 class RequestBody:
     """A request's body, so that a refusal can read the rest of it before it is sent.
 
-    A connection closed on unread bytes is reset, and a client that still sends an image never sees the
-    answer.
+    A connection closed on unread bytes is reset, and a client still sending an image never sees the answer.
     """
 
     def __init__(self, receive: Receive) -> None:
@@ -181,10 +178,7 @@ class RequestBody:
                     left -= len((await self.receive()).get("body", b""))
 
     async def gone_within(self, seconds: float) -> bool:
-        """Waits until the client is gone, at most `seconds`, and returns whether it is.
-
-        To be called after `drain`.
-        """
+        """Waits up to `seconds` for the client to go, and returns whether it did; call it after `drain`."""
         with contextlib.suppress(TimeoutError):
             async with Deadline(seconds):
                 while (await self.receive())["type"] != "http.disconnect":
@@ -200,10 +194,7 @@ def connection_of(scope: Scope) -> LimitedProtocol:
 
 
 def most_connections() -> int:
-    """How many connections may be open at once, by the files that this process may open.
-
-    That limit is raised first, as far as the system allows it and connections need it.
-    """
+    """How many connections may be open at once; raises this process's limit of open files for it."""
     if resource is None:
         return MOST_CONNECTIONS
     files, most = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -11,7 +11,7 @@ from typing import Any
 
 
 class SqliteFile:
-    """One file, migrated by `migrations` when it is opened. From any thread.
+    """One SQLite file, usable from any thread; opening it runs the `migrations` that it lacks.
 
     Reads and writes use a connection each, so that a read never waits for the disk.
     """
@@ -34,7 +34,7 @@ class SqliteFile:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """For several queries that see the same moment."""
+        """A read transaction: several queries that see the same moment."""
         with self._reading_lock, _transaction(self._reading, "BEGIN"):
             yield self._reading
 

@@ -1,7 +1,7 @@
 """Requests per minute of each key, and the headers about them (interface, Limits).
 
-Pure: the time is an argument. What the interface leaves open about the window and the headers is in the
-settings, so that a client can be tried against each reading of it.
+Pure: the time is an argument. The settings decide what the interface leaves open about window and headers, so
+that a client can be tried against each reading of it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from .. import wire
 LimitWindow = Literal["sliding", "fixed"]
 ResetUnit = Literal["seconds", "epoch", "epoch_ms"]
 LimitHeaders = Literal["all", "none", "wrong"]
-# Announced while limits are lifted. More than any key has, or a careful client would go on sparing its
-# requests.
+# Announced while limits are lifted: more than any key has, or careful clients would keep sparing requests.
 LIFTED: Final = 10 * wire.MAX_REQUESTS_PER_MINUTE
 
 
@@ -39,8 +38,7 @@ DEFAULTS: Final = LimitSettings()
 class Admission:
     """Whether a request is allowed, and what the three headers say about it.
 
-    `reset_seconds` is the wait in whole seconds until one more request is free than now: after a 429, the
-    time until the next request is allowed.
+    `reset_seconds`: whole seconds until one more request is free; after a 429, until the next one is allowed.
     """
 
     allowed: bool
@@ -51,7 +49,8 @@ class Admission:
     def headers(self, settings: LimitSettings = DEFAULTS, now: float = 0.0) -> dict[str, str]:
         """The headers of every authenticated answer (interface, Limits).
 
-        `now` is the time that the answer's Date header tells, in seconds since the epoch: epochs count by it.
+        `now`: the time in the answer's Date header, in seconds since the epoch. A reset given as an epoch
+        counts from it.
         """
         if settings.limit_headers == "none":
             return {}
@@ -76,7 +75,7 @@ class Limits:
         self._counted: dict[str, deque[float]] = {}
 
     def take(self, key_id: str, per_minute: int, now: float, settings: LimitSettings = DEFAULTS) -> Admission:
-        """Count one request of the key `key_id` at `now` (seconds), unless its window is full."""
+        """Count a request of the key at `now` (seconds), unless its window of `per_minute` is full."""
         if not settings.rate_limiting:
             return Admission(True, LIFTED, LIFTED, 0)
         window, kind = self._counted.setdefault(key_id, deque()), settings.limit_window
@@ -93,7 +92,6 @@ class Limits:
 
 
 def _free_again(counted_at: float, kind: LimitWindow) -> float:
-    """When a request that was counted at `counted_at` counts no longer."""
     if kind == "fixed":
         return (counted_at // wire.RATE_WINDOW_SECONDS + 1) * wire.RATE_WINDOW_SECONDS
     return counted_at + wire.RATE_WINDOW_SECONDS

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LOOPBACK: Final = "127.0.0.1"
 LOOPBACK_NAMES: Final = (LOOPBACK, "localhost", "::1")
 BACKLOG: Final = 2048  # connections that the system keeps until they are accepted
-# asyncio accepts this many before it looks at any of them, and each takes a file.
+# asyncio accepts this many at a time before it handles the first, and each takes a file.
 ACCEPTED_AT_ONCE: Final = 16
 KEEP_ALIVE_SECONDS: Final = 30
 _ELSEWHERE: Final = "192.0.2.1"  # RFC 5737: nobody's address. Nothing is sent to it.
@@ -61,7 +61,7 @@ def make_server(
 ) -> uvicorn.Server:
     """A uvicorn server of `app`, to be given to `run` or `in_thread`; `more` goes to uvicorn.Config.
 
-    `on_started` is called when it answers, `on_ended` when it doesn't any more.
+    `on_started` is called once it answers, `on_ended` when it has shut down.
     """
     import uvicorn
 
@@ -122,7 +122,8 @@ def in_thread(
 ) -> Iterator[bool]:
     """Runs a server in a thread of that name until the block ends, and yields whether it answers.
 
-    `make` gets what the server calls when it answers. `on_ended` is called on the thread when it has ended.
+    `make` gets the function that the server calls once it answers. `on_ended` is called on the thread at its
+    end.
     """
     answers: SimpleQueue[bool] = SimpleQueue()
     server = make(lambda: answers.put(True))

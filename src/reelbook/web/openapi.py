@@ -1,7 +1,7 @@
 """The service's interface as an OpenAPI document, built from the tables that read requests and write answers.
 
-`NOT_SHOWN` is what the interface leaves open: what is done here, and which switch of the sandbox does
-something else. A room has no such switches, and adds what `wire.OFFERS` names.
+`NOT_SHOWN` lists what the interface leaves open, what is done here, and which switch of the sandbox changes
+it. A room has no such switches, and adds what `wire.OFFERS` names.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ TOLD: Final = {
     "cost_usd": "number",
     "error": "string",
 }
-# What the interface doesn't show, what is done, and what of `Sandbox.settings` or `Sandbox.fault` changes it.
 NOT_SHOWN: Final = (
     ("agent tools: names and arguments", "as its tool server lists them", ""),
     ("progress: bounds", "0 to 99", ""),
@@ -145,7 +144,6 @@ def _submission(mode: wire.Mode, room: bool) -> dict[str, Any]:
 
 
 def _status(room: bool) -> dict[str, Any]:
-    """One of the states, each with exactly its fields."""
     more: dict[str, dict[str, str]] = {}
     if room:
         waits = {"message": "string"}

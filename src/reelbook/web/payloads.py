@@ -1,8 +1,8 @@
 """Turns a request into what it asks for, or a refusal that says what is wrong with it (interface, Endpoints).
 
 `FIELDS` is the table of a clip's parameters: a field in it is read from JSON, from the parts of a form and
-from a tool's arguments, kept with the job, and described in the tools' schemas. The sandbox's own parsing: it
-shares no code with the client, so that neither hides the other's mistakes.
+from a tool's arguments, kept with the job, and described in the tools' schemas. Nothing here is shared with
+the client, so that neither hides the other's mistakes.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ T = TypeVar("T")
 class Parameter:
     """A parameter of a request: its JSON type, its default, its possible values, and which modes take it.
 
-    `default` None: it is required. `least` and `most` bound a number, or the characters of a text; a text
-    with a `least` isn't only spaces. `among` are the only values there are.
+    `default` None: it is required. `least` and `most` bound a number or a text's characters; a text with a
+    `least` can't be only spaces. `among`: the only values allowed.
     """
 
     name: str
@@ -128,7 +128,6 @@ FIELDS: Final = (
         modes=(TEXT,),
     ),
 )
-# Other parameters.
 DAYS: Final = Parameter("days", "integer", "How many days back.", 30, 1, 365)
 NAME: Final = Parameter("name", "string", "What the key is called.", None, 1, 100)
 RATE_LIMIT: Final = Parameter(
@@ -143,7 +142,7 @@ RATE_LIMIT: Final = Parameter(
 
 @dataclass(frozen=True)
 class Wanted:
-    """A requested clip: `request` has a value for each of FIELDS; a seed of -1 is any."""
+    """A requested clip: `request` has a value for each of FIELDS; a seed of -1 asks for a random one."""
 
     mode: wire.Mode
     request: Mapping[str, Any]
@@ -196,7 +195,7 @@ async def wanted_from_form(request: Request, max_image_bytes: int) -> Wanted:
 
 
 async def wanted_from_image(content: bytes, values: Mapping[str, Any], max_image_bytes: int) -> Wanted:
-    """The clip that moves the image `content`; it takes the nearest of the clips' shapes. Raises Refused."""
+    """The clip that moves the image `content`, in the nearest of the clips' aspect ratios. Raises Refused."""
     if len(content) > max_image_bytes:
         raise too_large(max_image_bytes)
     asked = {field.name: field.read(values) for field in fields_of(IMAGE)}
@@ -232,7 +231,6 @@ def shape_of(content: bytes) -> str | None:
 
 
 def too_large(max_image_bytes: int) -> Refused:
-    """The refusal of an image of more than `max_image_bytes`."""
     return Refused(413, f"The image is larger than {max_image_bytes} bytes")
 
 
@@ -250,7 +248,7 @@ def bearer_key(headers: Headers) -> str:
 
 
 def reached_at(request: Request) -> str:
-    """The address by which this client reached the sandbox: one that works for it."""
+    """The address by which this client reached the server, so one that works for it."""
     return f"{request.url.scheme}://{request.headers['host']}"
 
 

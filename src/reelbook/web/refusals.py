@@ -13,7 +13,7 @@ class Refused(Exception):
 
 
 class NoMoney(Refused):
-    """What is left doesn't pay for the clip (interface, Endpoints: 402); both amounts in USD."""
+    """The balance doesn't pay for the clip (interface, Errors: 402); both amounts in USD."""
 
     def __init__(self, left_usd: float, required_usd: float) -> None:
         said = f"Insufficient balance. Current balance: ${left_usd:.2f}, required: ${required_usd:.2f}"

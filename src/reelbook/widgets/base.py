@@ -135,12 +135,11 @@ class Panel(anywidget.AnyWidget):
     _displays: tuple[Any, ...] = ()
     _still_kept: object = None
     _trouble: str | None = None
-    _press_refused = ""  # what a press was told about that, in the words of its error
-    _over = ""  # what is said when that is over
+    _press_refused = ""  # the error of a press that the trouble stopped
+    _over = ""  # what to say when the trouble is over
     _sends_news = False  # by messages, which aren't kept until the page asks
-    says_trouble = True  # False where another panel beside it does
-    # The host whose still form is kept when a person leaves this panel.
-    stands_for: Panel | None = None
+    says_trouble = True  # False if another panel beside it does
+    stands_for: Panel | None = None  # the host whose still form is kept when a person leaves this panel
 
     def __init__(self, **traits: Any) -> None:
         only_known(self, traits)
@@ -163,7 +162,7 @@ class Panel(anywidget.AnyWidget):
 
     @property
     def reaches_page(self) -> bool:
-        """Whether what this thread sends arrives. Where the page has to ask, only cells and answers do."""
+        """Whether what this thread sends arrives. If the page has to ask, only cells and answers reach it."""
         on_main = threading.current_thread() is threading.main_thread()
         return not self.asks or on_main or getattr(_answering, "now", False)
 
@@ -200,7 +199,7 @@ class Panel(anywidget.AnyWidget):
         return self.still()[0]
 
     def keep_still(self) -> None:
-        """Puts the still form into the notebook to be saved, which redraws the view: not while it is used."""
+        """Puts the still form into the notebook, to be saved. That redraws the view: not while it is used."""
         if self._displays and self.reaches_page and (now := self.still_of()) != self._still_kept:
             self._still_kept = now
             for shown in self._displays:
@@ -223,7 +222,7 @@ class Panel(anywidget.AnyWidget):
             self._still_kept = now
 
     def say(self, text: str, tone: Tone = "info") -> None:
-        """Shows `text` under the panel in place of the previous message; an empty text just removes that."""
+        """Shows `text` under the panel in place of the previous message; an empty text only removes that."""
         self.message = {"text": text, "tone": tone}
 
     def say_problem(self, problem: Exception | str, doing: str = "") -> None:
@@ -279,7 +278,7 @@ class Panel(anywidget.AnyWidget):
         return bool(self._work)
 
     def _doing(self, name: Hashable = "") -> str:
-        """What the work of that name is doing, as in "Making the key"; empty if there is none."""
+        """What that work is doing, as in "Making the key"; empty if there is none."""
         doing, _ = self._work.get(name, ("", ()))
         return doing
 
@@ -329,7 +328,7 @@ class Panel(anywidget.AnyWidget):
             self.refresh()
 
     def _post(self, name: str, content: dict[str, Any]) -> None:
-        """Sends the page the content of that name, unless it has it already or can't be reached now."""
+        """Sends the page this content, unless it has it already or can't be reached now."""
         if self.reaches_page and self._posted.get(name) != content:
             self._posted[name] = content
             self.send({"name": name, **content})
@@ -360,7 +359,7 @@ class Panel(anywidget.AnyWidget):
     def _call(
         self, handler: Callable[..., Any], content: dict[str, Any], buffers: Sequence[Any]
     ) -> dict[str, Any] | None:
-        """Calls the handler with the parts of the message that its parameters name; None for missing ones."""
+        """Calls the handler with the parts of the message that its parameters name, None for missing ones."""
         # No other part is copied: it may be a key.
         parts = {name: content.get(name) for name in inspect.signature(handler).parameters}
         whole = {"content": content, "buffers": buffers}
@@ -375,7 +374,7 @@ class Panel(anywidget.AnyWidget):
         self.say("")
 
     def _on_hello(self) -> None:
-        """For panels that begin something once they are seen."""
+        """For panels that start something once they are seen."""
 
     def _on_ask(self) -> None:
         if self.asks and self._sends_news:  # it may have changed while the page couldn't be reached
@@ -413,7 +412,6 @@ def name_of(value: object) -> str | None:
 
 
 def in_marimo() -> bool:
-    """Whether this runs in a marimo notebook."""
     marimo = sys.modules.get("marimo")
     return marimo is not None and bool(marimo.running_in_notebook())
 

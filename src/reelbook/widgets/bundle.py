@@ -109,8 +109,8 @@ export default {{ render: async (given) => draw(await (panel ??= unpack()), give
 def packed(stem: str, *, styled: bool = False) -> str:
     """The ES module of panel `stem`, unpacked when it is drawn; with its style, if it is `styled`.
 
-    A model whose module takes more than two seconds to load never hears the kernel (anywidget 0.11), and a
-    page that is opened again loads the modules of all panels at once. So what is loaded then is small.
+    A model whose module takes over two seconds to load never hears the kernel (anywidget 0.11), and a
+    reopened page loads the modules of all panels at once. So what is loaded then is small.
     """
     look = f"export const look = {json.dumps(style(stem))};\n" if styled else ""
     # Under its own name the browser's tools show it readable.

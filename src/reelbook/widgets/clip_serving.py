@@ -49,11 +49,11 @@ class ServesClips(Panel):
     _exports: TemporaryDirectory[str] | None = None
 
     def clip_of(self, key: str) -> Clip | None:
-        """The clip with that key; None while there is none."""
+        """The clip with that key, None if there is none."""
         return None
 
     def clip_path(self, key: str) -> Path | None:
-        """Where that clip is on disk; None while there is none."""
+        """The path of that clip, None if there is none."""
         clip = self.clip_of(key)
         return None if clip is None else clip.path
 

@@ -84,7 +84,7 @@ class Compare(Plays, ServesClips):
 
     @property
     def _jobs(self) -> dict[str, Job]:
-        """Those that are accepted and known to a ledger, by their names."""
+        """The jobs that are accepted and known to a ledger, by their names in `picked`."""
         return {name: job for name, job in zip(self.names, self._known, strict=True) if name and job}
 
     def update(self) -> None:

@@ -18,10 +18,10 @@ from .static_html import text_still
 
 
 class ConnectionPanel(Panel):
-    """Shows which service is used and where its key comes from, never the key; tests and uses another key.
+    """Shows which service is used and where its key comes from, never the key; tests and takes another key.
 
-    `ConnectionPanel(session)`; without a session `reelbook.connect()`. `session` is the session in use. When
-    a key is typed in and the service accepts it, there is a new one, which goes to `on_session(callback)`.
+    `ConnectionPanel(session)`; without a session `reelbook.connect()`. `session` is the session in use. A key
+    that is typed in and that the service accepts makes a new one, which goes to `on_session(callback)`.
     Testing sends one request, for the balance. Observe or link `service` ("sandbox" or "live").
 
         panel = rb.ConnectionPanel()
@@ -78,7 +78,7 @@ class ConnectionPanel(Panel):
         self._start_work("Testing the connection", test)
 
     def _on_use(self, content: dict[str, Any]) -> None:
-        """A key was typed in: tries it at once, and uses it if the service accepts it."""
+        """Tries a key that was typed in at once, and uses it if the service accepts it."""
         key, address = Secret(str(content.pop("key", ""))), str(content.get("address", "")).strip()
         if not key.reveal().strip():
             raise ConfigurationError("Paste a key first.")

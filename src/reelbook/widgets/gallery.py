@@ -67,7 +67,7 @@ class SearchResults:
         self._session = session
         self._filters: Mapping[str, Any] = {}
         self.jobs: list[Job] = []
-        self.here: set[Job] = set()  # the same
+        self.here: set[Job] = set()  # the same jobs, for look-ups
         self.known: dict[str, Job] = {}  # by the page's keys, those of earlier searches too
         self.more = True
         self.turn = 0  # counts the searches, so the page knows which one a message belongs to
@@ -114,10 +114,10 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
 
     `Gallery(session)`; without a session it takes `reelbook.connect()`. Observe, link or set the filters
     `text` (every word begins a word of the prompt or of the note), `state` ("completed", "under way",
-    "failed", "uncertain", "any"), `picked`, `sweep` (its id) with `where` ({"place": "snow"}) and, to have it
-    in groups, `group_by` ("place"), `tag`, `experiment`, `mode`, `days` (the last so many; 0: any
-    time) and `sort` ("newest", "oldest", "costliest"); `selected`, the request ids of the selected clips;
-    `opened`, the one of the opened clip. `jobs` are the jobs found so far, `chosen` the selected ones.
+    "failed", "uncertain", "any"), `picked`, `sweep` (its id) with `where` ({"place": "snow"}) and, for
+    groups, `group_by` ("place"), `tag`, `experiment`, `mode`, `days` (the last so many; 0: any time) and
+    `sort` ("newest", "oldest", "costliest"); `selected`, the request ids of the selected clips; `opened`, the
+    one of the opened clip. `jobs` are the jobs found so far, `chosen` the selected ones.
 
     In the grid the arrow keys move, Enter opens, Space selects (Shift with an arrow selects the next tile,
     too; Ctrl+A selects all that are loaded), "p" picks, Escape closes. A click opens; Ctrl or Shift with a
@@ -246,7 +246,6 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
             self._found.jobs.sort(key=lambda job: groups.of.get(job.entry_id or 0, 0))
 
     def _grouped(self) -> Groups:
-        """The current groups; empty where none are wanted."""
         if self._groups_are_old and not self.session.closed:
             self._groups_are_old = False
             wanted = self.sweep and self.group_by
@@ -255,7 +254,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
 
     @traitlets.observe("sweep")
     def _another_sweep(self, _: object) -> None:
-        """What isn't an axis of the new sweep is no longer asked for."""
+        """Drops choices that aren't axes of the new sweep."""
         with self.showing_errors("The search"):
             known = self._axes()
             self.where = {axis: value for axis, value in self.where.items() if axis in known}

@@ -64,7 +64,7 @@ class HandOverForm(ServesClips):
         }
 
     def _on_save(self, title: str, prompts: bool, seeds: bool, notes: bool) -> None:
-        """What was typed comes with the press: it may not have arrived as traits yet."""
+        """The choices come with the press, as they may not have arrived as traits yet."""
         chosen = {"prompts": prompts, "seeds": seeds, "notes": notes}
         with self.hold_trait_notifications():
             self.title, self.prompts, self.seeds, self.notes = title, prompts, seeds, notes

@@ -58,12 +58,12 @@ def hand_over(
 
     `path` ends in .html; or in .zip, which holds the page and the files of the clips beside it. The page has
     the clips on one clock and, where wanted, their `prompts` with the words that differ marked, `seeds`, and
-    the `notes` of the jobs. Without prompts or seeds the clips don't say what made them either. Neither price
-    nor account is ever in it. The default `title` is what the prompts have in common.
+    the `notes` and votes of the jobs. Without prompts or seeds the clips don't say what made them either.
+    Neither price nor account is ever in it. The default `title` is what the prompts have in common.
 
-    Raises InvalidInput without clips, for one that isn't here, for another ending, where a file is in the
-    way, and where a key or this computer's home folder would be in the output; ReelbookError where the disk
-    refuses, and NotAVideo for a clip that can't be read. The file is whole or not there at all.
+    Raises InvalidInput without clips, for one that isn't here, for another ending, if a file is in the way
+    without `overwrite`, and if a key or this computer's home folder would be in the output; ReelbookError if
+    the disk refuses, and NotAVideo for a clip that can't be read. The file is whole or not there at all.
     """
     path = Path(path)
     chosen = [handed(each) for each in clips]
@@ -98,7 +98,7 @@ def hand_over(
 
 
 def common_title(clips: Iterable[Handed]) -> str:
-    """A title from what the prompts have in common: "A fox in …"; without any significant word "Clips"."""
+    """A title from what the prompts have in common: "A fox in …"; "Clips" if that says nothing."""
     prompts = [each.clip.request.prompt for each in clips if each.clip.request]
     runs = next(iter(differing(prompts)), [])
     said = "".join("…" if differs else text for text, differs in runs).lstrip(" ,.…").rstrip(" ,.")
@@ -147,7 +147,7 @@ def _figure(handed: Handed, prompt: Sequence[Run], file: Path, *, seeds: bool) -
 
 @contextmanager
 def _copies(handed: Sequence[Handed], *, passports: bool) -> Iterator[list[Path]]:
-    """The clips as they are handed over, in a folder of their own: they tell what made them, but no cost."""
+    """The clips as they are handed over, in a temporary folder: they tell what made them, but no cost."""
     with tempfile.TemporaryDirectory() as folder:
         files: list[Path] = []
         for number, each in enumerate(handed, 1):

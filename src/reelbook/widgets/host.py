@@ -1,4 +1,4 @@
-"""A panel made of panels, in place of ipywidgets' boxes, which marimo doesn't draw. And a placeholder."""
+"""A panel made of panels, in place of ipywidgets' boxes, which marimo doesn't draw; and a placeholder."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .bundle import added_style, packed, style
 class Host(Panel):
     """Draws panels one below the other, each in the front end's own way.
 
-    `panes` are the widgets by the name of their pane. Those of the pane "" are always shown, at the top, and
-    those of the pane "foot" below the others; of the other panes, the one that `pane` names. Where a child
-    can't be drawn, as bqplot's in marimo, the page says so (`undrawn`), and shows `picture` in its place.
+    `panes` are the widgets by the name of their pane. The pane "" is always shown, at the top, and "foot" at
+    the bottom; of the others, the one that `pane` names. If a child can't be drawn, such as bqplot's in
+    marimo, the page says so (`undrawn`) and shows `picture` in its place.
     """
 
     _esm = packed("host")

@@ -159,9 +159,9 @@ class ImagePicker(TakesImage):
 
     Observe, link or set `image`: a PreparedImage or None. It can be set to a path, bytes, a PIL image or a
     numpy array; raises InvalidImage for anything that isn't an image. `crop` is the part that is sent: None,
-    or a shape and its centre in shares of width and height, as `{"ratio": "16:9", "x": 0.5, "y": 0.4}`;
-    "16:9" alone means the middle. Image-to-video takes no aspect ratio (interface, Endpoints): the shape of
-    the image decides.
+    or an aspect ratio and its centre in shares of width and height, as `{"ratio": "16:9", "x": 0.5, "y":
+    0.4}`; "16:9" alone means the middle. Image-to-video takes no aspect ratio (interface, Endpoints): the
+    shape of the image decides.
 
         picker = rb.ImagePicker(image="cat.png", crop="1:1")
         button = ipywidgets.Button(description="Animate")

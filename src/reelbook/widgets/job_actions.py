@@ -29,8 +29,8 @@ class ActsOnJobs(Panel):
     """Answers the page's `pick`, `mark`, `code`, `stop`, `watch`, `cancel`, `find_out` and `only_me`.
 
     Each is about one job, except `find_out` and `only_me`, which are about all in the panel's `_doubtful`. A
-    method for a message may have a parameter `job`, the one that the message is about; it isn't called where
-    there is none. A panel implements `_job_of`: a widget's metaclass allows no abstract methods.
+    handler may take a parameter `job`, the one that the message is about; without one it isn't called. A
+    panel implements `_job_of`: a widget's metaclass allows no abstract methods.
     """
 
     _called = "key"  # the part of a message that says which job it is about
@@ -105,7 +105,6 @@ class ActsOnJobs(Panel):
             self.say_problem("It was already sent. The job goes on and is billed.")
 
     def _on_find_out(self, content: dict[str, Any], *, alone: bool | None = None) -> None:
-        """Asks once for all of them."""
         jobs = [job for job in self._doubtful(content) if not self._doing(job)]
         if not jobs:
             return
@@ -144,7 +143,7 @@ class LeadsOn(ActsOnJobs):
     on_compare = Callbacks[[tuple[Job, ...]]]("`callback(jobs)` is called when Compare is pressed.")
 
     def _compared(self) -> tuple[Job, ...]:
-        """The jobs to compare; none where they can't be."""
+        """The jobs to compare; none if they can't be."""
         raise NotImplementedError
 
     def _on_vary(self, job: Job) -> None:
@@ -195,8 +194,8 @@ class ShowsJob(ActsOnJobs):
 def send_again(job: Job, *, another_seed: bool = False) -> Job | None:
     """Asks once more for the same clip, in the same experiment, and returns the new job.
 
-    `another_seed`: with another seed. Returns None where the request isn't fully known: the ledger keeps no
-    image of an earlier kernel's request. Raises SpendLimitReached before anything is sent.
+    `another_seed`: with another seed. Returns None if the request isn't fully known, such as one whose image
+    is no longer kept. Raises SpendLimitReached before anything is sent.
     """
     asked, session = job.request, Session.of(job)
     if asked is None or not asked.complete:
@@ -209,7 +208,7 @@ def send_again(job: Job, *, another_seed: bool = False) -> Job | None:
 
 
 def picture_of(job: Job, **size: int) -> bytes:
-    """A small JPEG of the job's clip, or of the image that it is made from; empty without either."""
+    """A small JPEG of the job's clip, or else of the image that it is made from; empty without either."""
     image = None if job.request is None else job.request.image
     picture = job.clip.poster() if job.clip is not None else image.data if image else b""
     return small_poster(picture, **size)

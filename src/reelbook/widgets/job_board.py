@@ -128,7 +128,7 @@ class JobBoard(ShowsJob, ServesClips):
     async def done(self) -> None:
         """Waits until none of the jobs shown is running any more, including those added meanwhile.
 
-        The page is updated meanwhile, even where it can only be reached while a cell runs (Colab). Each job's
+        The page is updated meanwhile, even if it can only be reached while a cell runs (Colab). Each job's
         `clip` and `error` tell how it ended. Stop ends the waiting, never a job.
         """
         while True:
@@ -138,7 +138,7 @@ class JobBoard(ShowsJob, ServesClips):
             await asyncio.sleep(LOOK_EVERY_SECONDS)
 
     def update(self) -> None:
-        """Sends the page what changed since the last time, in one message."""
+        """Sends the page what has changed, in one message."""
         now, facts = time.monotonic(), self.session.facts
         waits = facts.requests_back_in_seconds is not None
         changed = self._changed()
@@ -193,7 +193,7 @@ class JobBoard(ShowsJob, ServesClips):
         return list(self._entries.values())[::-1]
 
     def _add(self, job: Job) -> BoardEntry:
-        """The job's entry; a new one if the board doesn't have the job yet. On one thread at a time."""
+        """The job's entry, made if need be. On one thread at a time."""
         if job not in self._entries:
             entry = BoardEntry(job, len(self._entries))
             self._entries[job] = self._by_key[entry.key] = entry
@@ -204,7 +204,6 @@ class JobBoard(ShowsJob, ServesClips):
         return None if entry is None else entry.job
 
     def _look_up(self) -> None:
-        """Looks up the jobs to show; those that are on the board already keep their place."""
         if self._given is not None:
             found: Iterable[Job] = self._given
         elif self.session.closed:

@@ -48,7 +48,6 @@ class JobCard(LeadsOn, ShowsJob, ServesClips):
 
     @property
     def session(self) -> Session | None:
-        """That of the job; None without one."""
         return None if self.job is None else Session.of(self.job)
 
     @traitlets.observe("job")

@@ -31,9 +31,8 @@ class Judge(Plays, ServesClips):
 
     `Judge(study)`; a sweep's run or a list of clips makes a study of its own, with `session` as in `Study`. ←
     and → choose, ↓ is for "can't say". Prompts, seeds, prices, notes and the standing aren't in the page
-    before Stop. These can be given, observed, linked and set:
-
-    - `voter`: who votes, where several do - `time`, `playing`, `speed`: the clock, as in Compare
+    before Stop. `voter` says who votes, if several do; it and the clock, `time`, `playing` and `speed` as in
+    Compare, can be given, observed, linked and set.
 
     `study` is the Study, `votes` how many there are. `on_hand_over(callback)` says what happens at "Hand
     over", which is offered after Stop::
@@ -158,7 +157,6 @@ class Judge(Plays, ServesClips):
             self._start_work("Looking at the clips", self._look)
 
     def _on_pick(self) -> None:
-        """Picks the first two, by everybody's votes."""
         for job in self._best:
             self.session.pick(job)
 

@@ -155,7 +155,7 @@ class KeyManager(Panel):
             self.say("The new key is kept in this system's keyring.")
 
     def _on_finish(self) -> None:
-        """The old key stays at work; the list can revoke it at any time."""
+        """The old key still works; it can be revoked in the list at any time."""
         self._rotation = None
 
     def _on_ask_revoke(self, key_id: str) -> None:

@@ -56,7 +56,6 @@ class Live:
             self._timed = True
 
     def close(self) -> None:
-        """Stops sending."""
         with self._lock:
             self._closed = True
 
@@ -93,13 +92,12 @@ class PageState:
         return changed
 
     def forget(self) -> None:
-        """A new page has nothing yet."""
         self._values.clear()
         self._lines.clear()
 
 
 def same_line(first: Line, second: Line, passed_seconds: float) -> bool:
-    """Whether the page shows `second` after it had `first` for that time."""
+    """Whether a page that got `first` that long ago shows `second` by now."""
     return len(first) == len(second) and all(
         a == b
         if isinstance(a, str) or isinstance(b, str)

@@ -47,7 +47,7 @@ SHAPES = {"16:9": 16 / 9, "9:16": 9 / 16, "1:1": 1.0}
 
 
 class AxisNames(traitlets.List):  # type: ignore[type-arg] # Colab's can't be subscripted
-    """A list of names; a single name may be given without a list around it."""
+    """A list of names; a single name may be given as a text."""
 
     def validate(self, obj: Any, value: Any) -> Any:
         return super().validate(obj, [value] if isinstance(value, str) else value)
@@ -125,7 +125,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
         return tuple(job for job in jobs if job is not None)
 
     def update(self) -> None:
-        """Sends the page what changed since the last time, in one message."""
+        """Sends the page what has changed, in one message."""
         # Before the cells: a clip that counts as here is among them.
         head_words = self._head_words() if self._page else None
         changed = self._changed()
@@ -172,9 +172,9 @@ class Matrix(Plays, LeadsOn, ServesClips):
             matrix.save("grid.png")   # a contact sheet
             matrix.save("grid.html")  # a page that plays without a network
 
-        Rows, columns and pages stand as they do in the panel. Raises InvalidInput for another ending, without
-        the folder, and where the file is there already without `overwrite`; ReelbookError where the disk
-        refuses. Nothing half written stays.
+        Rows, columns and pages stand as they do in the panel. Raises InvalidInput for another ending, if the
+        folder doesn't exist, and if the file does without `overwrite`; ReelbookError if the disk refuses.
+        Nothing half written stays.
         """
         from reelbook.media.grid import Grid, Page, Tile
 
@@ -236,7 +236,6 @@ class Matrix(Plays, LeadsOn, ServesClips):
         return {"said": said, "controls": self._controls(), "problem": problem}, {"left": left}
 
     def _controls(self) -> list[list[str]]:
-        """The buttons for the whole sweep: name and label."""
         if self.run.state == "running":
             return [["pause", "Pause buying"], ["halt", "Stop buying"]]
         doubtful = [job for job in self._doubtful({}) if not self._doing(job)]
@@ -250,7 +249,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
         return words.buy_buttons(plan, "buy", asked=self._asked_twice)
 
     def _planned(self) -> Plan | None:
-        """The plan as far as it is known: it takes a moment, so it is computed in the background."""
+        """The last plan; a new one takes a moment, so it is computed in the background."""
         if self._plan_is_old and not self._plans and not self.session.closed:
             self._plans = True
             threading.Thread(target=self._work_out, name="reelbook-plan", daemon=True).start()
@@ -305,7 +304,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
         return self.run.cells[number - 1].job if 0 < number <= len(self.run.cells) else None
 
     def _doubtful(self, content: dict[str, Any]) -> Sequence[Job]:
-        """The cell's job, or those of all uncertain cells if the button at the top was pressed."""
+        """The cell's job; all uncertain ones if the button at the top was pressed."""
         if "n" in content:
             return super()._doubtful(content)
         return [cell.job for cell in self.run.cells if cell.job and cell.state == UNCERTAIN]
@@ -377,7 +376,6 @@ class Matrix(Plays, LeadsOn, ServesClips):
             self.run.send_again(n)
 
     def _on_code(self, content: dict[str, Any], kind: Any) -> dict[str, Any]:
-        """The code of a cell, or of the whole sweep if none is named."""
         if "n" not in content:
             return {"text": self.sweep.as_code(kind)}
         return {"text": request_code(self.run.cells[content["n"] - 1].request, kind)}
@@ -409,7 +407,7 @@ def _label(axes: dict[str, Axis], way: dict[str, int]) -> str:
 
 
 def _shape(cells: Iterable[RunCell]) -> float:
-    """The shape of the cells; if there are several, one that suits all."""
+    """The width of a cell over its height; if the clips differ, one that suits all."""
     ratios = set()
     for each in cells:
         request = each.request

@@ -1,4 +1,4 @@
-"""Tells the page when the clips that ran together have ended; the page tells a person who looks elsewhere."""
+"""Tells the page when clips that ran together have ended, so that it tells a person who looks elsewhere."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ QUIET_SECONDS: Final = 2.0
 
 
 class Notices(Panel):
-    """One notice for all clips of a session that ran together. It works as soon as the page knows it."""
+    """One notice for all clips of a session that ran together. It works once the page has loaded it."""
 
     _esm = module("_away")
 

@@ -33,8 +33,8 @@ def write_whole(
 ) -> None:
     """Has `write` fill a file that becomes `path`, whole or not at all.
 
-    Raises InvalidInput for an ending not in `kinds`, without the folder, and where a file is in the way;
-    ReelbookError where the disk refuses.
+    Raises InvalidInput for an ending not in `kinds`, if the folder doesn't exist, and if a file is in the
+    way; ReelbookError if the disk refuses.
     """
     kind = path.suffix.lower()
     if kind not in kinds:
@@ -49,7 +49,7 @@ def write_whole(
 
 
 def page(stem: str, title: str, body: Iterable[str], *, shape: str = "") -> Iterator[str]:
-    """The page with the style `stem` piece by piece, as it is large. `body` is HTML."""
+    """A page with the style `stem`, piece by piece, as it is large. `body` is HTML."""
     title, code = html.escape(title), module("_matrix_page").replace("</", "<\\/")
     yield (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -76,7 +76,7 @@ def video(file: Path, label: str, *, max_side: int) -> str:
 
 
 def write_grid(grid: Grid, path: Path, *, by: Literal["time", "part"], overwrite: bool) -> Path:
-    """Writes the grid to `path`, whole or not at all; its ending says as what. See `Matrix.save`."""
+    """Writes the grid to `path`, whole or not at all, as its ending says. See `Matrix.save`."""
 
     def fill(part: Path) -> None:
         match path.suffix.lower():
@@ -93,7 +93,7 @@ def write_grid(grid: Grid, path: Path, *, by: Literal["time", "part"], overwrite
 
 
 def grid_html(grid: Grid) -> Iterable[str]:
-    """The page piece by piece, as it is large. Raises `NotAVideo` for a clip that can't be read."""
+    """The grid as a page, piece by piece. Raises `NotAVideo` for a clip that can't be read."""
     tables = (piece for page in grid.pages for piece in _table(page))
     body = itertools.chain(['<div class="rb-pages">'], tables, ["</div>"])
     return page("_matrix_page", grid.title, body, shape=f"--rb-shape:{grid.ratio:.4f}")

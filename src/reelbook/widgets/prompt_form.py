@@ -39,7 +39,6 @@ class OffersPrompts(Panel):
 
     @cached_property
     def styles(self) -> Any:
-        """The Styles of the session's home."""
         from reelbook.explore.wildcards import Styles  # plain prompts need no templates
 
         return Styles(self.session.home)

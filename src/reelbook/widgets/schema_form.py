@@ -1,8 +1,8 @@
 """A form made from a tool's JSON Schema: a field for each flat argument, a JSON editor for everything else.
 
-The page holds a draft for each: true or false for a switch, text for all others; empty means "not set". A
-schema comes from a stranger: none of its patterns is tried, no reference is fetched, and the server checks
-whatever isn't checked here.
+The page holds a draft for each: true or false for a switch, text for all others; empty means "not set". The
+schema comes from a server that isn't trusted: its patterns aren't run, no reference is fetched, and what
+isn't checked here is left to the server.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class ToolField:
     """One argument.
 
     `rule` says in words what it takes, `shape` is the schema of what is written as JSON; `start` is the draft
-    that the field begins with. The name of the field for all arguments at once is empty.
+    that the field begins with. The field for all arguments at once has an empty name.
     """
 
     name: str
@@ -74,7 +74,6 @@ class ToolField:
     start: str | bool = ""
 
     def described(self) -> dict[str, Json]:
-        """The field for the page."""
         told = ("name", "kind", "label", "help", "rule", "required", "shape")
         labels = [shortened(_text(each) or as_json(each), MAX_LABEL) for each in self.options]
         limits = {"most_bytes": MAX_FILE_BYTES} if self.kind == "file" else {}
@@ -122,16 +121,15 @@ class ToolField:
 
 @dataclass(frozen=True)
 class ToolForm:
-    """The fields of a tool's arguments; a single one without a name where all of it is written as JSON."""
+    """The fields of a tool's arguments, or a single one without a name in which all are written as JSON."""
 
     fields: tuple[ToolField, ...]
 
     def described(self) -> list[dict[str, Json]]:
-        """The form for the page."""
         return [field.described() for field in self.fields]
 
     def start(self) -> dict[str, Json]:
-        """The drafts before anybody has typed: the defaults."""
+        """The defaults, as drafts."""
         return {field.name: field.start for field in self.fields}
 
     def arguments(self, drafts: Json) -> tuple[dict[str, Json], dict[str, str]]:
@@ -171,7 +169,7 @@ def as_json(value: Json) -> str:
 
 
 def _fields(schema: Json) -> list[ToolField] | None:
-    """The arguments, required ones first; None where they aren't known by name."""
+    """The arguments, required ones first; None if they aren't known by name."""
     if not isinstance(schema, Mapping):
         return None
     properties, required = schema.get("properties", {}), schema.get("required", [])
@@ -215,7 +213,7 @@ def _field(name: str, part: Json, root: Schema, *, required: bool) -> ToolField:
 
 
 def _flat(part: Json, root: Schema) -> tuple[Schema, bool]:
-    """The part as a flat one, and whether null is allowed too; without a type where it is more than that."""
+    """The schema without references and unions, without a type unless simple; and whether it allows null."""
     nullable = False
     for _ in range(MAX_STEPS):
         if not isinstance(part, Mapping):
@@ -242,7 +240,6 @@ def _flat(part: Json, root: Schema) -> tuple[Schema, bool]:
 
 
 def _referred(reference: Json, root: Schema) -> Json:
-    """The part of the schema's own definitions; nothing is ever fetched."""
     match str(reference).split("/"):
         case ["#", "$defs" | "definitions" as place, name] if isinstance(root.get(place), Mapping):
             return root[place].get(name)
@@ -275,7 +272,7 @@ def _kind(part: Schema, name: str, *, three: bool) -> tuple[Kind, tuple[Json, ..
 
 
 def _start(kind: Kind, options: tuple[Json, ...], default: Json) -> str | bool:
-    """What would be typed for the default; empty where the field can't hold it."""
+    """The default as a draft; empty if the field can't hold it."""
     match kind:
         case "switch":
             return default is True
@@ -320,7 +317,6 @@ def _bound_words(kind: Kind, word: str, bound: float) -> str:
 
 
 def _shape(schema: Json) -> str:
-    """A part of the schema, for a person who has to write what it describes."""
     with contextlib.suppress(RecursionError, ValueError):
         return shortened(as_json(schema), MAX_SHAPE) if schema else ""
     return ""

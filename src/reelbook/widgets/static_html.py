@@ -34,7 +34,7 @@ def small_poster(
 
 
 def text_html(*texts: str) -> str:
-    """Lines of text; those that are empty are left out."""
+    """Lines of text, without the empty ones."""
     return "".join(f"<div>{html.escape(text)}</div>" for text in texts if text)
 
 
@@ -44,7 +44,7 @@ def text_still(text: str) -> tuple[str, str]:
 
 
 def picture_html(picture: bytes, look: str = BLOCK, *, alt: str = "", kind: str = "jpeg") -> str:
-    """The picture as part of a page, with the attributes in `look`; nothing without one."""
+    """An `<img>` of the picture, with the attributes in `look`; empty without a picture."""
     if not picture:
         return ""
     data = base64.b64encode(picture).decode()

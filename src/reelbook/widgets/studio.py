@@ -111,7 +111,7 @@ class Studio(Host):
         return self.card.still_of()
 
     def _open(self, session: Session) -> None:
-        """Makes the panels for a session: those of "create" at once, the others when they are first shown."""
+        """Makes the panels for a session: those of “create” at once, the others when they are first shown."""
         self.sweep_form: SweepForm | None = None
         self.matrix: Matrix | None = None
         self.board: JobBoard | None = None

@@ -80,9 +80,9 @@ class SweepForm(OffersPrompts, ServesClips):
     def vary(self, clip: Job | JobRequest) -> None:
         """Plans variations of a clip from text: the same, with its seed and the next three.
 
-        A clip that was made for a sweep brings the slots of its template. The row "Vary" in the panel chooses
-        what varies instead of the seed. Raises InvalidInput for a clip from an image, and for one of which
-        isn't known what it asked for.
+        A clip made for a sweep brings the slots of its template. The row "Vary" in the panel varies something
+        else than the seed. Raises InvalidInput for a clip from an image, and for a job whose request isn't
+        known.
         """
         request = clip if isinstance(clip, JobRequest) else clip.request
         if request is None:
@@ -276,7 +276,7 @@ class SweepForm(OffersPrompts, ServesClips):
 
 
 def _values(axes: dict[str, Any], problems: dict[str, str]) -> dict[str, tuple[object, ...]]:
-    """The typed values of each axis; what can't be read is a problem of that axis."""
+    """The typed values of each axis; what can't be read becomes a problem of that axis."""
     found = {}
     for name, text in axes.items():
         try:

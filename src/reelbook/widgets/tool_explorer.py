@@ -91,7 +91,7 @@ class ToolPanel(Panel):
         self.refresh()
 
     def send(self, content: Any, buffers: Any = None) -> None:
-        """As in ipywidgets, with a server's words made fit for a message."""
+        """As in ipywidgets, with unencodable characters of the server's replaced."""
         super().send(encodable(content), buffers)
 
     def say(self, text: str, tone: Tone = "info") -> None:
@@ -137,7 +137,7 @@ class ToolPanel(Panel):
         return f'<pre style="white-space:pre-wrap">{html.escape(text)}</pre>', text
 
     def _where(self) -> str:
-        """The server, as a person knows it; empty where none is known."""
+        """The server's host, as a person knows it; empty if none is known."""
         if isinstance(self.session, Tools):
             address = self.session.mcp_url
         elif self.session.sandbox is not None:
@@ -258,13 +258,13 @@ class ToolExplorer(Host):
     """The agent tools of a server: a form for each, and results shown for what they are.
 
     `ToolExplorer(session)`; without a session `reelbook.connect()`; `ToolExplorer(reelbook.connect_tools())`
-    does without a key of the service. Needs `pip install 'mcp>=2.3,<3'`. Listing and calling go to the
-    tool server, with the user id, and each call is kept in the ledger; a call may be billed. A job or a clip
-    that a result speaks of is taken up by a button: `taken` is the JobCard or the Player beneath.
+    does without a key of the service. Needs `pip install 'mcp>=2.3,<3'`. Listing and calling go to the tool
+    server, with the user id, and each call is kept in the ledger; a call may be billed. A job or a clip in a
+    result is taken up by a button: `taken` is the JobCard or the Player beneath.
 
     Observe or link `selected` (the tool whose form is shown; set it to show another) and `state`: "" before
-    anything is known, "listing", "ready", "calling" or "trouble". `on_result(callback)` calls
-    `callback(tool, result)` for every ToolResult; `result` is the last one, `tools` what was listed.
+    anything is known, "listing", "ready", "calling" or "trouble". `on_result(callback)` calls `callback(tool,
+    result)` for every ToolResult; `result` is the last one, `tools` what was listed.
 
         explorer = rb.ToolExplorer(session)
         told = ipywidgets.HTML()
@@ -289,7 +289,7 @@ class ToolExplorer(Host):
 
     @property
     def result(self) -> ToolResult | None:
-        """What the last call gave, None before and while one goes on."""
+        """The last call's result, None before any and while one goes on."""
         return self.panel.result
 
     @property
@@ -377,7 +377,7 @@ def _json(value: Any) -> str:
 
 
 def encodable(value: Any) -> Any:
-    """The value with characters that no message can carry, halves of a pair, replaced."""
+    """The value with characters that no message can carry (lone surrogates) replaced."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):

@@ -28,8 +28,8 @@ LENGTHS: Final = (5, 10)  # seconds
 class Tray(ActsOnJobs, ServesClips):
     """Shows the `picks` of today, in the order of picking; hidden while there are none.
 
-    "Compare", "Judge", "Hand over" and "Make longer…" are there if their callbacks are. The last one first
-    says what it costs, and tells of the jobs that were bought.
+    "Compare", "Judge", "Hand over" and "Make longer…" are there if they have callbacks. "Make longer…" first
+    says what it costs; its callback gets the jobs bought.
     """
 
     _esm = packed("tray")
@@ -80,7 +80,7 @@ class Tray(ActsOnJobs, ServesClips):
             self.longer = longer
 
     def _work_out(self, seconds: int) -> None:
-        """Plans the picks that are shorter, in the background: it may ask for the balance."""
+        """Plans longer versions of the shorter picks, in the background: it may ask for the balance."""
         asked = (job.request for job in self.picks)
         shorter = [each for each in asked if each and each.complete and each.duration_seconds < seconds]
         longer = [replace(each, duration_seconds=seconds) for each in shorter]

@@ -12,7 +12,7 @@ MAX_PIECE_BYTES: Final = 1 << 20
 
 
 class Uploads:
-    """Receives one file at a time. Raises `error` where it is too large, and where a piece is missing."""
+    """Receives one file at a time. Raises `error` if it is too large or a piece is missing."""
 
     def __init__(self, what: str = "file", error: type[InvalidInput] = InvalidInput) -> None:
         self._what, self._error = what, error

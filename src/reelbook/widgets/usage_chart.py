@@ -171,7 +171,7 @@ class UsageChart(Host):
         self._live.changed()
 
     def _ask_again(self) -> None:
-        """A clip was paid for since: asks for the totals again, at most once a minute."""
+        """Asks for the totals again if a clip was paid for since, at most once a minute."""
         assert self.history is not None
         if not self._stale or not self.history.done or self.session.closed:
             return
@@ -233,7 +233,6 @@ class UsageChart(Host):
         return {"title": title, "clips": clips[:CLIPS], "more": more}
 
     def _rows(self) -> list[list[str]]:
-        """The table: name (of a day that can be chosen), its text, money, the rest, a note."""
         assert self.history is not None
         names = {span.from_at: self._bars.names[slot] for slot, span in self._bars.slots.items()}
         return [
@@ -247,7 +246,7 @@ class UsageChart(Host):
 class Bars:
     """Days as slots 0 (the oldest) to `days` - 1: USD in each, the spans that aren't split, and their names.
 
-    A span that isn't split is (first slot, end, USD a day). `slots` gives the span of each slot with a bar,
+    A span that isn't split is (first slot, end, USD a day). `slots` has the span of each slot with a bar,
     `period` the dates of all of them together.
     """
 
@@ -260,12 +259,11 @@ class Bars:
 
     @property
     def highest_usd(self) -> float:
-        """The highest bar."""
         return max([*self.usd, *(height for _, _, height in self.open_spans)], default=0.0)
 
 
 def bars(spans: Sequence[UsageSpan], days: int, reading: Reading | None) -> Bars:
-    """Where the spans stand. Days' edges are those of the reading."""
+    """The spans as bars. Days begin as the reading says."""
     if not spans:
         return Bars(days, (0.0,) * days, (), {}, ("",) * days, "")
     start = began_at(spans[-1].to_at, days, reading)
@@ -347,7 +345,6 @@ class BarFigure:
         (self.figure.remove_class if something else self.figure.add_class)(NOTHING)
 
     def draw(self, shown: Bars, selected: int | None) -> None:
-        """Assigns what changed."""
         if shown != self._drawn:
             self._drawn = shown
             slots = list(range(shown.days))

@@ -1,7 +1,7 @@
 """What the room answers to programs: the service's interface for students, joining, and its own additions.
 
-Its pages are in pages.py. Requests are read as the sandbox reads them. Keys, jobs and clips of other students
-are unknown here, and nothing leads to a key of the service's.
+Its pages are in pages.py. Requests are read as the sandbox reads them. Students can't see each other's keys,
+jobs and clips, and nothing leads to a key of the service's.
 """
 
 from __future__ import annotations
@@ -89,7 +89,6 @@ class Room:
 
     @property
     def code(self) -> str:
-        """The code that students join by."""
         return self.store.settings().code
 
     def end(self) -> None:
@@ -132,7 +131,8 @@ def join(
 ) -> tuple[Student, Secret]:
     """Lets a student in who has the class's code, or a code for another device. Raises Refused.
 
-    `token` is the student's own random one: it gets the same name again, as an answer may be lost.
+    `token` is a random one of the student's own: with it the same name is given again, as an answer may be
+    lost.
     """
     check_tries(room, request)
     if not isinstance(name, str) or not isinstance(code, str):
@@ -152,13 +152,12 @@ def join(
 
 
 def check_tries(room: Room, request: Request) -> None:
-    """Raises Refused (429) where the address has tried too many wrong codes."""
+    """Raises Refused (429) if the address has tried too many wrong codes."""
     if wait := room.tries.wait_seconds(_address(request), time.monotonic()):
         raise Refused(429, f"Too many wrong codes. Try again in {math.ceil(wait)} s.")
 
 
 def note_wrong(room: Room, request: Request) -> None:
-    """Notes that the address tried a wrong code or token."""
     room.tries.wrong(_address(request), time.monotonic())
 
 
@@ -169,8 +168,8 @@ def _address(request: Request) -> str:
 def order(room: Room, student: Student, wanted: Wanted, repeat_key: str | None) -> RoomJob:
     """Takes a student's order: checks it, reserves its cost and puts it into the queue.
 
-    Raises Refused, and InvalidInput for what no service would take. Where money is short, the balance is
-    asked for: it may have been topped up.
+    Raises Refused, and InvalidInput for what no service would take. If money is short, the balance is asked
+    for: it may have been topped up.
     """
     image, name = None, None
     if wanted.image is not None:
@@ -223,8 +222,8 @@ def job_object(
     """A job as the status endpoint shows it (interface, "Job states").
 
     `queue_position` is how many clips are sent before it, `queue_seconds` about how long that takes, judging
-    by the last clips. An uncertain one is shown as failed, with a word about how it is, as it doesn't change
-    by itself any more.
+    by the last clips. An uncertain one is shown as failed, with `uncertain`, as it doesn't change by itself
+    any more.
     """
     told: dict[str, Any] = {"request_id": job.request_id}
     if job.state in (QUEUED, HANDED):

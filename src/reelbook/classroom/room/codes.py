@@ -6,7 +6,7 @@ import secrets
 from collections import OrderedDict
 from typing import Final
 
-# Without those that look alike on a screen: O and 0, I and 1.
+# Without characters that look alike on a screen: O and 0, I and 1.
 ALPHABET: Final = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 FREE_TRIES: Final = 5
 LONGEST_WAIT_SECONDS: Final = 60.0
@@ -16,7 +16,7 @@ _ADDRESSES: Final = 10_000
 
 
 def new_code() -> str:
-    """A fresh code: "K7M-4PX", one of a thousand million."""
+    """A fresh code such as "K7M-4PX", one of a billion."""
     letters = "".join(secrets.choice(ALPHABET) for _ in range(6))
     return f"{letters[:3]}-{letters[3:]}"
 
@@ -29,9 +29,8 @@ def plain_code(code: str) -> str:
 class Tries:
     """Wrong codes by address. After five of them an address waits before its next try, longer each time.
 
-    A right code has to wait as well, or the wait would tell which one is right; and it doesn't reset the
-    count, or somebody who knows one code could try others without end. Ten quiet minutes do. Times are
-    seconds.
+    A right code has to wait as well, or the wait would give it away; and it doesn't reset the count, or
+    somebody who knows one code could try others without end. Ten quiet minutes do. Times are seconds.
     """
 
     def __init__(self) -> None:
@@ -46,7 +45,6 @@ class Tries:
         return max(0.0, since + longest - now)
 
     def wrong(self, address: str, now: float) -> None:
-        """Notes that it tried a wrong code."""
         count, _ = self._of(address, now)
         self._wrong.pop(address, None)
         self._wrong[address] = (count + 1, now)

@@ -48,7 +48,7 @@ def routes(folder: Path) -> list[Route]:
 
 
 def install_line(base_url: str) -> str:
-    """The command with which a student installs Reelbook from the room."""
+    """The command that installs Reelbook from the room."""
     scheme, _, host = base_url.partition("://")
     trusted = f" --trusted-host {host}" if scheme == "http" else ""
     return f'pip install --no-index --find-links {base_url}{WHEELS}{trusted} "{PACKAGE}[{EXTRA}]"'

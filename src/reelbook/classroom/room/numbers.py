@@ -24,7 +24,8 @@ ENDED_SECONDS: Final = 3600.0  # a class that has ended is shown for so long
 class RoomNumbers:
     """The state of a class. Money is USD; `cap_usd` is for all together, None without one.
 
-    `address` is empty while nobody serves it. `clips` are the newest, each with its student's name.
+    `address` is empty while nobody serves it. `clips` are the newest: each with its student's name and
+    prompt.
     """
 
     name: str
@@ -82,7 +83,7 @@ def room_numbers(home: Path) -> RoomNumbers | None:
 
 
 def _served_at(folder: Path) -> str:
-    """The room's address if somebody listens there; one that was killed leaves its address behind."""
+    """The room's address if somebody listens there; a room that was killed leaves its address behind."""
     with contextlib.suppress(OSError, ValueError):
         address = (folder / ADDRESS).read_text()
         parts = urlsplit(address)

@@ -117,7 +117,7 @@ def _of_teacher(page: Page) -> Endpoint:
 
 
 async def _in_thread(page: Callable[..., Response], room: Room, request: Request, *more: Student) -> Response:
-    """A page's answer to a form that was sent, or to an empty one. Pages wait for the disk."""
+    """Answers with a page, in a thread, as pages wait for the disk; `form` is what was posted, or empty."""
     sent = request.method == "POST" and "content-type" in request.headers  # a button alone may say no type
     return await asyncio.to_thread(page, room, request, await read_form(request) if sent else {}, *more)
 
@@ -129,9 +129,6 @@ def _student_of(room: Room, request: Request) -> Student | None:
 
 def _set_cookie(room: Room, answer: Response, name: str, value: str, same_site: Any) -> None:
     answer.set_cookie(name, value, max_age=COOKIE_SECONDS, httponly=True, secure=room.tls, samesite=same_site)
-
-
-# Joining.
 
 
 def _first(room: Room, request: Request, form: Form) -> Response:
@@ -209,9 +206,6 @@ def _name_field(room: Room, name: str, from_list: bool, invalid: Html) -> Html:
     ).format(invalid, names)
 
 
-# A student's own page.
-
-
 def _student_page(
     room: Room,
     request: Request,
@@ -222,7 +216,7 @@ def _student_page(
     status: int = 200,
     device: str = "",
 ) -> Response:
-    """The student's page. `form` is what was typed, and `why` it was refused."""
+    """The student's page. `form` is what was typed, `why` says why it was refused."""
     settings = room.store.settings()
     jobs = room.store.jobs(student.id)
     left = room.store.left_micro(student.id) / MICRO
@@ -260,7 +254,7 @@ def _student_page(
 
 
 def _notice(room: Room, settings: RoomSettings, opened: bool) -> Html:
-    """What a student has to know now, the most urgent only; and the way to a vote."""
+    """The most urgent thing that a student has to know now, and the way to a vote."""
     notice = room.queue.trouble
     if not opened:
         notice = "This class has ended. Your clips stay here until your teacher stops the page."
@@ -285,7 +279,6 @@ def _shapes(chosen: str) -> Html:
 
 
 def _clip(room: Room, job: RoomJob, between_seconds: float | None) -> Html:
-    """One of the student's clips: the film if there is one, the prompt, what became of it."""
     state = _WORDS.get(job.state)
     film, quiet, more = Html(""), "", Html("")
     if job.state == HANDED:
@@ -320,7 +313,7 @@ def _place(ahead: int, between_seconds: float | None) -> str:
 
 
 def about(seconds: float) -> str:
-    """ "about 40 s", "about 3 min"."""
+    """A time in words: "about 40 s", "about 3 min"."""
     return (
         f"about {max(1, round(seconds / 10)) * 10} s" if seconds < 90 else f"about {round(seconds / 60)} min"
     )
@@ -333,7 +326,6 @@ def _counts(jobs: list[RoomJob]) -> str:
 
 
 def _install(room: Room, url: str) -> Html:
-    """How to install Reelbook: from the room, for the Pythons whose wheels it has, or as the teacher says."""
     pythons = dict.fromkeys(python for python, _ in complete_targets(folder_of(room.session.home)))
     if not pythons:
         return Html(": install Reelbook, as your teacher says.")
@@ -384,7 +376,6 @@ def _device(room: Room, request: Request, form: Form, student: Student) -> Respo
 
 
 def _notebook(room: Room, request: Request, form: Form, student: Student) -> Response:
-    """A notebook with address, name and a code for one more device filled in: it holds no key."""
     url, code = reached_at(request), room.store.device_code(student.id)
     about_it = (
         f"# {student.name}'s clips\n\nThe code is good once, within half an hour; this computer is known "
@@ -409,9 +400,6 @@ def _notebook(room: Room, request: Request, form: Form, student: Student) -> Res
         media_type="application/x-ipynb+json",
         headers={"Content-Disposition": 'attachment; filename="class.ipynb"', "Cache-Control": "no-store"},
     )
-
-
-# The teacher's page.
 
 
 SWITCHES: Final = {"pause": "paused", "names": "names_hidden", "clips": "clips_hidden"}
@@ -682,9 +670,6 @@ def _table(room: Room, request: Request, form: Form) -> Response:
     )
 
 
-# What the pages share.
-
-
 _enter_page = partial(SITE.enter_page, "The teacher's page")
 
 
@@ -708,7 +693,6 @@ def _state(room: Room, settings: RoomSettings) -> str:
 
 
 def _qr(link: str) -> Html:
-    """The link as a QR code; nothing where the package for it isn't installed."""
     try:
         import segno
     except ImportError:

@@ -1,7 +1,7 @@
 """Takes the room's clips through the teacher's session, in turn.
 
-A job is recorded as handed over before it is submitted, and its label in `once` is its id. So a room that was
-killed at any moment finds in the session's ledger what became of it, and buys nothing twice.
+A job is recorded as handed over before it is submitted, with its id as the label in `once`. So a room that
+was killed at any moment finds in the session's ledger what became of it, and buys nothing twice.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class RoomQueue:
             self._loop.call_soon_threadsafe(self._wake.set)
 
     def progress(self, job: RoomJob) -> tuple[str, int | None]:
-        """A clip's progress: its state in the interface's words, and percent, None if it hasn't begun."""
+        """A clip's state in the interface's words, and its percentage, None if it hasn't begun."""
         handed = self._jobs.get(job.number) if job.state == HANDED else None
         view = None if handed is None else handed.view()
         if view is None or view.state not in (wire.PROCESSING, wire.COMPLETED):
@@ -136,13 +136,9 @@ class RoomQueue:
         self.poke()
 
     def find_out(self) -> None:
-        """Has it found out soon what became of clips whose answer was lost, where only this class uses the
-        account. From any thread. See `Session.reconcile`.
-        """
+        """Soon finds out what became of clips whose answer was lost, if only this class uses the account."""
         self._alone, self._find_out_at = True, 0.0
         self.poke()
-
-    # The background work.
 
     async def _run(self) -> None:
         while True:
@@ -213,7 +209,7 @@ class RoomQueue:
                 self._submit(job, 0.0)
 
     def _known(self) -> dict[str, Job]:
-        """The session's jobs for this class by the room's id for them, also those of killed rooms."""
+        """The session's jobs for this class by the room's ids for them, including those of killed rooms."""
         file = self.session._ledger.file
         found: dict[str, Job] = {}
         for job in self.session.jobs(experiment=self._experiment, limit=MOST_JOBS):  # the newest first
@@ -239,7 +235,7 @@ class RoomQueue:
             self._wait(job.number, error, now)
 
     def _look_at(self, number: int, job: Job, now: float) -> None:
-        """Settles the job if it has ended; watches it again where only the watch has ended."""
+        """Settles the job if it has ended; watches it again if only the watch has ended."""
         state = job.state
         if job.request_id is not None and number not in self._doubtful:
             self.trouble, self._wait_seconds = None, 0.0
@@ -292,12 +288,10 @@ class RoomQueue:
 
 
 def _open(job: Job) -> bool:
-    """Whether there is something to ask about or to fetch."""
     return job.request_id is not None and job.clip is None and not states.state(job.state).missing
 
 
 def _seconds(job: Job) -> float | None:
-    """The clip's actual length, as the service said it or from the file."""
     said = getattr(job.status, "duration_seconds", None)
     if said is not None:
         return float(said)

@@ -34,7 +34,7 @@ COLUMNS: Final = (
 
 @dataclass(frozen=True)
 class StudentSum:
-    """The sum of one student's clips, or of all. `last_at` is when the last one was done (epoch seconds)."""
+    """The sum of one student's clips, or of all. `last_at`: when the last one was done, in epoch seconds."""
 
     name: str
     clips: int
@@ -46,7 +46,7 @@ class StudentSum:
 
 @dataclass(frozen=True)
 class Written:
-    """Where a report is. With `beside`, its clips are files beside the page: too large to be inside."""
+    """Where a report is. `beside`: the clips are files beside the page, as they are too large for it."""
 
     table: Path
     page: Path
@@ -132,7 +132,7 @@ def period(settings: RoomSettings) -> str:
 
 
 def write(store: RoomStore, folder: Path) -> Written:
-    """Writes table and page into `folder`. Raises InvalidInput where one of them exists already."""
+    """Writes table and page into `folder`. Raises InvalidInput if one of them exists already, and OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     code = store.settings().code.lower()
     csv_file, html_file = folder / f"class-{code}.csv", folder / f"class-{code}.html"

@@ -52,7 +52,7 @@ class Choices:
     max_seconds: int | None = None
 
     def columns(self) -> dict[str, Any]:
-        """The part of it that is kept, by the store's names."""
+        """What was chosen, by the columns of the store."""
         chosen = {
             "name": self.name,
             "places": len(self.students) if self.students is not None else self.places,
@@ -87,7 +87,7 @@ def opened_room(
     """The room with that code in the session's home: a new one, or the one that goes on.
 
     For one process only. Without a code it is a new one. `names` and `certificate` are as in `Room`. Raises
-    InvalidInput, also for a class of another service, and ClassroomError where another process serves it.
+    InvalidInput, also for a class of another service, and ClassroomError if another process serves it.
     """
     code = code or new_code()
     plain = plain_code(code)
@@ -146,7 +146,7 @@ def address_of(room: Room, listening: socket.socket, name: str | None = None) ->
 
 
 def make_server(room: Room, on_started: Callable[[], None]) -> uvicorn.Server:
-    """A uvicorn server of the room. `on_started` is called when it answers."""
+    """A uvicorn server of the room. `on_started` is called once it answers."""
     from .pages import routes
 
     certificate, key = room.certificate or (None, None)
@@ -160,7 +160,7 @@ def make_server(room: Room, on_started: Callable[[], None]) -> uvicorn.Server:
 
 
 def serve(room: Room, listening: socket.socket, on_started: Callable[[], None]) -> None:
-    """Serves the room on the main thread until SIGINT or SIGTERM. `on_started` is called when it answers."""
+    """Serves the room on the main thread until SIGINT or SIGTERM. `on_started` is called once it answers."""
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     run(make_server(room, on_started), listening)
 
@@ -173,10 +173,7 @@ def in_thread(
     *,
     certificate: tuple[Path, Path] | None = None,
 ) -> Iterator[Room]:
-    """Serves a room in a thread of this process, for a notebook and for tests, until the block ends.
-
-    Only this computer reaches it, on a free port.
-    """
+    """Serves a room to this computer, on a free port and in a thread, until the block ends."""
     with opened_room(session, code, choices, certificate=certificate) as room:
         listening = listening_socket(room, LOOPBACK, 0)
         room.url = address_of(room, listening)
@@ -187,7 +184,6 @@ def in_thread(
 
 
 def _token(folder: Path) -> Secret:
-    """The teacher's token, created once for each room."""
     path = folder / "teacher"
     if not path.exists():
         write_whole(path, secrets.token_urlsafe(12).encode())

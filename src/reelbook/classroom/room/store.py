@@ -1,8 +1,7 @@
 """The room's SQLite file: settings, students and their keys, jobs and the money reserved for them.
 
-Amounts are whole micro-USD, times epoch seconds. Every method is one transaction and waits for the disk: call
-it from a thread. Keys are kept as SHA-256 digests. The session's ledger is another file, and isn't written
-here.
+Amounts are whole micro-USD, times epoch seconds. Methods that change something wait for the disk: call them
+from a thread. Keys are kept as SHA-256 digests. The session's ledger is another file, and isn't written here.
 """
 
 from __future__ import annotations
@@ -125,7 +124,7 @@ MIGRATIONS: Final = (
 
 
 def most_micro(estimate_micro: int, service: str) -> int:
-    """The most that a clip is charged for, in whole cents.
+    """The most that a clip is charged for, in micro-USD, rounded up to whole cents.
 
     A service bills its real length, a sandbox what was asked for (interface, Limits).
     """
@@ -138,8 +137,8 @@ class RoomSettings:
     """The teacher's choices, and the state of the room. `places` None: any number.
 
     `expires_at` None: it lasts until it is ended. `cap_micro` is each student's, `class_cap_micro` for all
-    together, None without one. `question` is that of the last vote, which began at `asked_at` and goes on
-    while `voting`; None where none is shown.
+    together, None without one. `question` is that of the last vote, None if none is shown; the vote began at
+    `asked_at` and goes on while `voting`.
     """
 
     code: str
@@ -212,7 +211,6 @@ class RoomJob:
 
     @property
     def prompt(self) -> str:
-        """What was asked for."""
         return str(self.request["prompt"])
 
 
@@ -223,13 +221,8 @@ class RoomStore(SqliteFile):
         super().__init__(path, MIGRATIONS)
         self.clock = clock
 
-    # The class.
-
     def begin(self, code: str, service: str, **chosen: Any) -> None:
-        """Makes the class if there is none yet; one that goes on takes over what was chosen anew.
-
-        `chosen` are columns of `RoomSettings`.
-        """
+        """Makes the class if there is none, and sets what was chosen: columns of `RoomSettings`."""
         with self.transaction() as db:
             if db.execute("SELECT 1 FROM room").fetchone() is None:
                 db.execute(
@@ -251,7 +244,6 @@ class RoomStore(SqliteFile):
             _set(db, chosen)
 
     def settings(self) -> RoomSettings:
-        """The current settings."""
         with self.reading() as db:
             return _settings(db)
 
@@ -276,13 +268,11 @@ class RoomStore(SqliteFile):
             if not _settings(db).open(now):
                 _take_back(db, now, "The class ended before it was sent. Nothing was paid.")
 
-    # Joining.
-
     def join(self, name: str, kind: KeyKind = "api", token: str | None = None) -> tuple[Student, Secret]:
         """Gives the name to whoever asks for it first, with a key of that kind. Raises Refused.
 
-        Whoever asks again with the same `token` is let in again: the answer may have been lost. The code was
-        checked before.
+        Whoever asks again with the same `token` is let in again: the answer may have been lost. The caller
+        has checked the code.
         """
         own = None if token is None else f"join {_name_key(name)} {token}"
         with self.transaction() as db:
@@ -322,7 +312,7 @@ class RoomStore(SqliteFile):
             return f"{_settings(db).code}-{letters[:3]}-{letters[3:]}"
 
     def join_device(self, name: str, code: str, kind: KeyKind = "api") -> tuple[Student, Secret] | None:
-        """Lets the student in on another device; None where `code` isn't valid for that."""
+        """Lets the student in on another device; None if `code` isn't valid for that."""
         with self.transaction() as db:
             now, room = self.clock(), _settings(db)
             given, first = plain_code(code), plain_code(room.code)
@@ -351,8 +341,6 @@ class RoomStore(SqliteFile):
     def students(self) -> list[Student]:
         """Everybody on the list and everybody who joined, by name."""
         return [read(Student, row) for row in self.read("SELECT * FROM accounts ORDER BY name_key")]
-
-    # Orders and money.
 
     def order(
         self, student: int, request: JobRequest, *, image: str | None = None, repeat_key: str | None = None
@@ -397,7 +385,7 @@ class RoomStore(SqliteFile):
             return max(0, left if own_reserved else left + _student(db, student).reserved_micro)
 
     def hand_over(self) -> RoomJob | None:
-        """The clip whose turn it is, the session's from now on; None where nobody has one."""
+        """The clip whose turn it is, the session's from now on; None if it is nobody's turn."""
         with self.transaction() as db:
             student = next_student(_lines(db))
             if student is None or _settings(db).paused:
@@ -412,7 +400,7 @@ class RoomStore(SqliteFile):
             return _job(row)
 
     def hand_back(self, number: int) -> None:
-        """The service didn't take it, and it waits again: first of its student's."""
+        """The service didn't take it: it waits again, as the first of its student's clips."""
         with self.transaction() as db:
             row = db.execute(
                 "UPDATE jobs SET state = 'queued' WHERE number = ? AND state = 'handed' RETURNING student",
@@ -455,7 +443,7 @@ class RoomStore(SqliteFile):
             )
 
     def take_back(self, student: int, request_id: str) -> RoomJob | None:
-        """Takes back a job that wasn't sent, and frees its money. None where the student has no such job.
+        """Takes back a job that wasn't sent, and frees its money. None if the student has no such job.
 
         Raises Refused (409) for one that is on its way or over; not for one that was taken back, as the
         answer to that may have been lost.
@@ -470,11 +458,9 @@ class RoomStore(SqliteFile):
             return _job(db.execute("SELECT * FROM jobs WHERE number = ?", (row["number"],)).fetchone())
 
     def heard_balance(self, balance_usd: float, asked_at: float) -> None:
-        """Records the balance by the service, asked for at `asked_at`."""
+        """Records the service's balance, asked for at `asked_at`."""
         with self.transaction() as db:
             db.execute("UPDATE room SET balance_micro = ?, balance_at = ?", (micro(balance_usd), asked_at))
-
-    # What is displayed.
 
     def job(self, student: int, request_id: str) -> RoomJob | None:
         """The student's own job; None for an unknown one and for anybody else's."""
@@ -499,7 +485,7 @@ class RoomStore(SqliteFile):
         return [_job(row) for row in self.read("SELECT * FROM jobs ORDER BY number")]
 
     def newest_clips(self, limit: int = NEWEST, *, until: float = math.inf) -> list[RoomJob]:
-        """Finished clips that nobody hid, newest first, of those that existed `until` then."""
+        """Finished clips that nobody hid, newest first, of those finished by `until`."""
         rows = self.read(
             "SELECT * FROM jobs WHERE clip IS NOT NULL AND NOT hidden AND ended_at <= ? "
             "ORDER BY ended_at DESC LIMIT ?",
@@ -522,7 +508,7 @@ class RoomStore(SqliteFile):
         return {row[0]: row[1] for row in self.read("SELECT state, count(*) FROM jobs GROUP BY state")}
 
     def seconds_between_clips(self) -> float | None:
-        """The time between clips' ends, by the last ten of ten minutes; None where nothing tells."""
+        """The mean time between the last ten clips' ends; None with fewer than three in ten minutes."""
         rows = self.read(
             "SELECT ended_at FROM jobs WHERE state = 'completed' AND ended_at > ? "
             "ORDER BY ended_at DESC LIMIT 10",
@@ -536,9 +522,7 @@ class RoomStore(SqliteFile):
             return _sums(db)
 
     def used(self, student: int, days: int) -> tuple[int, float, int]:
-        """What the student used in the last `days` days: orders, by their time; seconds and micro-USD of
-        clips, by their ends.
-        """
+        """A student's orders, clip seconds and micro-USD of the last `days` days."""
         (row,) = self.read(
             "SELECT (SELECT count(*) FROM jobs WHERE student = ?1 AND accepted_at > ?2), "
             "total(seconds), coalesce(sum(cost_micro), 0) "
@@ -614,7 +598,6 @@ def _left_micro(db: sqlite3.Connection, student: int) -> int:
 
 
 def _take_back(db: sqlite3.Connection, now: float, said: str, number: int | None = None) -> None:
-    """Takes back all that waits, or one of it."""
     db.execute(
         "UPDATE jobs SET state = 'taken back', reserved_micro = 0, ended_at = ?, error = ? "
         "WHERE state = 'queued' AND number = coalesce(?, number)",
@@ -633,7 +616,6 @@ def _keep_key(db: sqlite3.Connection, key: str, student: int, kind: KeyKind, now
 
 
 def _holder(db: sqlite3.Connection, key: str, kind: KeyKind) -> Student | None:
-    """Whose key it is."""
     row = db.execute(
         "SELECT a.* FROM keys k JOIN accounts a ON a.id = k.student WHERE digest = ? AND kind = ?",
         (_digest(key), kind),

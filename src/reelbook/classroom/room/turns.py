@@ -22,8 +22,7 @@ UNSENT_SECONDS: Final = 5  # or as many as a key with more requests can send in 
 def most_in_flight(requests_a_minute: int | None) -> int:
     """How many clips may be at a service at a time: as many as its key can ask about once a minute.
 
-    With fewer, requests are idle while clips are made, or are spent on questions in vain and are missing
-    later.
+    With fewer, requests go unused while clips are made, or are spent on asking in vain.
     """
     return max(IN_FLIGHT, min(wire.MAX_REQUESTS_PER_MINUTE, requests_a_minute or 0))
 
@@ -32,7 +31,7 @@ def most_unsent(requests_a_minute: int | None) -> int:
     """How many clips may be handed over at a time that the service hasn't accepted yet.
 
     The session asks about clips with the requests that submissions don't need. If it sees only a few of many,
-    it asks too soon and in vain, and runs out of requests.
+    it asks too soon and runs out of requests.
     """
     return max(UNSENT, int(most_in_flight(requests_a_minute) * UNSENT_SECONDS / wire.RATE_WINDOW_SECONDS))
 
@@ -52,7 +51,7 @@ class Line:
 
 
 def next_student(lines: Iterable[Line]) -> int | None:
-    """Whose clip is sent next; None where nobody waits, or all who wait have enough in flight."""
+    """Whose clip is sent next; None if nobody waits, or all who wait have enough in flight."""
     able = [each for each in lines if each.waiting and each.in_flight < IN_FLIGHT_EACH]
     return min(able, key=lambda each: (each.served, each.student)).student if able else None
 
@@ -60,7 +59,7 @@ def next_student(lines: Iterable[Line]) -> int | None:
 def clips_ahead(lines: Iterable[Line], student: int, place: int) -> int:
     """How many waiting clips are sent before this one: the student's `place`-th, counted from 0.
 
-    Every other student gets a turn for each of the student's own, and one more where theirs comes first.
+    Every other student gets a turn for each of the student's own, and one more if theirs comes first.
     """
     lines = list(lines)
     own = next(each for each in lines if each.student == student)

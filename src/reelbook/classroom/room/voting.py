@@ -38,7 +38,7 @@ class ClassVote:
 
     @classmethod
     def of(cls, room: Room) -> ClassVote | None:
-        """The vote as it is; None without one. On the clips that existed when it began."""
+        """The current vote, on the clips that existed when it began; None without one."""
         settings = room.store.settings()
         if settings.question is None or settings.asked_at is None:
             return None
@@ -49,7 +49,6 @@ class ClassVote:
         return cls(settings.question, goes_on, clips, votes)
 
     def of_student(self, student: Student) -> list[KeptVote]:
-        """The student's votes."""
         return [vote for vote in self.votes if vote.voter == student.name]
 
     def pairs(self, student: Student) -> list[Pair]:
@@ -70,7 +69,7 @@ class ClassVote:
         return pair and random.choice((pair, pair[::-1]))  # noqa: S311 - it keeps nothing secret
 
     def standing(self) -> list[tuple[RoomJob, int, int]]:
-        """The clips with how many votes they won, of how many: the largest share first."""
+        """The clips with the votes they won and took part in, the largest share first."""
         shown = self._shown()
         won = Counter(vote.better for vote in self.votes)
         rows = [(job, won[name], shown[name]) for name, job in self.clips.items()]
@@ -83,7 +82,7 @@ class ClassVote:
 def vote(room: Room, student: Student, left: str, right: str, answer: str) -> None:
     """Records an answer, "left", "right" or "neither", about two clips by their addresses.
 
-    One that the student isn't asked, or has given before, changes nothing.
+    An answer to a pair that the student isn't asked about, or has answered before, changes nothing.
     """
     asked = ClassVote.of(room)
     if asked is None or not asked.goes_on or answer not in ("left", "right", "neither"):
@@ -105,7 +104,7 @@ def voted(room: Room, request: Request, form: Mapping[str, str], student: Studen
 
 
 def page(room: Room, request: Request, form: Mapping[str, str], student: Student) -> Response:
-    """The next pair; the student's own page where no vote goes on."""
+    """The next pair; leads to the student's own page if no vote goes on."""
     asked = ClassVote.of(room)
     if asked is None or not asked.goes_on:
         return RedirectResponse("/mine", 303)
