@@ -389,7 +389,7 @@ def _open_lines(lookup: JobLookup, again: str, *, find_out: bool = False) -> lis
         )
     if not find_out and (uncertain := lookup.uncertain()):
         lines.append(
-            f"{count(len(uncertain), 'clip')} sent and never answered, and may be billed: "
+            f"{count(len(uncertain), 'clip')} sent, never answered, perhaps billed: "
             f"{_estimate(uncertain)}.\nTo find out from the balance:\n  {again} --find-out"
         )
     return lines
