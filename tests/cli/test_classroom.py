@@ -141,11 +141,14 @@ def test_no_secret_is_said(words: list[str], home: Path, run: Run) -> None:
 
 
 def test_two_students_of_one_name_are_told(run: Run, sandbox: Sandbox, folder: Path) -> None:
-    """The later one has a number, here and on the card."""
+    """The later one has a number, here and on the card. Those who aren't in a later list are named too."""
+    words = ("classroom", "open", "--students", "names.csv", "--out", "cards", "--address", sandbox.url)
     (folder / "names.csv").write_text("Ada\nBo\nAda\n")
-    said = run("classroom", "open", "--students", "names.csv", "--out", "cards", "--address", sandbox.url)
+    said = run(*words)
     assert said.exit_code == 0, said.output
     assert "There is more than one Ada. This one is “Ada (2)” on the card." in said.stderr
+    (folder / "names.csv").write_text("Ada\n")
+    assert "weren't in this list, and keep their keys: Bo, Ada (2)" in run(*words).stderr
 
 
 def test_status_names_everybody(words: list[str], run: Run, sandbox: Sandbox, home: Path) -> None:

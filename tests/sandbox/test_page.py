@@ -56,15 +56,6 @@ def test_the_cookie_is_not_the_token(client: Client, browser: httpx.Client) -> N
     assert answer.status_code == 403
 
 
-@pytest.mark.parametrize("header", [{"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "same-site"}])
-def test_forms_of_others_do_nothing(client: Client, browser: httpx.Client, header: dict[str, str]) -> None:
-    """Not even those of another port of this host, to which a browser sends the cookie."""
-    browser.headers.update(header)
-
-    assert press(browser, "top up", usd="5").status_code == 403
-    assert client.sandbox.state()["balance_usd"] == 25
-
-
 def test_clips_are_shown_from_waiting_to_done(client: Client, browser: httpx.Client) -> None:
     """With the share that is done, the clip that plays, its cost, and why one failed."""
     client.sandbox.settings(fail_next="no such fox")

@@ -21,7 +21,7 @@ from support.waiting import until
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 from reelbook.sandbox.places import Places
-from reelbook.web import connections
+from reelbook.web import connections, listening
 from reelbook.web.connections import RequestBody
 
 MOST = 8  # connections in all; an address may have half of them
@@ -50,7 +50,7 @@ def connect() -> Iterator[Connect]:
 @pytest.fixture
 def small(open_sandbox: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
     """A sandbox with room for few connections."""
-    monkeypatch.setattr(connections, "most_connections", lambda: MOST)
+    monkeypatch.setattr(listening, "most_connections", lambda: MOST)
     with open_sandbox(tmp_path) as client:
         yield client
 

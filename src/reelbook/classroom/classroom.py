@@ -12,7 +12,7 @@ import re
 import secrets
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -55,9 +55,9 @@ Report = Callable[[Step], None]
 class OpenedClassroom:
     """A class with a key for each student. `made` counts the keys made by this call.
 
-    `without_file`: students whose file isn't in the folder any more. `inactive`: those whose key the service
-    doesn't list as active. `not_in_list`: those of the class who weren't named this time; they keep their
-    keys. `untold` says why the cards don't tell how to install Reelbook, if they don't.
+    `without_file` are students whose file isn't in the folder any more, `inactive` those whose key the
+    service's list doesn't show as active. `untold` says why the cards don't tell how to install Reelbook, if
+    they don't.
     """
 
     classroom: Classroom
@@ -65,25 +65,18 @@ class OpenedClassroom:
     sheet: Path
     without_file: tuple[str, ...]
     inactive: tuple[str, ...]
-    not_in_list: tuple[str, ...]
     untold: str | None = None
 
 
 @dataclass(frozen=True)
-class Presence:
-    """A student, the id of the key that was made, and the key as the service lists it, None if it doesn't."""
-
-    student: str
-    key_id: str | None
-    key: ApiKey | None
-
-
-@dataclass(frozen=True)
 class ClassroomStatus:
-    """A class as it is now. `others` are keys that somebody else made since it was opened."""
+    """A class as it is now: each student's key as the service lists it, None if it doesn't.
+
+    `others` are keys that somebody else made since the class was opened.
+    """
 
     classroom: Classroom
-    students: tuple[Presence, ...]
+    keys: Mapping[str, ApiKey | None]
     others: tuple[ApiKey, ...]
 
 
@@ -103,43 +96,53 @@ class ClosedClassroom:
     lately: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Terms:
-    """What a teacher chooses for a class; None is the default, or what a class that goes on has.
+def plan_classroom(
+    session: Session,
+    students: Sequence[str],
+    *,
+    name: str | None = None,
+    rate_limit: int | None = None,
+    max_spend_usd: float | None = None,
+    folder: Path | None = None,
+    address: str | None = None,
+) -> Classroom:
+    """The class that `open_classroom` opens, or goes on with. Sends and writes nothing.
 
     `rate_limit` is requests a minute (20), `max_spend_usd` the limit in the students' files (2.00), `folder`
     where the files go (in the home), `address` where students reach the service, if not where the session
-    does.
+    does. None takes the default, or what a class that goes on has. Raises InvalidInput where the arguments
+    can't be used.
     """
-
-    name: str | None = None
-    rate_limit: int | None = None
-    max_spend_usd: float | None = None
-    folder: Path | None = None
-    address: str | None = None
-
-
-def plan_classroom(session: Session, students: Sequence[str], terms: Terms) -> Classroom:
-    """The class that `open_classroom` would open or go on with. Raises InvalidInput and ClassroomError."""
     names = unique(students)
     if not names:
         raise errors.InvalidInput("There are no students. Nothing was done.")
     classes = _Classes(session)
-    classroom = classes.continued(terms.name, names)
+    classroom = classes.continued(name, names)
     if classroom is not None:
-        _refuse_changes(classroom, terms)
+        for what, asked, fixed in (
+            ("rate limit", rate_limit, classroom.rate_limit),
+            ("limit in USD", max_spend_usd and round(max_spend_usd, 6), classroom.max_spend_usd),
+            ("folder", folder and str(folder.expanduser().resolve()), classroom.folder),
+            ("address", address and address.rstrip("/"), classroom.address),
+        ):
+            if asked is not None and asked != fixed:
+                raise errors.InvalidInput(
+                    f"{classroom.name} is open already, and its {what} is {fixed}, not {shown(str(asked))}. "
+                    "Nothing was done. Leave that out to go on with it, or open one by another name "
+                    "(`--name`)."
+                )
         handouts.checked(Path(classroom.folder))
         return classroom.joined_by(names)
-    spend = settings.max_spend_usd(MAX_SPEND_USD if terms.max_spend_usd is None else terms.max_spend_usd)
+    spend = settings.max_spend_usd(MAX_SPEND_USD if max_spend_usd is None else max_spend_usd)
     assert spend is not None
-    called = classes.free_name(checked_name(terms.name))
+    called = classes.free_name(checked_name(name))
     return Classroom(
         service=classes.service,
         name=called,
         label=f"{called} #{secrets.token_hex(2)}",
-        folder=str(handouts.checked(terms.folder or classes.folder / _slug(called), fresh=True)),
-        address=address_for_students(session, terms.address),
-        rate_limit=checked_rate_limit(RATE_LIMIT if terms.rate_limit is None else terms.rate_limit),
+        folder=str(handouts.checked(folder or classes.folder / _slug(called), fresh=True)),
+        address=address_for_students(session, address),
+        rate_limit=checked_rate_limit(RATE_LIMIT if rate_limit is None else rate_limit),
         max_spend_usd=round(spend, 6),
         opened_at=time.time(),
     ).joined_by(names)
@@ -147,8 +150,7 @@ def plan_classroom(session: Session, students: Sequence[str], terms: Terms) -> C
 
 def open_classroom(
     session: Session,
-    students: Sequence[str],
-    terms: Terms,
+    planned: Classroom,
     *,
     install: str | None = None,
     renew: Sequence[str] = (),
@@ -168,14 +170,14 @@ def open_classroom(
         handouts.check_install(install)
     with _alone(session):
         classes = _Classes(session, report)
-        room = plan_classroom(session, students, terms)
+        room, fresh = classes.as_it_is(planned)
         renewed = [tidy(student) for student in renew]
         if strangers := [student for student in renewed if student not in room.students]:
             raise errors.InvalidInput(
                 f"Not in {room.name}: {', '.join(strangers)}. Nobody's key was renewed."
             )
         place, untold = handouts.prepare(Path(room.folder)), None
-        if fresh := not classes.path(room).exists():
+        if fresh:
             room = replace(room, before=[key.key_id for key in session.keys.list()])
         classes.keep(room)
         if install is None and not handouts.install_named(place):
@@ -190,14 +192,12 @@ def open_classroom(
         for student in room.missing:
             room = classes.make(room, student)
         room, inactive = classes.settled(room)
-        named = unique(students)
         return OpenedClassroom(
             room,
             made=missing,
             sheet=handouts.write_sheet(room),
             without_file=tuple(each for each in room.students if handouts.read(room, each) is None),
             inactive=inactive,
-            not_in_list=tuple(each for each in room.students if each not in named),
             untold=untold,
         )
 
@@ -208,7 +208,7 @@ def classroom_status(session: Session) -> tuple[ClassroomStatus, ...]:
     if not (rooms := [each for each in classes.rooms() if each.closed_at is None]):
         return ()
     keys = session.keys.list()
-    return tuple(ClassroomStatus(room, _present(room, keys), classes.others(room, keys)) for room in rooms)
+    return tuple(ClassroomStatus(room, _keys(room, keys), classes.others(room, keys)) for room in rooms)
 
 
 def close_classroom(
@@ -233,9 +233,9 @@ def close_classroom(
         keys = session.keys.list()
         recently = time.time() - RECENT_SECONDS
         lately = tuple(
-            each.student
-            for each in _present(room, keys)
-            if each.key and each.key.is_active and (epoch_seconds(each.key.last_used) or 0.0) > recently
+            student
+            for student, key in _keys(room, keys).items()
+            if key and key.is_active and (epoch_seconds(key.last_used) or 0.0) > recently
         )
         also = classes.others(room, keys) if all_made_since else ()
         own = session.keys.in_use(keys)
@@ -305,6 +305,21 @@ class _Classes:
     def keep(self, room: Classroom) -> Classroom:
         class_file.write(self.path(room), room)
         return room
+
+    def as_it_is(self, planned: Classroom) -> tuple[Classroom, bool]:
+        """The planned class as it is by now, and whether it is a fresh one.
+
+        Raises ClassroomError where another program opened or closed it since it was planned.
+        """
+        if not (path := self.path(planned)).exists():
+            return planned, True
+        room = class_file.read(path)
+        if (room.label, room.closed_at) != (planned.label, None):
+            raise errors.ClassroomError(
+                f"Another program opened or closed {planned.name} meanwhile. Nothing was done. Run the same "
+                "command again."
+            )
+        return room.joined_by(tuple(planned.students)), False
 
     def continued(self, name: str | None, students: Sequence[str]) -> Classroom | None:
         """The open class that is meant; None for a fresh one."""
@@ -442,11 +457,9 @@ def _slug(name: str) -> str:
     return plain_name(re.sub(r"[^\w.()-]+", "-", name).strip("-.") or "classroom")
 
 
-def _present(room: Classroom, keys: Sequence[ApiKey]) -> tuple[Presence, ...]:
+def _keys(room: Classroom, keys: Sequence[ApiKey]) -> dict[str, ApiKey | None]:
     by_id = {key.key_id: key for key in keys}
-    return tuple(
-        Presence(student, key_id, by_id.get(key_id or "")) for student, key_id in room.students.items()
-    )
+    return {student: by_id.get(key_id or "") for student, key_id in room.students.items()}
 
 
 def _is_of(room: Classroom, key: ApiKey) -> bool:
@@ -454,18 +467,3 @@ def _is_of(room: Classroom, key: ApiKey) -> bool:
     if key.key_id in room.students.values():
         return True
     return key.key_id not in room.before and any(key.name == room.key_name(each) for each in room.students)
-
-
-def _refuse_changes(room: Classroom, terms: Terms) -> None:
-    spend, folder, address = terms.max_spend_usd, terms.folder, terms.address
-    for what, asked, fixed in (
-        ("rate limit", terms.rate_limit, room.rate_limit),
-        ("limit in USD", spend and round(spend, 6), room.max_spend_usd),
-        ("folder", folder and str(folder.expanduser().resolve()), room.folder),
-        ("address", address and address.rstrip("/"), room.address),
-    ):
-        if asked is not None and asked != fixed:
-            raise errors.InvalidInput(
-                f"{room.name} is open already, and its {what} is {fixed}, not {shown(str(asked))}. "
-                "Nothing was done. Leave that out to go on with it, or open one by another name (`--name`)."
-            )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,7 +17,7 @@ from .console import moving_line, require_yes, say, stoppable
 from .options import Home, Service, Which, Yes, command_line, open_session, option
 
 if TYPE_CHECKING:
-    from ..classroom.classroom import ClassroomStatus, OpenedClassroom, Presence, Step
+    from ..classroom.classroom import ClassroomStatus, OpenedClassroom, Step
     from ..models import ApiKey
 
 STUDENT_CHARACTERS = 60
@@ -72,14 +72,21 @@ def open_one(
     Stopped half-way, the same command goes on, and nobody gets two keys.
     """
     from ..classroom import roster as lists
-    from ..classroom.classroom import Terms, open_classroom, plan_classroom
+    from ..classroom.classroom import open_classroom, plan_classroom
 
     names = lists.read(students)
     for each in lists.numbered(names):
         say(f"There is more than one {each.rpartition(' (')[0]}. This one is “{each}” on the card.", err=True)
     with open_session(service, home) as session:
-        terms = Terms(name, rate_limit, max_spend, out, address)
-        planned = plan_classroom(session, names, terms)
+        planned = plan_classroom(
+            session,
+            names,
+            name=name,
+            rate_limit=rate_limit,
+            max_spend_usd=max_spend,
+            folder=out,
+            address=address,
+        )
         with suppress(ReelbookError):  # a service that doesn't tell the balance may make keys all the same
             balance, limits = session.balance().balance_usd, len(planned.students) * planned.max_spend_usd
             if balance is not None and limits > balance + 1e-9:
@@ -97,11 +104,11 @@ def open_one(
                 untouched="Nothing was done.",
             )
         with _reported("Keys", "Stopped. Run the same command again: it goes on where it stopped.") as report:
-            opened = open_classroom(session, names, terms, install=install, renew=renew or (), report=report)
+            opened = open_classroom(session, planned, install=install, renew=renew or (), report=report)
         closing = command_line(
             "classroom", "close", "--name", opened.classroom.name, service=service, home=home
         )
-        _say_opened(opened, closing)
+        _say_opened(opened, names, closing)
 
 
 @commands.command()
@@ -150,16 +157,18 @@ def close(
         say(f"To revoke these, too:\n  {again} --all-made-since", err=True)
 
 
-def _say_opened(opened: OpenedClassroom, closing: str) -> None:
+def _say_opened(opened: OpenedClassroom, listed: Sequence[str], closing: str) -> None:
+    """What `open` did for the students `listed`. `closing` is the command that revokes the keys."""
     from ..classroom.handouts import WARNING
 
     room = opened.classroom
+    unlisted = [student for student in room.students if student not in listed]
     say(f"{room.name}: {count(len(room.students), 'student')}, {count(opened.made, 'key')} made now.")
     say(f"Their files and the sheet to print: {opened.sheet}")
     for names, words in (
         (opened.without_file, "whose file isn't in the folder. --renew STUDENT makes another key"),
         (opened.inactive, "whose key isn't active by the service's list. --renew STUDENT makes another"),
-        (opened.not_in_list, "of the classroom who weren't in this list, and keep their keys"),
+        (unlisted, "of the classroom who weren't in this list, and keep their keys"),
     ):
         if names:
             say(f"{count(len(names), 'student')} {words}: {', '.join(names)}", err=True)
@@ -170,26 +179,23 @@ def _say_opened(opened: OpenedClassroom, closing: str) -> None:
 
 
 def _say_status(room: ClassroomStatus) -> None:
-    used = sum(bool(each.key and each.key.last_used) for each in room.students)
-    there = sum(each.key_id is not None for each in room.students)
+    """A classroom, a line for each student."""
+    called, students = room.classroom.name, room.classroom.students
+    used = sum(bool(key and key.last_used) for key in room.keys.values())
+    there = len(students) - len(room.classroom.missing)
     say(
-        f"{room.classroom.name}: {count(len(room.students), 'student')}, {there} with a key, {used} used it. "
+        f"{called}: {count(len(students), 'student')}, {there} with a key, {used} used it. "
         f"{room.classroom.address}"
     )
-    width = max((len(each.student) for each in room.students), default=0)
-    for each in room.students:
-        name = terminal_line(each.student, STUDENT_CHARACTERS)
-        say(f"  {name:<{width}}  {terminal_line(_presence(each))}")
+    width = max(map(len, students), default=0)
+    for student, key in room.keys.items():
+        if key is None:
+            said = "no key yet" if students[student] is None else "not in the service's list"
+        else:
+            said = f"last used {age(key.last_used)}" if key.last_used else "never used"
+            said += "" if key.is_active else ", revoked"
+        say(f"  {terminal_line(student, STUDENT_CHARACTERS):<{width}}  {terminal_line(said)}")
     _say_others(room.others)
-
-
-def _presence(each: Presence) -> str:
-    if each.key_id is None:
-        return "no key yet"
-    if each.key is None:
-        return "not in the service's list"
-    used = f"last used {age(each.key.last_used)}" if each.key.last_used else "never used"
-    return used if each.key.is_active else f"{used}, revoked"
 
 
 def _say_others(keys: tuple[ApiKey, ...]) -> None:

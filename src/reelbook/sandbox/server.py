@@ -13,7 +13,7 @@ import sys
 import sysconfig
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +28,6 @@ from .protocol import Pace, version
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
-
-    import uvicorn
 
 ABOUT_TIMEOUT_SECONDS = 5.0
 START_SECONDS = 20.0
@@ -107,7 +105,6 @@ def in_thread(
     guard, as for all of multiprocessing. `settings` go to `SandboxService`.
     """
     from ..web.listening import LOOPBACK, bound_socket
-    from ..web.listening import in_thread as in_server_thread
     from .service import SandboxService
     from .serving import local_url, make_server
 
@@ -115,18 +112,15 @@ def in_thread(
         settings["make_executor"] = lambda: executor
     places = Places(home)
     places.create()
-    lock = running_lock(places)
-    lock.acquire()
-    service = SandboxService(home, pace=pace, **settings)
-    listening = bound_socket(LOOPBACK, 0)
-
-    def make(on_started: Callable[[], None]) -> uvicorn.Server:
-        return make_server(service, listening, host=LOOPBACK, on_started=on_started)
-
-    with in_server_thread(make, listening, "reelbook-sandbox", on_ended=lock.release) as answers:
-        if not answers:
-            raise SandboxError("The sandbox could not be started in a thread.")
-        yield handle_on(home, local_url(listening), os.getpid())
+    with running_lock(places) as lock:
+        service = SandboxService(home, pace=pace, **settings)
+        listening = bound_socket(LOOPBACK, 0)
+        # Freed as soon as it has ended: its own controls may end it before the block does.
+        server = make_server(service, listening, host=LOOPBACK, on_ended=lock.release)
+        with server.in_thread("reelbook-sandbox") as answers:
+            if not answers:
+                raise SandboxError("The sandbox could not be started in a thread.")
+            yield handle_on(home, local_url(listening), os.getpid())
 
 
 def _start(home: Path, places: Places) -> Sandbox:

@@ -11,23 +11,19 @@ import shutil
 import socket
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from filelock import Timeout
 
 from ..deadlines import acquire
 from ..errors import SandboxError
-from ..web.listening import LOOPBACK, LOOPBACK_NAMES, bound_socket, own_address, run
-from ..web.listening import make_server as listening_server
+from ..web.listening import LOOPBACK, LOOPBACK_NAMES, Server, bound_socket, own_address
 from .app import make_app
 from .cluster import DaskPool
 from .places import Notice, Places, read_notice, running_lock, write_notice
 from .protocol import TOOLS, version
 from .render_pool import WorkerPool
 from .service import SandboxService
-
-if TYPE_CHECKING:
-    import uvicorn
 
 LOG_BYTES = 1 << 20
 # An older sandbox of the same home may be on its way out.
@@ -72,13 +68,9 @@ def serve(
         listening = _listening(host, port, places)
         make_executor = functools.partial(WorkerPool, workers)
         service = SandboxService(home, make_executor=make_executor, dask=cluster, **settings)
-
-        def on_started() -> None:
-            if foreground:
-                _introduce(local_url(listening), host, places)
-
-        server = make_server(service, listening, host=host, on_started=on_started)
-        run(server, listening)
+        introduce = functools.partial(_introduce, local_url(listening), host, places)
+        server = make_server(service, listening, host=host, on_started=introduce if foreground else None)
+        server.run_until_signal()
 
 
 def bounded_log(places: Places) -> logging.Handler:
@@ -105,25 +97,28 @@ def local_url(listening: socket.socket) -> str:
 
 
 def make_server(
-    service: SandboxService, listening: socket.socket, *, host: str, on_started: Callable[[], None]
-) -> uvicorn.Server:
-    """A uvicorn server of `service`, with its notice while it runs; it calls `on_started` once it answers."""
+    service: SandboxService,
+    listening: socket.socket,
+    *,
+    host: str,
+    on_started: Callable[[], None] | None = None,
+    on_ended: Callable[[], object] = lambda: None,
+) -> Server:
+    """A server of `service`, whose notice is up while it runs."""
     places = service.places
 
     def started() -> None:
         write_notice(places, Notice(local_url(listening), os.getpid(), version(), service.instance))
-        on_started()
+        if on_started is not None:
+            on_started()
 
-    server = listening_server(
-        make_app(service, loopback_only=host in LOOPBACK_NAMES),
-        on_started=started,
-        on_ended=lambda: places.server.unlink(missing_ok=True),
-    )
+    def ended() -> None:
+        places.server.unlink(missing_ok=True)
+        on_ended()
 
-    def end() -> None:
-        server.should_exit = True
-
-    service.end = end
+    app = make_app(service, loopback_only=host in LOOPBACK_NAMES)
+    server = Server(app, listening, on_started=started, on_ended=ended)
+    service.end = server.end
     return server
 
 

@@ -8,13 +8,12 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+import uvicorn
 from starlette.types import ASGIApp
 
-if TYPE_CHECKING:
-    import uvicorn
+from .connections import LimitedProtocol, most_connections
 
 LOOPBACK: Final = "127.0.0.1"
 LOOPBACK_NAMES: Final = (LOOPBACK, "localhost", "::1")
@@ -52,94 +51,85 @@ def own_address() -> str | None:
     return None if host.startswith("127.") else host
 
 
-def make_server(
-    app: ASGIApp,
-    *,
-    on_started: Callable[[], None] = lambda: None,
-    on_ended: Callable[[], None] = lambda: None,
-    **more: Any,
-) -> uvicorn.Server:
-    """A uvicorn server of `app`, to be given to `run` or `in_thread`; `more` goes to uvicorn.Config.
+class Server(uvicorn.Server):
+    """A uvicorn server of `app` on the socket `listening`; `more` goes to uvicorn.Config.
 
     `on_started` is called once it answers, `on_ended` when it has shut down.
     """
-    import uvicorn
 
-    from .connections import LimitedProtocol, most_connections
-
-    class Server(uvicorn.Server):
-        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets=sockets)
-            if self.should_exit:
-                return
-            for each in sockets or ():
-                each.listen(BACKLOG)  # asyncio made it as short as what it accepts at once
-            on_started()
-
-        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().shutdown(sockets=sockets)
-            on_ended()
-
-    return Server(
-        uvicorn.Config(
-            app,
-            loop="asyncio",
-            http=LimitedProtocol,
-            ws="none",
-            lifespan="on",
-            log_config=None,
-            access_log=False,
-            proxy_headers=False,
-            server_header=False,
-            limit_concurrency=most_connections(),
-            backlog=ACCEPTED_AT_ONCE,
-            timeout_keep_alive=KEEP_ALIVE_SECONDS,
-            timeout_graceful_shutdown=GRACE_SECONDS,
-            **more,
+    def __init__(
+        self,
+        app: ASGIApp,
+        listening: socket.socket,
+        *,
+        on_started: Callable[[], None] = lambda: None,
+        on_ended: Callable[[], None] = lambda: None,
+        **more: Any,
+    ) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                loop="asyncio",
+                http=LimitedProtocol,
+                ws="none",
+                lifespan="on",
+                log_config=None,
+                access_log=False,
+                proxy_headers=False,
+                server_header=False,
+                limit_concurrency=most_connections(),
+                backlog=ACCEPTED_AT_ONCE,
+                timeout_keep_alive=KEEP_ALIVE_SECONDS,
+                timeout_graceful_shutdown=GRACE_SECONDS,
+                **more,
+            )
         )
-    )
+        self._listening = listening
+        self._on_started = on_started
+        self._on_ended = on_ended
+        self._answers = False
+        self._settled = threading.Event()  # it answers, or never will
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        if self.should_exit:
+            return
+        self._listening.listen(BACKLOG)  # asyncio made it as short as what it accepts at once
+        self._on_started()
+        self._answers = True
+        self._settled.set()
 
-def run(server: uvicorn.Server, listening: socket.socket) -> None:
-    """Runs the server on the main thread until SIGINT or SIGTERM, or until it is told to exit."""
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().shutdown(sockets=sockets)
+        self._on_ended()
 
-    def end(*_: object) -> None:
-        server.should_exit = True
+    def end(self, *_: object) -> None:
+        """Ends it soon. From any thread."""
+        self.should_exit = True
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        # uvicorn sends itself the signal again when it is done, which would interrupt the cleanup.
-        signal.signal(number, end)
-    asyncio.run(server.serve(sockets=[listening]))
+    def run_until_signal(self) -> None:
+        """Runs it on the main thread until SIGINT or SIGTERM, or until it is ended."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            # uvicorn sends itself the signal again when it is done, which would interrupt the cleanup.
+            signal.signal(number, self.end)
+        asyncio.run(self.serve(sockets=[self._listening]))
 
+    @contextlib.contextmanager
+    def in_thread(self, name: str) -> Iterator[bool]:
+        """Runs it in a thread of that name until the block ends, and yields whether it answers."""
 
-@contextlib.contextmanager
-def in_thread(
-    make: Callable[[Callable[[], None]], uvicorn.Server],
-    listening: socket.socket,
-    name: str,
-    *,
-    on_ended: Callable[[], None] = lambda: None,
-) -> Iterator[bool]:
-    """Runs a server in a thread of that name until the block ends, and yields whether it answers.
+        def work() -> None:
+            try:
+                with asyncio.Runner() as runner:
+                    runner.run(self.serve(sockets=[self._listening]))
+            finally:
+                self._settled.set()
 
-    `make` gets the function that the server calls once it answers. `on_ended` is called on the thread at its
-    end.
-    """
-    answers: SimpleQueue[bool] = SimpleQueue()
-    server = make(lambda: answers.put(True))
-
-    def work() -> None:
+        thread = threading.Thread(target=work, name=name, daemon=True)
+        thread.start()
         try:
-            with asyncio.Runner() as runner:
-                runner.run(server.serve(sockets=[listening]))
+            self._settled.wait()
+            yield self._answers
         finally:
-            on_ended()
-            answers.put(False)
-
-    thread = threading.Thread(target=work, name=name, daemon=True)
-    thread.start()
-    try:
-        yield answers.get()
-    finally:
-        server.should_exit = True
-        thread.join()
+            self.end()
+            thread.join()

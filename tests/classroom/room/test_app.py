@@ -194,10 +194,16 @@ def test_other_host_names_are_refused(room: Room, visit: Visit, host: str) -> No
 
 
 @pytest.mark.parametrize(
-    "headers", [{"Origin": "http://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}]
+    "headers",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
 )
 def test_pages_of_others_send_nothing(room: Room, visit: Visit, headers: dict[str, str]) -> None:
-    """Not even with a right code."""
+    """Not even with a right code, nor from another port of this host, to which a browser sends cookies."""
     assert visit(room, **headers).ask_to_join("Ada").status_code == 403
     assert visit(room, Origin=room.url).ask_to_join("Ada").status_code == 200
 

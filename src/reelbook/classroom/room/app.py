@@ -91,10 +91,6 @@ class Room:
     def code(self) -> str:
         return self.store.settings().code
 
-    def end(self) -> None:
-        """Ends the class: nobody can order any more, and what wasn't sent is taken back."""
-        self.store.end()
-
 
 def make_app(room: Room, pages: list[Route]) -> ASGIApp:
     """The room as an ASGI application, with these pages."""
@@ -147,8 +143,7 @@ def join(
             return room.store.join(known, kind, token)
         if (found := room.store.join_device(known, code, kind)) is not None:
             return found
-    note_wrong(room, request)
-    raise Refused(403, NO_SUCH_CODE)
+    raise wrong_guess(room, request)
 
 
 def check_tries(room: Room, request: Request) -> None:
@@ -157,8 +152,10 @@ def check_tries(room: Room, request: Request) -> None:
         raise Refused(429, f"Too many wrong codes. Try again in {math.ceil(wait)} s.")
 
 
-def note_wrong(room: Room, request: Request) -> None:
+def wrong_guess(room: Room, request: Request, said: str = NO_SUCH_CODE) -> Refused:
+    """Notes that the address tried a wrong code or token, and returns its refusal."""
     room.tries.wrong(_address(request), time.monotonic())
+    return Refused(403, said)
 
 
 def _address(request: Request) -> str:

@@ -21,6 +21,7 @@ from starlette.routing import Route
 
 from ...lessons import shipped_lessons
 from ...pages.html import Html, joined
+from ...pages.web import FRESH
 from ..wheels import EXTRA, PACKAGE
 
 WHEELS: Final = "/wheels/"
@@ -41,10 +42,15 @@ def routes(folder: Path) -> list[Route]:
         raise HTTPException(404)
 
     def lessons(request: Request) -> Response:
-        attached = {"Content-Disposition": 'attachment; filename="reelbook-lessons.zip"'}
-        return Response(_zipped_lessons(), media_type="application/zip", headers=attached)
+        return attachment("reelbook-lessons.zip", _zipped_lessons(), "application/zip")
 
     return [Route(WHEELS, wheels), Route(f"{WHEELS}{{wheel}}", wheel), Route(LESSONS, lessons)]
+
+
+def attachment(name: str, content: bytes, media_type: str) -> Response:
+    """A file that the browser saves by this name, and keeps nowhere else."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', **FRESH}
+    return Response(content, media_type=media_type, headers=headers)
 
 
 def install_line(base_url: str) -> str:

@@ -30,17 +30,7 @@ from ...web.refusals import NoMoney, Refused
 from ...wire import MICRO
 from ..wheels import complete_targets, folder_of
 from . import downloads, report, voting
-from .app import (
-    CLIPS,
-    NO_SUCH_CODE,
-    Room,
-    admitted,
-    check_tries,
-    join,
-    join_as_program,
-    note_wrong,
-    order,
-)
+from .app import CLIPS, Room, admitted, check_tries, join, join_as_program, order, wrong_guess
 from .codes import plain_code
 from .report import SITE, StudentSum
 from .store import HANDED, NEWEST, QUEUED, UNCERTAIN, RoomJob, RoomSettings, Student
@@ -48,6 +38,7 @@ from .voting import ClassVote
 
 PASS: Final = "reelbook_pass"  # noqa: S105 - a cookie's name
 TEACHER: Final = "reelbook_teacher"
+ENTER: Final = "The teacher's page"
 COOKIE_SECONDS: Final = 7 * 86_400
 LONGEST_QUESTION: Final = 80
 SHOWN: Final = 4  # of a student's clips, the newest; a press shows the others
@@ -111,7 +102,7 @@ def _of_teacher(page: Page) -> Endpoint:
     async def of_teacher(room: Room, request: Request) -> Response:
         if same(request.cookies.get(TEACHER, ""), room.token.reveal()):
             return await _in_thread(page, room, request)
-        return _enter_page(status=200 if request.url.path == "/room" else 403)
+        return SITE.enter_page(ENTER, status=200 if request.url.path == "/room" else 403)
 
     return of_teacher
 
@@ -139,8 +130,7 @@ def _first(room: Room, request: Request, form: Form) -> Response:
         try:
             check_tries(room, request)
             if plain_code(code) != plain_code(room.code):
-                note_wrong(room, request)
-                raise Refused(403, NO_SUCH_CODE)
+                raise wrong_guess(room, request)
         except Refused as no_way_in:
             refused = no_way_in
     return _join_page(room, {"code": code}, refused)
@@ -211,12 +201,10 @@ def _student_page(
     request: Request,
     form: Form,
     student: Student,
-    *,
-    why: str = "",
-    status: int = 200,
+    refused: Exception | None = None,
     device: str = "",
 ) -> Response:
-    """The student's page. `form` is what was typed, `why` says why it was refused."""
+    """The student's page. `form` is what was typed, if that was `refused`."""
     settings = room.store.settings()
     jobs = room.store.jobs(student.id)
     left = room.store.left_micro(student.id) / MICRO
@@ -224,6 +212,9 @@ def _student_page(
     opened = settings.open(room.store.clock())
     every = "all" in request.query_params
     shown = jobs if every else jobs[:SHOWN]
+    why = "" if refused is None else str(refused)
+    if isinstance(refused, NoMoney):
+        why = f"This clip costs more than the {dollars(left)} that is left. Nothing was ordered."
     body = SITE.filled(
         "student.html",
         name=student.name,
@@ -250,6 +241,7 @@ def _student_page(
         install=_install(room, reached_at(request)),
         device=_device_form(device) if opened else "",
     )
+    status = 200 if refused is None else getattr(refused, "status", 400)
     return SITE.page(f"{student.name} · {settings.name}", body, status=status)
 
 
@@ -352,13 +344,8 @@ def _order(room: Room, request: Request, form: Form, student: Student) -> Respon
             each.name: each.from_text(form[each.name]) for each in fields_of(TEXT) if form.get(each.name)
         }
         order(room, student, wanted_from_text(asked), form.get("repeat_key", "")[:100] or None)
-    except NoMoney as refused:
-        left = dollars(room.store.left_micro(student.id) / MICRO)
-        why = f"This clip costs more than the {left} that is left. Nothing was ordered."
-        return _student_page(room, request, form, student, why=why, status=refused.status)
     except (Refused, InvalidInput) as refused:
-        status = getattr(refused, "status", 400)
-        return _student_page(room, request, form, student, why=str(refused), status=status)
+        return _student_page(room, request, form, student, refused)
     return RedirectResponse("/mine", 303)
 
 
@@ -367,7 +354,7 @@ def _take_back(room: Room, request: Request, form: Form, student: Student) -> Re
         if room.store.take_back(student.id, form.get("request_id", "")) is None:
             raise HTTPException(404)
     except Refused as refused:
-        return _student_page(room, request, {}, student, why=str(refused), status=refused.status)
+        return _student_page(room, request, form, student, refused)
     return RedirectResponse("/mine", 303)
 
 
@@ -395,11 +382,8 @@ def _notebook(room: Room, request: Request, form: Form, student: Student) -> Res
         "nbformat": 4,
         "nbformat_minor": 5,
     }
-    return Response(
-        json.dumps(notebook, ensure_ascii=False, indent=1),
-        media_type="application/x-ipynb+json",
-        headers={"Content-Disposition": 'attachment; filename="class.ipynb"', "Cache-Control": "no-store"},
-    )
+    content = json.dumps(notebook, ensure_ascii=False, indent=1).encode()
+    return downloads.attachment("class.ipynb", content, "application/x-ipynb+json")
 
 
 SWITCHES: Final = {"pause": "paused", "names": "names_hidden", "clips": "clips_hidden"}
@@ -434,11 +418,11 @@ def _teacher_page(room: Room, request: Request, form: Form) -> Response:
 def _enter(room: Room, request: Request, form: Form) -> Response:
     try:
         check_tries(room, request)
+        if not same(form.get("token", ""), room.token.reveal()):
+            said = "This isn't the token. The terminal that serves the class shows it."
+            raise wrong_guess(room, request, said)
     except Refused as refused:
-        return _enter_page(str(refused), refused.status)
-    if not same(form.get("token", ""), room.token.reveal()):
-        note_wrong(room, request)
-        return _enter_page("This isn't the token. The terminal that serves the class shows it.", 403)
+        return SITE.enter_page(ENTER, str(refused), refused.status)
     answer = RedirectResponse("/room", 303)
     _set_cookie(room, answer, TEACHER, room.token.reveal(), "strict")
     return answer
@@ -507,10 +491,9 @@ def _wall(room: Room, settings: RoomSettings, students: list[Student]) -> Html:
 
 
 def _who(settings: RoomSettings, students: list[Student]) -> Html:
-    here = sum(student.joined_at is not None for student in students)
-    missing = len(students) - here
+    missing = sum(student.joined_at is None for student in students)
     not_yet = Html(' <span class="quiet">· {} not yet, dashed</span>').format(missing) if missing else ""
-    head = Html("<p>{} joined{}</p>").format(here, not_yet)
+    head = Html("<p>{} joined{}</p>").format(len(students) - missing, not_yet)
     if settings.names_hidden:
         return head
     return head + joined(
@@ -663,14 +646,10 @@ def _report(room: Room, request: Request, form: Form) -> Response:
 
 def _table(room: Room, request: Request, form: Form) -> Response:
     name = f"class-{plain_code(room.code).lower()}.csv"
-    return Response(
-        report.table(room.store).encode("utf-8-sig"),
-        media_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}"', **FRESH},
-    )
+    return downloads.attachment(name, report.table(room.store).encode("utf-8-sig"), "text/csv; charset=utf-8")
 
 
-_enter_page = partial(SITE.enter_page, "The teacher's page")
+# What the pages share.
 
 
 def _cap(settings: RoomSettings) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import logging
 import secrets
 from collections.abc import Callable, Iterator, Sequence
@@ -16,9 +15,7 @@ from filelock import FileLock, Timeout
 from ...atomic_files import write_whole
 from ...errors import ClassroomError, InvalidInput
 from ...secret import Secret
-from ...web.listening import LOOPBACK, bound_socket, own_address, run
-from ...web.listening import in_thread as in_server_thread
-from ...web.listening import make_server as listening_server
+from ...web.listening import LOOPBACK, Server, bound_socket, own_address
 from ...wire import MICRO
 from .app import Room, make_app
 from .codes import LONGEST_CODE, new_code, plain_code
@@ -27,8 +24,6 @@ from .store import RoomSettings, RoomStore
 
 if TYPE_CHECKING:
     import socket
-
-    import uvicorn
 
     from ...session import Session
 
@@ -145,8 +140,10 @@ def address_of(room: Room, listening: socket.socket, name: str | None = None) ->
     return f"{'https' if room.tls else 'http'}://{host}:{port}"
 
 
-def make_server(room: Room, on_started: Callable[[], None]) -> uvicorn.Server:
-    """A uvicorn server of the room. `on_started` is called once it answers."""
+def make_server(
+    room: Room, listening: socket.socket, on_started: Callable[[], None] = lambda: None
+) -> Server:
+    """A server of the room. `on_started` is called when it answers."""
     from .pages import routes
 
     certificate, key = room.certificate or (None, None)
@@ -156,13 +153,13 @@ def make_server(room: Room, on_started: Callable[[], None]) -> uvicorn.Server:
         on_started()
 
     app = make_app(room, routes(room))
-    return listening_server(app, on_started=started, ssl_certfile=certificate, ssl_keyfile=key)
+    return Server(app, listening, on_started=started, ssl_certfile=certificate, ssl_keyfile=key)
 
 
 def serve(room: Room, listening: socket.socket, on_started: Callable[[], None]) -> None:
     """Serves the room on the main thread until SIGINT or SIGTERM. `on_started` is called once it answers."""
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    run(make_server(room, on_started), listening)
+    make_server(room, listening, on_started).run_until_signal()
 
 
 @contextlib.contextmanager
@@ -177,7 +174,7 @@ def in_thread(
     with opened_room(session, code, choices, certificate=certificate) as room:
         listening = listening_socket(room, LOOPBACK, 0)
         room.url = address_of(room, listening)
-        with in_server_thread(functools.partial(make_server, room), listening, "reelbook-room") as answers:
+        with make_server(room, listening).in_thread("reelbook-room") as answers:
             if not answers:
                 raise ClassroomError("The room could not be started in a thread.")
             yield room

@@ -79,27 +79,21 @@ class ClassVote:
         return Counter(name for vote in self.votes for name in (vote.shown_left, vote.shown_right))
 
 
-def vote(room: Room, student: Student, left: str, right: str, answer: str) -> None:
-    """Records an answer, "left", "right" or "neither", about two clips by their addresses.
-
-    An answer to a pair that the student isn't asked about, or has answered before, changes nothing.
-    """
-    asked = ClassVote.of(room)
-    if asked is None or not asked.goes_on or answer not in ("left", "right", "neither"):
-        return
-    for pair in asked.pairs(student):
-        names = {job.clip: job.service_id or "" for job in pair}
-        if names.keys() == {left, right}:
-            better = {"left": names[left], "right": names[right]}.get(answer)
-            kept = KeptVote(
-                time.time(), asked.question, names[left], names[right], better, voter=student.name
-            )
-            room.session._ledger.votes.add(kept)
-
-
 def voted(room: Room, request: Request, form: Mapping[str, str], student: Student) -> Response:
-    """Takes an answer, and leads to the next pair."""
-    vote(room, student, form.get("left", ""), form.get("right", ""), form.get("answer", ""))
+    """Records "left", "right" or "neither" about two clips by their addresses, and leads to the next pair.
+
+    About a pair that the student isn't asked, or has answered before, nothing is recorded.
+    """
+    asked, left, right = ClassVote.of(room), form.get("left"), form.get("right")
+    if asked is not None and asked.goes_on and form.get("answer") in ("left", "right", "neither"):
+        for pair in asked.pairs(student):
+            names = {job.clip: job.service_id or "" for job in pair}
+            if names.keys() == {left, right}:
+                better = {"left": names[left], "right": names[right]}.get(form["answer"])
+                kept = KeptVote(
+                    time.time(), asked.question, names[left], names[right], better, voter=student.name
+                )
+                room.session._ledger.votes.add(kept)
     return RedirectResponse("/vote", 303)
 
 
