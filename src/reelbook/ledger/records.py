@@ -58,15 +58,17 @@ class Submission:
     """A request that is about to be sent, and what the ledger keeps with it.
 
     `sameness` is that of what was asked for: a cell that left the seed random gets its clip back, whichever
-    was drawn. `place` is None for what may be bought any number of times: a script, a button. `repeats` is
-    the number of an uncertain entry that it sends again. `template` and `slots` are a sweep's, and what
-    filled them.
+    was drawn. `place` is None for what may be bought any number of times: a script, a button; with `again`
+    an equal one at its place doesn't count. `repeats` is the number of an uncertain entry that it sends
+    again, `retry_uncertain` allows that. `template` and `slots` are a sweep's, and what filled them.
     """
 
     request: JobRequest
     sameness: str
     experiment: str | None = None
     place: Place | None = None
+    again: bool = False
+    retry_uncertain: bool = False
     repeats: int | None = None
     cell: SweepCell | None = None
     template: str | None = None

@@ -351,27 +351,23 @@ class JobRegistry(JobServices):
         return any(job._listeners for job in self)
 
     def submit(
-        self,
-        batch: Sequence[Submission],
-        *,
-        caller: Caller,
-        again: bool,
-        retry_uncertain: bool,
-        withdrawn: Callable[[], bool],
+        self, batch: Sequence[Submission], *, caller: Caller, withdrawn: Callable[[], bool]
     ) -> list[Job]:
         """Records all of them or none, and starts the new ones, in one step on the session's thread.
 
         Raises SpendLimitReached, and SpendingWarning where that is an error.
         """
         funds = self.ledger.funds()
-        written = self.ledger.intend(batch, again=again, withdrawn=withdrawn)
+        written = self.ledger.intend(batch, withdrawn=withdrawn)
         new = {entry.id: entry for entry, earlier in written if earlier is None}
         jobs = []
         try:
             self._warner.look(list(new.values()), funds, caller)
             for each, (entry, earlier) in zip(batch, written, strict=True):
                 if earlier is None:
-                    jobs.append(self._intended(each.request, entry, funds, retry_uncertain=retry_uncertain))
+                    jobs.append(
+                        self._intended(each.request, entry, funds, retry_uncertain=each.retry_uncertain)
+                    )
                 else:
                     jobs.append(self.of(entry, watch=True))
                     jobs[-1].earlier_run = earlier

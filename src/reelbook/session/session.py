@@ -232,8 +232,8 @@ class Session(Tooling, SuggestsNames):
         """
         if not request.complete:
             raise InvalidInput("Its picture isn't kept. Give the image again. Nothing was sent.")
-        batch = self._submissions([request], once)
-        return self._submit(batch, again=again, retry_uncertain=retry_uncertain)[0]
+        batch = self._submissions([request], again=again, once=once, retry_uncertain=retry_uncertain)
+        return self._submit(batch)[0]
 
     @by_name
     @lists_options("text-to-video")
@@ -324,10 +324,10 @@ class Session(Tooling, SuggestsNames):
         self._thread.refuse_closed()
         wanted = checked(requests, options)
         with contextlib.nullcontext() if experiment is None else self.experiment(experiment):
-            batch = self._submissions(wanted, once)
+            batch = self._submissions(wanted, again=again, once=once, retry_uncertain=retry_uncertain)
         if once is not None and not again:  # equal requests are one job
             batch = list({each.sameness: each for each in batch}.values())
-        jobs = self._submit(batch, again=again, retry_uncertain=retry_uncertain)
+        jobs = self._submit(batch)
         if len(jobs) < len(wanted):
             made = {each.sameness: job for each, job in zip(batch, jobs, strict=True)}
             jobs = [made[each.sameness] for each in wanted]
@@ -403,22 +403,13 @@ class Session(Tooling, SuggestsNames):
         """
         self._thread.close()
 
-    def _submissions(self, requests: Sequence[JobRequest], once: str | None) -> list[Submission]:
-        return self._ledger.submissions(requests, experiment=current_experiment(), once=once)
+    def _submissions(self, requests: Sequence[JobRequest], **how: Any) -> list[Submission]:
+        return self._ledger.submissions(requests, experiment=current_experiment(), **how)
 
-    def _submit(
-        self, batch: Sequence[Submission], *, again: bool = False, retry_uncertain: bool = False
-    ) -> list[Job]:
+    def _submit(self, batch: Sequence[Submission]) -> list[Job]:
         self._thread.refuse_closed()
         withdrawn = False
-        submit = functools.partial(
-            self._jobs.submit,
-            batch,
-            caller=caller(),
-            again=again,
-            retry_uncertain=retry_uncertain,
-            withdrawn=lambda: withdrawn,
-        )
+        submit = functools.partial(self._jobs.submit, batch, caller=caller(), withdrawn=lambda: withdrawn)
         try:
             while True:
                 try:
