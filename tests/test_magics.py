@@ -82,7 +82,7 @@ def test_a_sweep_that_costs_more_needs_a_second_word(shell: Any, session: rb.Ses
     """The flag is named that says it."""
     with pytest.raises(errors.ConfirmationNeeded, match=r"5 clips for about \$1\.25\. Add --yes"):
         shell.run_cell_magic("video", "--seed 1-5", "a fox")
-    with pytest.raises(UsageError, match="NAME=VALUES"):
+    with pytest.raises(errors.InvalidInput, match="NAME=VALUES"):
         shell.run_cell_magic("video", "--axis animal", "a fox")
     assert session.sweeps() == ()
     run = shell.run_cell_magic("video", "--seed 1-5 --yes", "a fox")

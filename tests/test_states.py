@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 import reelbook as rb
 from reelbook.cli import app
+from reelbook.explore import Cell, RunCell
 from reelbook.formatting import price
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Job
@@ -48,7 +49,7 @@ def told_by_panels(job: Job) -> dict[str, tuple[str, str, str]]:
     faces: dict[str, Any] = {
         "card": rb.JobCard(job).face,
         "board": entry.row,
-        "matrix": matrix.face(view.state, job.request, ShownJob(view, job.request)),
+        "matrix": matrix.face(RunCell(Cell(1, (), {}, job.request)), ShownJob(view, job.request)),
         "gallery": rb.Gallery(rb.Session.of(job), state="any", opened=job.request_id).face,
     }
     return {panel: (face["word"], face["tone"], face["money"]) for panel, face in faces.items()}

@@ -134,6 +134,11 @@ def plain(line: Line) -> str:
     )
 
 
+def shortened(text: str, most: int) -> str:
+    """The text, cut with a "…" where it has more than `most` characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def terminal_text(text: str) -> str:
     """`text` without control characters and marks that change the writing's direction; line breaks stay."""
     return "".join(each for each in text if each.isprintable() or each in "\n\t")

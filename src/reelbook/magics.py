@@ -62,13 +62,9 @@ def video(shell: Any, line: str, cell: str) -> Job | SweepRun:
 def _sweep(session: Session, given: Any, template: str, asked: dict[str, Any]) -> SweepRun:
     """Begins the sweep of a template."""
     from .explore import Sweep
+    from .explore.axes import axis_options
 
-    axes = dict(asked)
-    for each in given.axis or ():
-        slot, separator, values = each.partition("=")
-        if not separator:
-            raise UsageError(f"--axis is written NAME=VALUES, such as animal=fox,heron, not {each}.")
-        axes[slot.strip()] = values
+    axes = {**asked, **axis_options(given.axis or ())}
     try:
         return Sweep(template, **axes).run(session, confirm=given.yes, again=given.again)
     except ConfirmationNeeded as needed:

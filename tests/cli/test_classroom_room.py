@@ -22,6 +22,7 @@ from support.wheels import make_wheel
 
 import reelbook as rb
 from reelbook.classroom.room.serving import Choices, in_thread, opened_room
+from reelbook.classroom.room.store import RoomStore
 from reelbook.classroom.wheels import Target, folder_of
 from reelbook.cli.classroom_room import end_time, qr_code
 from reelbook.sandbox import server
@@ -141,7 +142,10 @@ def test_the_report_of_a_class(session: rb.Session, run: Run, folder: Path) -> N
 
 
 def test_a_report_where_no_class_was(home: Path, run: Run) -> None:
-    """It says so."""
+    """It says so, also where a room was killed before it made its class."""
+    folder = home / "rooms" / "ABC234"
+    folder.mkdir(parents=True)
+    RoomStore(folder / "room.db").close()
     assert "No class was opened" in run("classroom", "report").output
     assert "No class of this home" in run("classroom", "report", "--code", "ABC-234").output
 

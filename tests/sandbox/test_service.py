@@ -41,11 +41,11 @@ def test_a_revoked_notebook_key_is_replaced_at_the_next_start(tmp_path: Path) ->
 
     async def use(service: SandboxService) -> str:
         key = service.access.api_key.reveal()
-        found = service.key_of(f"bearer {key}")
+        found = service.accounts.authenticate(key)
         assert found is not None
         assert found.rate_limit == 7
         service.accounts.revoke(found.key_id)
-        assert service.key_of(f"Bearer {key}") is None
+        assert service.accounts.authenticate(key) is None
         return key
 
     assert using(tmp_path, use, rate_limit=7) != using(tmp_path, use, rate_limit=7)

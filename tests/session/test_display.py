@@ -20,19 +20,20 @@ def test_a_thing_is_its_one_line_and_in_a_notebook_its_widget(
     shown: list[Any] = []
     monkeypatch.setattr(display, "_makers", {})
     monkeypatch.setattr("IPython.display.display", shown.append)
-    display.register(int, lambda thing: ("widget of", thing))
-    display.show(7)
-    assert (capsys.readouterr().out, shown) == ("7\n", [])
+    thing = display.Shown()
+    display.register(display.Shown, lambda thing: ("widget of", thing))
+    thing.show()
+    assert (capsys.readouterr().out, shown) == (f"{thing}\n", [])
     monkeypatch.setattr(IPython, "get_ipython", lambda: SimpleNamespace(kernel=object()))
-    display.show(7)
-    assert shown == [("widget of", 7)]
+    thing.show()
+    assert shown == [("widget of", thing)]
 
 
 def test_a_job_a_clip_and_a_batch_show_themselves_as_a_widget(monkeypatch: pytest.MonkeyPatch) -> None:
     """To IPython and to marimo, a batch as one and not as its jobs."""
     monkeypatch.setattr(display, "_makers", {kind: lambda thing: type(thing) for kind in (Batch, Clip, Job)})
     shown: list[object] = []
-    monkeypatch.setattr(display, "show", shown.append)
+    monkeypatch.setattr(display.Shown, "show", lambda thing: shown.append(thing))
     for kind in (Batch, Clip, Job):
         thing: Any = kind.__new__(kind)
         assert thing._display_() is kind

@@ -16,11 +16,11 @@ from reelbook.media.images import prepare
 from reelbook.session import JobRequest
 from reelbook.states import STATES
 from reelbook.text import board as words
-from reelbook.text.board import BoardRow, Tally
+from reelbook.text.board import Tally
 from reelbook.text.card import ShownJob
 
 
-def row(request: JobRequest | None = FOX, **changes: Any) -> BoardRow:
+def row(request: JobRequest | None = FOX, **changes: Any) -> dict[str, Any]:
     return words.board_row(ShownJob(view(**changes), request, "req-1"))
 
 

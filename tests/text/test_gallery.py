@@ -8,16 +8,8 @@ from typing import Any
 
 from widgets.doubles import FOX, clip, view
 
-from reelbook.session import Clip
 from reelbook.text import gallery as words
 from reelbook.text.card import ShownJob
-
-
-def opened(state: Any, clip: Clip | None) -> words.OpenedFace:
-    when = datetime(2027, 1, 5, 8, 30)
-    marks: dict[str, Any] = {"picked": True, "note": "the best", "tags": ("snow", "fox")}
-    shown = ShownJob(state, FOX, "req-1", clip, service="live", submitted_at=when, **marks)
-    return words.opened_face(shown, "1", can_vary=True)
 
 
 def test_a_tile_says_its_state_only_where_it_isnt_a_finished_clip(tmp_path: Path) -> None:
@@ -30,21 +22,14 @@ def test_a_tile_says_its_state_only_where_it_isnt_a_finished_clip(tmp_path: Path
     assert not {"here", "picked", "id"} & running.keys()
 
 
-def test_the_opened_clip_has_its_marks_and_what_can_be_done(tmp_path: Path) -> None:
-    """Its day and id stand aside; a file that is here can be deleted."""
-    here = clip(tmp_path / "a.mp4")
-    face = opened(view(state="completed"), here)
-    assert face["aside"].endswith("5 Jan 2027, 08:30 · req-1")
-    assert (face["remark"], face["tags"], face["delete"]) == ("the best", "snow, fox", words.DELETE)
-    assert [name for name, _ in face["actions"]][-3:] == ["vary", "code", "delete"]
-    assert face["actions"][0] == ["pick", "★ Picked"]
-
-
-def test_a_clip_whose_file_is_gone_says_how_to_have_it_back() -> None:
-    """Nothing is said of a fetching that nobody began."""
-    face = opened(view(state="completed", watched=False), None)
-    assert (face["note"], face["stage"], face["delete"]) == (words.NOT_HERE, "No file here.", "")
-    assert opened(view(), None)["note"] == ""
+def test_the_opened_clip_has_its_day_and_id() -> None:
+    """They stand aside; where its file is gone, nothing is said of a fetching that nobody began."""
+    gone = ShownJob(
+        view(state="completed", watched=False), FOX, "req-1", submitted_at=datetime(2027, 1, 5, 8)
+    )
+    face = words.opened_face(gone, "1", can_vary=True)
+    assert (face["stage"], face["aside"]) == ("No file here.", "5 Jan 2027, 08:00 · req-1")
+    assert words.opened_face(ShownJob(view()), "1", can_vary=True)["note"] == ""
 
 
 def test_a_chosen_tag_can_be_chosen_though_nothing_has_it() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from widgets.doubles import FOX, view
 
-from reelbook.explore import Plan, Sweep
+from reelbook.explore import Cell, Plan, RunCell, Sweep
 from reelbook.formatting import plain
 from reelbook.text import matrix as words
 from reelbook.text.board import Tally
@@ -16,8 +16,11 @@ from reelbook.text.card import ShownJob
 PLAN = Plan(18, 1.6, 2, 22.9, None, (240.0, 300.0, 360.0))
 
 
-def face(state: str = "processing", **known: Any) -> words.CellFace:
-    return words.face(state, FOX, known.pop("job", ShownJob(view(state=state), FOX, "req-1")), **known)
+CELL = Cell(1, (), {}, FOX)
+
+
+def face(state: str = "processing", *, found: bool = False, **changes: Any) -> dict[str, Any]:
+    return words.face(RunCell(CELL, found=found), ShownJob(view(state=state, **changes), FOX, "req-1"))
 
 
 def test_a_cell_says_what_differs_in_it() -> None:
@@ -35,9 +38,8 @@ def test_a_running_cell_says_how_far_it_is() -> None:
     assert (cell["word"], cell["tone"]) == ("Processing", "run")
     assert (cell["bar"], cell["money"]) == (0.62, "about $0.25")
     assert plain(words.time_line(view())) == "62 % · about 14 s left"
-    waits = view(state="sending", waiting_seconds=40.0)
-    waiting = face(job=ShownJob(waits, FOX))
-    assert (waiting["word"], plain(words.time_line(waits))) == ("Waiting", "sent in 40 s")
+    waits: dict[str, Any] = {"state": "sending", "waiting_seconds": 40.0}
+    assert (face(**waits)["word"], plain(words.time_line(view(**waits)))) == ("Waiting", "sent in 40 s")
 
 
 @pytest.mark.parametrize(
@@ -61,11 +63,11 @@ def test_what_a_person_may_do_with_a_cell(state: str, acts: list[str]) -> None:
 
 def test_a_cell_that_isnt_bought_can_be_left_out() -> None:
     """It costs nothing then, and can be taken in again."""
-    planned = face("planned", job=None, can_leave_out=True)
+    planned = words.face(RunCell(CELL), None)
     assert (planned["word"], planned["money"]) == ("Planned", "about $0.25")
     assert planned["about"].startswith("seed 7 · ")
     assert planned["acts"] == [["leave_out", "Leave out"]]
-    out = face("left out", job=None, can_leave_out=True)
+    out = words.face(RunCell(CELL, left_out=True), None)
     assert (out["word"], out["money"], out["acts"]) == ("Left out", "", [["take_in", "Take in"]])
 
 

@@ -37,6 +37,6 @@ def test_how_long_a_call_took(seconds: float, said: str) -> None:
 
 def test_a_long_reason_is_cut() -> None:
     """Why a call gave no result may be a whole page of HTML."""
-    lost = words.no_result(DRAW, "1.0 s", "x" * 5000)["text"]
+    lost = words.outcome(DRAW, "1.0 s", "broken", "x" * 5000)["text"]
     assert lost.startswith("draw gave no result, after 1.0 s. x")
     assert len(lost) < words.MAX_WHY + 50

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipywidgets
 from widgets.doubles import says
 
 from reelbook.widgets.host import Hint, Host
@@ -15,6 +14,9 @@ def test_the_page_is_told_the_panels_by_their_ids() -> None:
     told = host.get_state(["panes"])["panes"]
     assert told == {"": [f"anywidget:{first.model_id}"], "below": [f"anywidget:{second.model_id}"]}
     assert host.children == (first, second)
+    assert not host.undrawn
+    says(host, "undrawn")  # from then on a picture of the child is of use
+    assert host.undrawn
 
 
 def test_it_speaks_through_its_first_panel() -> None:
@@ -23,14 +25,6 @@ def test_it_speaks_through_its_first_panel() -> None:
     says(Host(panes={"": [hint]}), "nonsense")
     assert "which this panel doesn't know" in hint.message["text"]
     assert Host().message["text"] == ""
-
-
-def test_the_page_says_that_a_child_isnt_drawn() -> None:
-    """From then on a picture is of use."""
-    host = Host(panes={"": [ipywidgets.Box()]})
-    assert not host.undrawn
-    says(host, "undrawn")
-    assert host.undrawn
 
 
 def test_a_press_is_told() -> None:

@@ -30,13 +30,7 @@ from reelbook.session import Job
 from reelbook.widgets.clip_serving import PIECE_BYTES
 from reelbook.widgets.job_card import JobCard
 from reelbook.widgets.player import Player
-from reelbook.widgets.tool_explorer import (
-    MAX_MEDIA,
-    ToolExplorer,
-    ToolPanel,
-    encodable,
-    shown_result,
-)
+from reelbook.widgets.tool_explorer import MAX_MEDIA, ToolExplorer, ToolPanel, encodable, shown_result
 
 DRAW = Tool(
     "draw",

@@ -151,7 +151,7 @@ class ToolConnection:
                 Carrier(url, user_id) as http,
                 streamable_http_client(url, http_client=http, max_sse_event_size=MAX_ANSWER_BYTES) as streams,
                 ClientSession(
-                    dispatcher=_Keeping(*streams),
+                    dispatcher=_RecordingDispatcher(*streams),
                     client_info=mcp_types.Implementation(name="reelbook", version=_version()),
                 ) as self._session,
             ):
@@ -216,7 +216,7 @@ def _refused(note: Note, error: BaseException) -> None:
         note.failure = "lost" if note.began else "unsent"
 
 
-class _Keeping(JSONRPCDispatcher):
+class _RecordingDispatcher(JSONRPCDispatcher):
     """Notes each result as it came, before the package meets something in it that it doesn't know."""
 
     async def send_raw_request(

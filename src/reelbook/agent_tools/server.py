@@ -89,11 +89,11 @@ class ToolServer:
 
     async def info(self) -> ToolServerInfo:
         """Who the server says it is. Joins it if that hasn't happened yet."""
-        return await self._asked(lambda connection: connection.info())
+        return await self._query(lambda connection: connection.info())
 
     async def tools(self) -> tuple[Tool, ...]:
         """All tools that the server offers, asked for now."""
-        listed = await self._asked(lambda connection: connection.tools())
+        listed = await self._query(lambda connection: connection.tools())
         return tuple({tool.name: tool for tool in map(parsing.tool, listed) if tool}.values())
 
     async def call(
@@ -148,7 +148,7 @@ class ToolServer:
         connection.task.cancel()
         await asyncio.wait({connection.task}, timeout=LEAVE_SECONDS)
 
-    async def _asked(self, ask: Callable[[ToolConnection], Awaitable[T]]) -> T:
+    async def _query(self, ask: Callable[[ToolConnection], Awaitable[T]]) -> T:
         """Sends a request that costs nothing, and returns its answer. Raises ReelbookError."""
         try:
             return await self._sent(ask, LIST_SECONDS)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .. import settings, wire
+from ..errors import InvalidInput
 from ..formatting import count, dollars, local, terminal_line
 from ..wire import MICRO
 from .console import require_yes, say
@@ -111,10 +112,14 @@ def report(
     Nothing is asked of the service, and the class may go on meanwhile.
     """
     from ..classroom.room import report as reports
-    from ..classroom.room.serving import room_folder
+    from ..classroom.room.numbers import classes
     from ..classroom.room.store import RoomStore
 
-    with closing(RoomStore(room_folder(settings.home(home), code) / "room.db")) as store:
+    file = next(classes(settings.home(home), code), None)
+    if file is None:
+        which = "was opened in this home yet" if code is None else "of this home has that code"
+        raise InvalidInput(f"No class {which}.")
+    with closing(RoomStore(file)) as store:
         held = store.settings()
         lines, _ = reports.sums(store)
         written = reports.write(store, out or Path.cwd())

@@ -62,7 +62,7 @@ def generate(
     if resume is not None and asked:
         option = FIELDS[next(iter(asked))].option
         raise typer.BadParameter(f"--resume watches a job as it was sent: leave --{option} out.")
-    file = output_file(output, clip_file_name(request, resume or ""), force=force)
+    file = _output_file(output, clip_file_name(request, resume or ""), force=force)
     with open_session(service, home) as session:
         if request is not None:
             _say_cost(session, request)
@@ -70,7 +70,7 @@ def generate(
                 require_yes("Send it?", yes=yes)
         forced = ["--force"] if force else []
         again = command_line("generate", "-o", str(file), *forced, service=service, home=home)
-        clip = make_clip(session, request or resume or "", resume_command=f"{again} --resume")
+        clip = _make_clip(session, request or resume or "", resume_command=f"{again} --resume")
     clip.save(file, overwrite=force)
     say(f"{file}: {clip_figures(clip)}")
 
@@ -95,11 +95,10 @@ def _say_cost(session: Session, request: JobRequest) -> None:
         say(note, err=True)
 
 
-def make_clip(session: Session, wanted: JobRequest | str, *, resume_command: str) -> Clip:
-    """Sends a request, or watches the job of an id, and waits for its clip.
+def _make_clip(session: Session, wanted: JobRequest | str, *, resume_command: str) -> Clip:
+    """Sends a request, or watches the job of an id, and waits for its clip. Ctrl-C ends in typer's Exit(130).
 
-    `resume_command` takes the job up again, once its id is appended; it is said wherever the job may go on
-    without us. Ctrl-C ends in typer's Exit(130). Raises what `Job.result` raises.
+    `resume_command` and the job's id are said wherever it may go on without us.
     """
     from ..account.limits import without_spend_warnings
     from .progress import wait_for_clip
@@ -158,11 +157,8 @@ def _farewell(job: Job, resume_command: str) -> str:
     return f"Stopped waiting. The job goes on at the service and is billed. {command}"
 
 
-def output_file(output: Path | None, default_name: str, *, force: bool) -> Path:
-    """The file that a clip goes to: `output`, or `default_name` in that folder or the current one.
-
-    Raises InvalidInput if it can't be written, so that this is known before a clip is paid for.
-    """
+def _output_file(output: Path | None, default_name: str, *, force: bool) -> Path:
+    """The file that a clip goes to. Raises InvalidInput, before it is paid for, if it can't be written."""
     from ..session.clip import target_file
 
     remedy = "Choose another --output, or --force to replace it"

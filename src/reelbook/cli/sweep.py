@@ -15,7 +15,7 @@ from .console import moving_line, require_yes, say, say_json, stoppable
 from .options import AsJson, Home, Service, Which, Yes, command_line, open_session, option, with_fields
 
 if TYPE_CHECKING:
-    from ..explore import Sweep, SweepRun
+    from ..explore import SweepRun
     from ..ledger import SweepRecord
 
 LOOK_SECONDS: Final = 0.1
@@ -88,11 +88,13 @@ def plan(
         animal = ["red fox", "heron"]
         seed = "1-3"
     """
-    from ..explore import SweepRun
+    from ..explore import Sweep, SweepRun
+    from ..explore.axes import axis_options
 
-    options = {"axis": axis, "design": design, "sample": sample, "wildcards": wildcards, "name": name}
-    given = {each: value for each, value in options.items() if value is not None}
-    sweep = _sweep(template, {**given, **asked})
+    given: dict[str, Any] = _file(Path(template)) if template.endswith(".toml") else {"template": template}
+    options = {"design": design, "sample": sample, "wildcards": wildcards, "name": name}
+    given |= {each: value for each, value in options.items() if value is not None}
+    sweep = Sweep(**{**given, **axis_options(axis or ()), **asked})
     with open_session(service, home) as session:
         run = SweepRun(session, sweep)
         if not _agreed(run, yes=yes, dry_run=dry_run):
@@ -136,20 +138,6 @@ def show_list(service: Which = Service.auto, as_json: AsJson = False, home: Home
     for each in records:
         name, cost = terminal_line(each.name, NAME_CHARACTERS), dollars(each.cost_usd)
         say(f"{each.id:>4}  {each.at:%Y-%m-%d %H:%M}  {each.state:<9}  {cost:>7}  {name}  ({_counts(each)})")
-
-
-def _sweep(template: str, options: dict[str, Any]) -> Sweep:
-    """The sweep of a file or of a template with its options. Raises InvalidInput."""
-    from ..explore import Sweep
-
-    file = Path(template) if template.endswith(".toml") else None
-    given: dict[str, Any] = {"template": template} if file is None else _file(file)
-    for each in options.pop("axis", ()):
-        slot, separator, values = each.partition("=")
-        if not separator or not slot.strip():
-            raise InvalidInput(f"--axis is written NAME=VALUES, such as animal=fox,heron, not {each}.")
-        given[slot.strip()] = values
-    return Sweep(**{**given, **options})
 
 
 def _file(path: Path) -> dict[str, Any]:

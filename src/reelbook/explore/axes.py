@@ -78,6 +78,17 @@ def parsed(text: str) -> tuple[str | int | float, ...]:
     return tuple(each if isinstance(each, str) else _plain(each) for each in values)
 
 
+def axis_options(options: Iterable[str]) -> dict[str, str]:
+    """What is typed for each axis in options `--axis NAME=VALUES`. Raises InvalidInput."""
+    axes = {}
+    for each in options:
+        name, separator, values = each.partition("=")
+        if not separator or not name.strip():
+            raise InvalidInput(f"--axis is written NAME=VALUES, such as animal=fox,heron, not {each}.")
+        axes[name.strip()] = values
+    return axes
+
+
 def typed(values: Iterable[str]) -> str:
     """Texts as they are typed for an axis: `parsed` reads them back, except those that look like ranges."""
     quoted = ('"' + each.replace('"', '""') + '"' if re.search('[,"\n]', each) else each for each in values)

@@ -216,15 +216,15 @@ class SweepRun:
 
     def pause(self) -> None:
         """Buys nothing more for now. What was sent goes on and is paid."""
-        self._wish(PAUSED)
+        self._set_state(PAUSED)
 
     def stop(self) -> None:
         """Buys nothing more. What was sent goes on and is paid; `resume()` can still go on."""
-        self._wish(STOPPED)
+        self._set_state(STOPPED)
 
     def resume(self) -> None:
         """Buys what is missing, and returns at once. What is uncertain isn't missing."""
-        self._wish(RUNNING)
+        self._set_state(RUNNING)
 
     def leave_out(self, numbers: Iterable[int]) -> None:
         """Leaves these cells out. What was bought stays."""
@@ -341,12 +341,13 @@ class SweepRun:
             if _shown(cell) != seen[held.number]:
                 self._listeners.tell(cell)
 
-    def _wish(self, wish: str) -> None:
+    def _set_state(self, state: str) -> None:
+        """Has the ledger say that it is to run, pause or stop, and does so."""
         number = self._number
 
         def change() -> None:
-            self._rows.change(number, wish)
-            if wish != RUNNING:
+            self._rows.change(number, state)
+            if state != RUNNING:
                 self._halt(queued=True)
             else:
                 self._buys, self._halted, self.trouble = True, False, None
@@ -399,7 +400,7 @@ class SweepRun:
     async def _carry(self) -> None:
         try:
             looked_at = self._thread.now()
-            while self._feed():
+            while self._buy_next():
                 await asyncio.sleep(TICK_SECONDS)
                 if self._elsewhere() and self._thread.now() - looked_at >= LOOK_SECONDS:
                     self._load()
@@ -409,7 +410,7 @@ class SweepRun:
             self._over.set_result(None)
             self._listeners.tell(None)
 
-    def _feed(self) -> bool:
+    def _buy_next(self) -> bool:
         """Buys what fits now, or takes back what may not be sent. Returns whether there is more to come."""
         tried = [each.job for each in self.cells if each.number in self._tried and each.job is not None]
         if (wish := self._rows.wish(self._number)) != RUNNING:

@@ -113,7 +113,7 @@ class StudyResult:
     __repr__ = __str__
 
 
-class Study:
+class Study(display.Shown):
     """Finds out by votes which clips are better. Shown in a notebook, it is the panel that asks.
 
         study = rb.Study([first, second])         # clips, jobs and files, or a sweep's run
@@ -243,16 +243,6 @@ class Study:
             }
             for place, each in enumerate(self.result(voter).standing, 1)
         ]
-
-    def show(self) -> None:
-        """Shows the panel that asks below the cell."""
-        display.show(self)
-
-    def _ipython_display_(self) -> None:
-        self.show()
-
-    def _display_(self) -> Any:  # in marimo
-        return display.panel(self)
 
     def __repr__(self) -> str:
         votes = count(sum(self.voters.values()), "vote")

@@ -321,24 +321,19 @@ class _WithArticle(_Sequence):
 
 @dataclass
 class _TemplateReader:
-    """Parses a template from left to right, by recursive descent.
-
-    `values` are those of all wildcards. Of a wildcard's value that is read as a template of its own, `within`
-    are the wildcards that it is part of, and `place` is where the first of them is in the template. What is
-    found of names is shared with it: the part at each place of a variable, where each slot is first met, the
-    values of the wildcards `used`, and these as options.
-    """
+    """Parses a template by recursive descent, and each value of a wildcard with a reader of its own."""
 
     text: str
-    values: Mapping[str, Values]
-    within: tuple[str, ...] = ()
-    place: int | None = None
+    values: Mapping[str, Values]  # of all wildcards
+    within: tuple[str, ...] = ()  # the wildcards that this text is a value of
+    place: int | None = None  # where the outermost of them is in the template
     at: int = 0
     depth: int = 0
-    variables: dict[str, _Part] = field(default_factory=dict)
-    slots: dict[str, int] = field(default_factory=dict)
-    used: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    read: dict[str, tuple[_Option, ...]] = field(default_factory=dict)
+    # What these have in common with the template's reader:
+    variables: dict[str, _Part] = field(default_factory=dict)  # what stands for each
+    slots: dict[str, int] = field(default_factory=dict)  # where each is first met
+    used: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the values of wildcards that are used
+    read: dict[str, tuple[_Option, ...]] = field(default_factory=dict)  # the same, parsed
 
     def sequence(self) -> _Sequence:
         parts: list[_Part] = []
@@ -365,7 +360,7 @@ class _TemplateReader:
         if self.char == "{":
             return self.braces()
         if self.char == "}":
-            raise self.wrong(start, "This brace closes nothing. Write \\} for the brace itself.")
+            raise self.error(start, "This brace closes nothing. Write \\} for the brace itself.")
         if self.text.startswith("${", start):
             return self.variable()
         if found := _WILDCARD.match(self.text, start):
@@ -387,7 +382,7 @@ class _TemplateReader:
                 self.at = found.end()
                 separator = re.sub(r"\\([\\{}|#$_:])", r"\1", found[1])
             if least > most:
-                raise self.wrong(start, f"From {least} to {most} is the wrong way round.")
+                raise self.error(start, f"From {least} to {most} is the wrong way round.")
         if found := _NOTHING_BUT_A_WILDCARD.match(self.text, self.at):
             self.at, self.depth = found.end(), self.depth - 1
             self.refuse_many(most, len(self.texts(found[1], found.start(1) - 2)), start)
@@ -408,9 +403,9 @@ class _TemplateReader:
 
     def slot(self, name: str, start: int) -> _Chosen:
         if not name:
-            raise self.wrong(start, "These braces are empty. Write \\{ \\} for the braces themselves.")
+            raise self.error(start, "These braces are empty. Write \\{ \\} for the braces themselves.")
         if not name.isidentifier():
-            raise self.wrong(start, "A slot is one name, as {animal}, and a choice has a |, as {a|b}.")
+            raise self.error(start, "A slot is one name, as {animal}, and a choice has a |, as {a|b}.")
         self.slots.setdefault(name, start if self.place is None else self.place)
         return _Chosen(name)
 
@@ -419,11 +414,11 @@ class _TemplateReader:
         if found := _WEIGHT.match(self.text, self.at):
             weight = float(found[1])
             if not weight:
-                raise self.wrong(self.at, "A weight must be more than 0.")
+                raise self.error(self.at, "A weight must be more than 0.")
             self.at = found.end()
         elif _LIKE_A_WEIGHT.match(self.text, self.at):  # as a text it would be paid for
             said = "A weight is a number above 0, as in {0.5::a|2::b}. Write \\: for the colon itself."
-            raise self.wrong(self.at, said)
+            raise self.error(self.at, said)
         return _Option(self.sequence().stripped(), weight)
 
     def choice(
@@ -434,7 +429,7 @@ class _TemplateReader:
         for option in options:
             weights.setdefault(option.value, []).append(option.weight)
         if least > len(weights):
-            raise self.wrong(start, f"It picks {least} of {counted(len(weights), 'option')}.")
+            raise self.error(start, f"It picks {least} of {counted(len(weights), 'option')}.")
         self.refuse_many(most, len(weights), start)
         distinct = []
         for value, several in weights.items():
@@ -446,19 +441,19 @@ class _TemplateReader:
         """Raises InvalidTemplate where picking among so many takes too large a table."""
         most = min(most, options)
         if most * options > _MAX_PICKS:
-            raise self.wrong(start, f"It picks up to {most:,} of {counted(options, 'option')}: too many.")
+            raise self.error(start, f"It picks up to {most:,} of {counted(options, 'option')}: too many.")
 
     def texts(self, name: str, start: int) -> tuple[str, ...]:
         """A wildcard's values as they are written."""
         if name in self.within:
-            raise self.wrong(start, f"The wildcard __{name}__ leads back to itself.")
+            raise self.error(start, f"The wildcard __{name}__ leads back to itself.")
         if name not in self.used:
             if name not in self.values:
                 said = f"There is no wildcard {name}. Write \\_\\_ for the underscores themselves."
-                raise self.wrong(start, said)
+                raise self.error(start, said)
             self.used[name] = lines(self.values[name])
             if not self.used[name]:
-                raise self.wrong(start, f"The wildcard {name} has no values.")
+                raise self.error(start, f"The wildcard {name} has no values.")
         return self.used[name]
 
     def options(self, name: str, start: int) -> tuple[_Option, ...]:
@@ -472,30 +467,30 @@ class _TemplateReader:
                     options.append(reader.option())
                 except InvalidTemplate as error:
                     said = f"Value {number} of the wildcard {name} can't be read. {error}"
-                    raise self.wrong(start, said) from None
+                    raise self.error(start, said) from None
             self.read[name] = tuple(options)
         return self.read[name]
 
     def variable(self) -> _Part:
         found, variables = _VARIABLE.match(self.text, self.at), self.variables
         if found is None:
-            raise self.wrong(self.at, "A variable is written as ${name} and set as ${name=!{a|b}}.")
+            raise self.error(self.at, "A variable is written as ${name} and set as ${name=!{a|b}}.")
         name = found[1]
         if found[2] == "}":
             if name not in variables:
                 said = f"The variable {name} isn't set before this. Set it with ${{{name}=!{{a|b}}}}."
-                raise self.wrong(self.at, said)
+                raise self.error(self.at, said)
             self.at = found.end()
             return variables[name]
         if self.depth or self.within:
             where = "in the template itself" if self.within else "outside of braces"
-            raise self.wrong(self.at, f"Variables are set {where}.")
+            raise self.error(self.at, f"Variables are set {where}.")
         if name in variables:
-            raise self.wrong(self.at, f"The variable {name} is set twice.")
+            raise self.error(self.at, f"The variable {name} is set twice.")
         start = self.open(len(found[0]))
         value = self.sequence().stripped()
         if self.char == "|":
-            raise self.wrong(self.at, "Put a choice in braces of its own: ${name=!{a|b}}.")
+            raise self.error(self.at, "Put a choice in braces of its own: ${name=!{a|b}}.")
         self.close(start)
         if found[2] == "=":
             variables[name] = value
@@ -519,12 +514,12 @@ class _TemplateReader:
         self.at += characters
         self.depth += 1
         if self.depth > _MAX_DEPTH:
-            raise self.wrong(start, "The braces are nested too deeply.")
+            raise self.error(start, "The braces are nested too deeply.")
         return start
 
     def close(self, start: int) -> None:
         if not self.char:
-            raise self.wrong(start, "This brace isn't closed. Write \\{ for the brace itself.")
+            raise self.error(start, "This brace isn't closed. Write \\{ for the brace itself.")
         self.at += 1
         self.depth -= 1
 
@@ -533,5 +528,5 @@ class _TemplateReader:
         """The next character; "" at the end."""
         return self.text[self.at : self.at + 1]
 
-    def wrong(self, position: int, said: str) -> InvalidTemplate:
+    def error(self, position: int, said: str) -> InvalidTemplate:
         return invalid(self.text, position, said)

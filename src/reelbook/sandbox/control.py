@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from ..pages.web import same
-from ..web.payloads import json_object, refusal
+from ..web.payloads import json_object
 from ..web.refusals import Refused
 from . import protocol
 from .faults import Faults
@@ -35,11 +35,8 @@ def routes(service: SandboxService, faults: Faults) -> list[Route]:
             if not same(
                 request.headers.get(protocol.TOKEN_HEADER, ""), service.access.control_token.reveal()
             ):
-                return refusal(403, f"{protocol.TOKEN_HEADER} is missing or wrong")
-            try:
-                return JSONResponse(await answer(request))
-            except Refused as exc:
-                return refusal(exc.status, exc.detail)
+                raise Refused(403, f"{protocol.TOKEN_HEADER} is missing or wrong")
+            return JSONResponse(await answer(request))
 
         return Route(path, endpoint, methods=methods)
 
@@ -93,7 +90,7 @@ def routes(service: SandboxService, faults: Faults) -> list[Route]:
         return {"stopping": True}
 
     return [
-        Route(protocol.ABOUT, about, methods=["GET"]),
+        Route(protocol.ABOUT, about),
         guarded(protocol.SETTINGS, change_settings, "POST"),
         guarded(protocol.CLOCK, advance, "POST"),
         guarded(protocol.STOP, stop, "POST"),

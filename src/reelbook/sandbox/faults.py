@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Scope, Send
 from .. import wire
 from ..web.connections import RequestBody, connection_of
 from ..web.limits import Admission
-from ..web.payloads import Parameter, refusal
+from ..web.payloads import Parameter, bearer_key, refusal
 from ..web.refusals import Refused
 from .protocol import TOOLS, is_number
 from .service import VIDEOS, SandboxService
@@ -242,7 +242,7 @@ async def _refused(hit: Hit, status: int, detail: str) -> None:
 
 
 async def _too_many(hit: Hit) -> None:
-    key = hit.service.key_of(Headers(scope=hit.scope).get("authorization", ""))
+    key = hit.service.accounts.authenticate(bearer_key(Headers(scope=hit.scope)))
     limit = key.rate_limit if key else wire.DEFAULT_REQUESTS_PER_MINUTE
     told = Admission(False, limit, 0, hit.options["reset_seconds"])
     headers = told.headers(hit.service.settings, time.time()) if hit.options["headers"] else {}

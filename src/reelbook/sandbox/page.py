@@ -11,11 +11,9 @@ import hashlib
 import hmac
 import time
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final, get_args
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -23,7 +21,7 @@ from starlette.routing import Route
 from .. import states, wire
 from ..formatting import count, dollars
 from ..pages.html import Html, joined
-from ..pages.web import SECURITY, Site, from_own_page, read_form, same, usd
+from ..pages.web import Site, read_form, same, usd
 from ..web.payloads import reached_at
 from ..web.refusals import Refused
 from ..wire import MICRO
@@ -90,23 +88,11 @@ def routes(service: SandboxService, faults: Faults, log: Log) -> list[Route]:
             answer.delete_cookie(name(request))
         return answer
 
-    def guarded(
-        endpoint: Callable[[Request], Awaitable[Response]],
-    ) -> Callable[[Request], Awaitable[Response]]:
-        async def answered(request: Request) -> Response:
-            if request.method == "POST" and not from_own_page(dict(request.scope["headers"])):
-                raise HTTPException(403, "Pages of other origins may not send this")
-            answer = await endpoint(request)
-            answer.headers.update(SECURITY)
-            return answer
-
-        return answered
-
     return [
-        Route(PAGE, guarded(page), methods=["GET"]),
-        Route(ENTER, guarded(enter), methods=["POST"]),
-        Route(PRESS, guarded(press), methods=["POST"]),
-        Route(f"{SITE.prefix}/{{name}}", guarded(SITE.static), methods=["GET"]),
+        Route(PAGE, page),
+        Route(ENTER, enter, methods=["POST"]),
+        Route(PRESS, press, methods=["POST"]),
+        Route(f"{SITE.prefix}/{{name}}", SITE.static),
     ]
 
 

@@ -21,7 +21,7 @@ from ..web.database import SqliteFile
 from ..web.limits import Limits
 from ..web.payloads import Wanted
 from ..web.refusals import Refused
-from .accounts import Accounts, Key
+from .accounts import Accounts
 from .clock import Clock
 from .cluster import DaskPool
 from .jobs import JobQueue, SandboxJob, outcome_in, planned_seconds, status_body
@@ -155,11 +155,6 @@ class SandboxService:
         """What was used in the last `days` days (interface, Endpoints: usage)."""
         await self.jobs.move_on()
         return self.accounts.usage(days, self.settings.usage_days)
-
-    def key_of(self, authorization: str) -> Key | None:
-        """The active key that an Authorization header names, None if it names none."""
-        scheme, _, secret = authorization.partition(" ")
-        return self.accounts.authenticate(secret.strip()) if scheme.lower() == "bearer" else None
 
     def link(self, video: str) -> tuple[int, int]:
         """The number of the one link to `video` that works (0: without a number), and the others' status."""

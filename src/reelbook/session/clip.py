@@ -192,10 +192,6 @@ class Clip(display.Shown, SuggestsNames):
             return request_code(self.request, kind)
         return f"reelbook.Player({json.dumps(str(self.path), ensure_ascii=False)})"
 
-    def show(self) -> None:
-        """Shows the clip in a player below the cell."""
-        display.show(self)
-
     def _file(self) -> Path:
         """The file's path. Raises NotAVideo, saying how to get back a clip whose file is gone."""
         if self.request_id and not self.path.exists():

@@ -20,22 +20,21 @@ def register(kind: type, make: Callable[[Any], Any]) -> None:
     _makers[kind] = make
 
 
-def show(thing: Any) -> None:
-    """Shows `thing` in a notebook's page, or as its one line of text elsewhere."""
-    if not in_notebook():
-        print(repr(thing))  # noqa: T201 - in a terminal this is what showing means
-        return
-    from IPython.display import display
-
-    display(panel(thing))  # type: ignore[no-untyped-call]  # IPython 9 leaves it untyped
-
-
 class Shown:
     """Shows itself at the end of a cell; a clip whose file is gone says so, without a traceback."""
 
+    def show(self) -> None:
+        """Shows its panel below the cell, or its one line of text outside a notebook."""
+        if not in_notebook():
+            print(repr(self))  # noqa: T201 - in a terminal this is what showing means
+            return
+        from IPython.display import display
+
+        display(panel(self))  # type: ignore[no-untyped-call]  # IPython 9 leaves it untyped
+
     def _ipython_display_(self) -> None:
         try:
-            show(self)
+            self.show()
         except NotAVideo as gone:
             print(gone)  # noqa: T201 - said instead of a player
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypedDict
+from typing import TYPE_CHECKING, Any, Final
 
 from reelbook import wire
 
@@ -28,19 +28,6 @@ _UNDER_WAY = [row.word for row in reversed(STATES.values()) if not row.final]
 _KINDS = dict.fromkeys([*_UNDER_WAY, NOT_WATCHED, *(row.word for row in STATES.values() if row.final)])
 
 
-class BoardRow(TypedDict):
-    """A job in a line; the page draws it as it is."""
-
-    prompt: str
-    about: str
-    word: str
-    tone: str
-    bar: float | None  # 0 to 1; -1: running with no figure; None: no bar
-    time: Line
-    wait: bool  # it waits for the rate limit, which the page shows once for all such rows
-    money: str
-
-
 @dataclass(frozen=True)
 class Tally:
     """What a job adds to the sums: its kind, its price, and how sure it is that this has to be paid."""
@@ -50,20 +37,20 @@ class Tally:
     charge: Charge
 
 
-def board_row(job: ShownJob) -> BoardRow:
-    """A job's row."""
+def board_row(job: ShownJob) -> dict[str, Any]:
+    """A job's row. `wait`: it waits for the rate limit, which the page shows once for all such rows."""
     face, view = job_face(job), job.view
     unsent = view.state == SENDING and view.waiting_seconds is not None
-    return BoardRow(
-        prompt=_cut(face["prompt"]),
-        about=" · ".join(filter(None, ["★ Picked" if job.picked else "", asked_words(job.request)])),
-        word=face["word"],
-        tone=face["tone"],
-        bar=bar_share(face, view),
-        time=[] if unsent else _time(view, job.clip),
-        wait=unsent,
-        money=face["money"],
-    )
+    return {
+        "prompt": _cut(face["prompt"]),
+        "about": " · ".join(filter(None, ["★ Picked" if job.picked else "", asked_words(job.request)])),
+        "word": face["word"],
+        "tone": face["tone"],
+        "bar": bar_share(face, view),
+        "time": [] if unsent else _time(view, job.clip),
+        "wait": unsent,
+        "money": face["money"],
+    }
 
 
 def tally(view: JobView) -> Tally:

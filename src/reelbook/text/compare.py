@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Final, TypedDict
+from typing import TYPE_CHECKING, Any, Final
 
 from reelbook import wire
 
@@ -33,61 +33,47 @@ _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]\s*|[^\s\u3040-\u30ff\u3400-\u9
 _EDGES = re.compile(r"^\W+|\W+$")
 
 
-class CompareTile(TypedDict):
-    """One clip of a comparison; the page draws it as it is."""
-
-    key: str
-    name: str  # what `picked` calls it; empty while it has no name
-    prompt: list[Run]
-    facts: list[Run]
-    money: list[Run]
-    shape: list[int]
-    clip: int  # 0: none yet; another number: another clip
-    seconds: float
-    fps: float
-    codec: str
-    ended: str  # shown once the clock has passed its end; empty for the longest
-    word: str  # its state, where there is no clip
-    tone: str
-    stage: str
-    note: str
-    bar: float | None  # 0 to 1; -1: running with no figure; None: no bar
-    lines: list[Line]
+# The parts of a clip's card that its tile has, too.
+_OF_THE_CARD: Final = ("shape", "clip", "seconds", "fps", "codec", "word", "tone", "stage", "note")
 
 
 @dataclass(frozen=True)
 class ComparedClip:
-    """What is known of one clip. `clip` is None while there is no file; `view` is None without a job."""
+    """What is known of one clip. `clip` is None while there is no file; `view` is None without a job.
+
+    `name` is what `picked` calls it, empty while it has none; `title` is shown if the prompt isn't known.
+    """
 
     name: str
     request: JobRequest | None
     clip: Clip | None
     view: JobView | None
     sandbox: bool
-    title: str  # shown if the prompt isn't known
+    title: str
 
 
-def tiles(shown: Sequence[ComparedClip]) -> list[CompareTile]:
-    """The clips of a comparison, in their order."""
+def tiles(shown: Sequence[ComparedClip]) -> list[dict[str, Any]]:
+    """The clips of a comparison, in their order: parts of each one's card, and what differs marked.
+
+    `ended` is shown once the clock has passed a clip's end; it is empty for the longest.
+    """
     prompts = differing([each.request.prompt if each.request else each.title for each in shown])
     figures = [_figures(each) for each in shown]
     mixed = len({each.sandbox for each in shown}) > 1
     longest = max((each.clip.duration_seconds for each in shown if each.clip), default=0.0)
     made = []
     for place, (each, prompt) in enumerate(zip(shown, prompts, strict=True)):
-        tile = _tile(each, prompt, str(place))
         marked = {
-            kind: [(text, any(other[kind] != text for other in figures))]
+            kind: (text, any(other[kind] != text for other in figures))
             for kind, text in figures[place].items()
             if text
         }
-        tile["money"] = marked.pop("money", [])
-        tile["facts"] = [run for runs in marked.values() for run in runs]
-        if mixed and each.sandbox:
-            tile["facts"].append(("sandbox", True))
-        if each.clip and longest - tile["seconds"] > 0.05:
-            tile["ended"] = f"ended at {tile['seconds']:.1f} s"
-        made.append(tile)
+        money = [marked.pop("money")] if "money" in marked else []
+        facts = [*marked.values(), *([("sandbox", True)] if mixed and each.sandbox else [])]
+        about = {"key": str(place), "name": each.name, "prompt": prompt, "facts": facts, "money": money}
+        length = each.clip.duration_seconds if each.clip else longest
+        ended = f"ended at {length:.1f} s" if longest - length > 0.05 else ""
+        made.append({**about, "ended": ended, **_of_its_card(each)})
     return made
 
 
@@ -119,7 +105,7 @@ def picks_words(*, unknown: bool) -> str:
     return "No ledger knows all of these clips: this panel alone keeps that pick." if unknown else ""
 
 
-def figure_words(tile: CompareTile, *, picked: bool) -> str:
+def figure_words(tile: Mapping[str, Any], *, picked: bool) -> str:
     """What is known of a clip besides its prompt, in one line."""
     told = [text for text, _ in [*tile["facts"], *tile["money"]]]
     return " · ".join(filter(None, ["★ Picked" if picked else "", tile["word"], *told]))
@@ -186,7 +172,7 @@ def _figures(shown: ComparedClip) -> dict[str, str]:
     }
 
 
-def _tile(shown: ComparedClip, prompt: list[Run], key: str) -> CompareTile:
+def _of_its_card(shown: ComparedClip) -> dict[str, Any]:
     face, lines, bar = empty_face(), list[Line](), None
     if shown.clip is not None:
         face = clip_face(shown.clip)
@@ -200,8 +186,6 @@ def _tile(shown: ComparedClip, prompt: list[Run], key: str) -> CompareTile:
         elif not face["bar"]:
             unknown = state(view.state).group == "uncertain" and view.charge != "none"
             face["stage"] = "Whether there is a clip isn't known." if unknown else "There is no clip."
-    return CompareTile(
-        key=key, name=shown.name, prompt=prompt, facts=[], money=[], shape=face["shape"] or [640, 360],
-        clip=face["clip"], seconds=face["seconds"], fps=face["fps"], codec=face["codec"], ended="",
-        word=face["word"], tone=face["tone"], stage=face["stage"], note=face["note"], bar=bar, lines=lines,
-    )  # fmt: skip
+    face["shape"] = face["shape"] or [640, 360]
+    made = {name: part for name, part in face.items() if name in _OF_THE_CARD}
+    return made | {"bar": bar, "lines": lines}

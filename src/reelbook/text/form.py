@@ -31,13 +31,11 @@ _VARIES: Final = re.compile(r"\{[^{}]+\}|__\w(?:[\w/.-]*\w)?__")
 
 
 def form_words(facts: Facts, spend: Spend | None = None) -> dict[str, Any]:
-    """What the form says for each length from 1 s on.
+    """What the form says for each length from 1 s on, so that the page can follow the slider without asking.
 
-    That is its cost, the resulting balance, why the button is off, and as "low" a warning beforehand. All
-    lengths come at once, so that the page can follow the slider without asking. What clips in progress may
-    still cost they may also not: the button stays on. `spend` is what counts towards the limit so far, None
-    if that isn't known. Where the ledger can't be written, nothing can be bought; where the service refuses
-    the key, the button replaces it.
+    "off" is why the button can't be pressed, "low" a warning beforehand. What clips in progress may still
+    cost they may also not: the button stays on. `spend` is what counts towards the limit so far, None if that
+    isn't known.
     """
     lengths = []
     for length in range(wire.MIN_SECONDS, wire.MAX_SECONDS + 1):

@@ -12,7 +12,7 @@ from reelbook import wire
 from ..formatting import count
 from ..states import names
 from .board import board_row, empty_words
-from .card import CODE_ACTION, CardFace, ShownJob, empty_face, job_face
+from .card import CODE_ACTION, ShownJob, empty_face, job_face
 
 # The choices: the value, its label on the page, and the states to look for in the ledger.
 STATES: Final[dict[str, tuple[str, Collection[str] | None]]] = {
@@ -35,17 +35,9 @@ DELETE: Final = (
 DELETED: Final = "The file was deleted. The record stays."
 
 
-class OpenedFace(CardFace):
-    """The opened clip: its card, and the person's marks."""
-
-    key: str
-    tags: str
-    delete: str
-
-
-def nothing_opened() -> OpenedFace:
+def nothing_opened() -> dict[str, object]:
     """The card while no clip is open."""
-    return OpenedFace(**empty_face(), key="", tags="", delete="")
+    return {**empty_face(), "key": "", "tags": "", "delete": ""}
 
 
 def tile(job: ShownJob, key: str) -> dict[str, Any]:
@@ -63,8 +55,8 @@ def tile(job: ShownJob, key: str) -> dict[str, Any]:
     return always | {name: value for name, value in shown.items() if value}
 
 
-def opened_face(job: ShownJob, key: str, *, can_vary: bool) -> OpenedFace:
-    """The card of the opened clip."""
+def opened_face(job: ShownJob, key: str, *, can_vary: bool) -> dict[str, Any]:
+    """The card of the opened clip, and the person's marks."""
     face = job_face(job)
     if file_is_gone(job):
         face["note"], face["stage"], face["bar"] = NOT_HERE, "No file here.", ""
@@ -78,9 +70,8 @@ def opened_face(job: ShownJob, key: str, *, can_vary: bool) -> OpenedFace:
     if job.clip is not None:
         actions += [["delete", "Delete file…"]]
     face["actions"] = actions
-    return OpenedFace(
-        **face, key=key, tags=", ".join(job.tags), delete="" if job.clip is None else DELETE,
-    )  # fmt: skip
+    delete = "" if job.clip is None else DELETE
+    return {**face, "key": key, "tags": ", ".join(job.tags), "delete": delete}
 
 
 def file_is_gone(job: ShownJob) -> bool:

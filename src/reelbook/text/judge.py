@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..explore.ranking import MANY
 from ..explore.study import interval, not_enough, percent
-from ..formatting import count
+from ..formatting import count, shortened
 
 if TYPE_CHECKING:
     from ..explore.study import StudyResult
@@ -32,11 +32,10 @@ def result(found: StudyResult, facts: Mapping[str, str], keys: Mapping[Clip, str
     rows = []
     for each in found.standing:
         key, odds = keys[each.clip], each.odds
-        label = each.label if len(each.label) <= LABEL_CHARACTERS else f"{each.label[:LABEL_CHARACTERS]}…"
         rows.append(
             {
                 "key": key,
-                "label": label,
+                "label": shortened(each.label, LABEL_CHARACTERS),
                 "facts": facts.get(key, ""),
                 "bar": [round(part, 3) for part in (odds.chance, odds.low, odds.high)] if each.shown else [],
                 "chance": percent(odds) if each.shown else "",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypedDict
+from typing import TYPE_CHECKING, Any, Final
 
 from reelbook import wire
 
@@ -14,12 +14,12 @@ from ..formatting import Line, count, counting, dollars, seconds
 from ..states import LEFT_OUT, SENDING, STATES, UNCERTAIN
 from ..states import state as row_of
 from .board import Tally, sum_words
-from .card import ShownJob, asked_words, bar_share, job_face, job_lines
+from .card import ShownJob, asked_words, bar_share, empty_face, job_face, job_lines
 from .compare import differing
 
 if TYPE_CHECKING:
-    from reelbook.explore import Plan, Sweep
-    from reelbook.session import JobRequest, JobView
+    from reelbook.explore import Plan, RunCell, Sweep
+    from reelbook.session import JobView
 
 KEYS: Final = (
     "Space plays and pauses all, , . step by a frame, < > change the speed. Arrow keys move, Enter opens, "
@@ -32,25 +32,9 @@ PLANNING: Final = "Working out cost and time."
 _COUNTED: Final = {row.name: row.word for row in STATES.values() if row.missing} | {LEFT_OUT: LEFT_OUT}
 # What a person may do with a cell, in this order; "again" only where there is no clip and none is coming.
 _ACTIONS: Final = ("find_out", "only_me", "again", "cancel", "watch")
+# The parts of its clip's card that a cell shows, too.
+_OF_THE_CARD: Final = ("word", "tone", "note", "money", "clip", "seconds", "fps", "id")
 _RUN_STATES: Final = {"paused": "Paused", "stopped": "Stopped"}
-
-
-class CellFace(TypedDict):
-    """What changes of a cell; the page draws it as it is."""
-
-    word: str
-    tone: str
-    bar: float | None  # 0 to 1; -1: running with no figure; None: no bar
-    note: str
-    money: str
-    about: str
-    clip: int  # 0: none; another number: another clip
-    seconds: float
-    fps: float
-    acts: list[list[str]]  # name, label
-    picked: bool
-    remark: str
-    id: str
 
 
 def places(sweep: Sweep) -> list[dict[str, Any]]:
@@ -60,37 +44,29 @@ def places(sweep: Sweep) -> list[dict[str, Any]]:
     return [{"n": cell.number, "at": list(cell.place), "prompt": prompt} for cell, prompt in cells]
 
 
-def face(
-    state: str,
-    request: JobRequest,
-    job: ShownJob | None,
-    *,
-    found: bool = False,
-    can_leave_out: bool = False,
-) -> CellFace:
-    """A cell as it is now. `job` is None for a cell that wasn't sent."""
-    made = CellFace(
-        word="Planned", tone="wait", bar=None, note="", money=f"about {dollars(request.estimated_cost_usd)}",
-        about=asked_words(request), clip=0, seconds=0.0, fps=24.0, acts=[], picked=False, remark="", id="",
-    )  # fmt: skip
-    if state == LEFT_OUT:
-        made["word"], made["money"], made["acts"] = "Left out", "", [["take_in", "Take in"]]
-    elif can_leave_out:
-        made["acts"] = [["leave_out", "Leave out"]]
+def face(cell: RunCell, job: ShownJob | None) -> dict[str, Any]:
+    """A cell as it is now: parts of its card, what was asked for, and what can be done about it.
+
+    `job` is None for a cell that wasn't sent.
+    """
+    card, cost = empty_face() if job is None else job_face(job), dollars(cell.request.estimated_cost_usd)
+    made: dict[str, Any] = {name: part for name, part in card.items() if name in _OF_THE_CARD}
+    made |= {"bar": None, "about": asked_words(cell.request), "acts": [], "picked": False, "remark": ""}
     if job is None:
-        return made
-    card = job_face(job)
-    made["word"], made["tone"], made["bar"] = card["word"], card["tone"], bar_share(card, job.view)
-    made["picked"], made["remark"], made["id"] = job.picked, job.note, card["id"]
-    made["money"] = "$0.00, from the ledger" if found else card["money"]
-    made["note"] = card["aside"] if job.view.state == UNCERTAIN and card["aside"] else card["note"]
-    wanted = [name for name in _ACTIONS if name != "again" or job.view.state != wire.COMPLETED]
-    acts = {name: label for name, label in card["actions"] if name in wanted}
-    if "again" in acts:
-        acts["again"] = f"Send again · {dollars(request.estimated_cost_usd)}"
-    made["acts"] = [[name, acts[name]] for name in wanted if name in acts]
-    made["clip"], made["fps"], made["seconds"] = card["clip"], card["fps"], card["seconds"]
-    return made
+        if cell.left_out:
+            return made | {"word": "Left out", "acts": [["take_in", "Take in"]]}
+        return made | {"word": "Planned", "money": f"about {cost}", "acts": [["leave_out", "Leave out"]]}
+    acts = {name: f"Send again · {cost}" if name == "again" else label for name, label in card["actions"]}
+    if job.view.state == wire.COMPLETED:
+        acts.pop("again", None)
+    return made | {
+        "bar": bar_share(card, job.view),
+        "note": card["aside"] if job.view.state == UNCERTAIN and card["aside"] else card["note"],
+        "money": "$0.00, from the ledger" if cell.found else card["money"],
+        "acts": [[name, acts[name]] for name in _ACTIONS if name in acts],
+        "picked": job.picked,
+        "remark": job.note,
+    }
 
 
 def time_line(view: JobView | None) -> Line:

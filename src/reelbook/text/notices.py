@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from ..formatting import count, dollars
+from ..formatting import count, dollars, shortened
 
 if TYPE_CHECKING:
     from reelbook.session import Job
@@ -19,9 +19,7 @@ def notice(jobs: Sequence[Job], *, service: str) -> dict[str, Any]:
     That is a notification's `head` and `body`, and what the tab's title begins with: `count` and `word`.
     """
     done = [job for job in jobs if job.clip is not None]
-    shown = (done or jobs)[0].prompt or ""
-    if len(shown) > LONGEST_PROMPT:
-        shown = f"{shown[: LONGEST_PROMPT - 1]}…"
+    shown = shortened((done or jobs)[0].prompt or "", LONGEST_PROMPT)
     views = [job.view() for job in jobs]
     paid = dollars(sum(view.price_usd or 0.0 for view in views if view.charge != "none"))
     others = len(jobs) - 1

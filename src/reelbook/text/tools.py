@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from reelbook.agent_tools.parsing import FoundJob
 from reelbook.agent_tools.types import Tool, ToolProgress
 
-from ..formatting import seconds
+from ..formatting import seconds, shortened
 
 MAX_ROWS: Final = 200
 MAX_JOBS: Final = 20
@@ -16,17 +16,12 @@ MAX_ABOUT: Final = 6_000
 MAX_WHY: Final = 2_000
 
 
-def clip(text: str, most: int) -> str:
-    """The text, cut where it is too long."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
 def rows(tools: Sequence[Tool]) -> list[dict[str, str]]:
     """The tools for the page, at most 200 of them."""
     found = []
     for tool in tools[:MAX_ROWS]:
         about = (tool.title or tool.description).strip().split("\n", 1)[0]
-        found.append({"tool": tool.name, "name": clip(tool.name, 80), "about": clip(about, 90)})
+        found.append({"tool": tool.name, "name": shortened(tool.name, 80), "about": shortened(about, 90)})
     return found
 
 
@@ -45,9 +40,9 @@ def heading(tool: Tool) -> dict[str, str]:
     elif tool.destructive:
         hints = "The server says that it may change or delete things."
     return {
-        "title": clip(tool.title or tool.name, 120),
-        "called": clip(tool.name, 120) if tool.title and tool.title != tool.name else "",
-        "about": clip(tool.description.strip(), MAX_ABOUT),
+        "title": shortened(tool.title or tool.name, 120),
+        "called": shortened(tool.name, 120) if tool.title and tool.title != tool.name else "",
+        "about": shortened(tool.description.strip(), MAX_ABOUT),
         "hints": hints,
     }
 
@@ -57,7 +52,7 @@ def progress(told: ToolProgress | None) -> str:
     if told is None:
         return ""
     figure = f"{told.fraction * 100:.0f} %" if told.fraction is not None else ""
-    return " · ".join(filter(None, [figure, clip(told.message or "", 300)]))
+    return " · ".join(filter(None, [figure, shortened(told.message or "", 300)]))
 
 
 def took(value: float) -> str:
@@ -67,23 +62,19 @@ def took(value: float) -> str:
     return f"{value:.1f} s" if value < 9.95 else seconds(value)
 
 
-def answered(tool: Tool, took: str, *, failed: bool) -> dict[str, Any]:
-    """A call that brought a result."""
-    if failed:
-        return {"text": f"{clip(tool.name, 80)} reports a failure, after {took}.", "tone": "fail"}
-    return {"text": f"{clip(tool.name, 80)} answered in {took}.", "tone": "done"}
-
-
-def stopped(tool: Tool, took: str) -> dict[str, str]:
-    """A call that was stopped."""
-    after = "" if tool.read_only else f" What {clip(tool.name, 80)} began there may go on, and may be billed."
-    return {"text": f"Stopped after {took}. The server was told.{after}", "tone": "odd"}
-
-
-def no_result(tool: Tool, took: str, why: str) -> dict[str, str]:
-    """A call that brought none."""
-    text = f"{clip(tool.name, 80)} gave no result, after {took}. {clip(why, MAX_WHY)}"
-    return {"text": text, "tone": "fail"}
+def outcome(
+    tool: Tool, took: str, ended: Literal["answered", "failed", "stopped", "broken"], why: str = ""
+) -> dict[str, Any]:
+    """How a call ended; `why` one broke off without a result."""
+    name = shortened(tool.name, 80)
+    after = "" if tool.read_only else f" What {name} began there may go on, and may be billed."
+    text, tone = {
+        "answered": (f"{name} answered in {took}.", "done"),
+        "failed": (f"{name} reports a failure, after {took}.", "fail"),
+        "stopped": (f"Stopped after {took}. The server was told.{after}", "odd"),
+        "broken": (f"{name} gave no result, after {took}. {shortened(why, MAX_WHY)}", "fail"),
+    }[ended]
+    return {"text": text, "tone": tone}
 
 
 def jobs(found: Sequence[FoundJob]) -> list[dict[str, Any]]:
@@ -91,10 +82,10 @@ def jobs(found: Sequence[FoundJob]) -> list[dict[str, Any]]:
     told = []
     for place, job in enumerate(found[:MAX_JOBS]):
         if job.request_id:
-            text, button = f"Job {clip(job.request_id, 60)}", "Watch this job"
+            text, button = f"Job {shortened(job.request_id, 60)}", "Watch this job"
             hint = "It is watched here, and the clip is kept."
         else:
-            text, button = clip(job.video_url or "", 200), "Fetch and play"
+            text, button = shortened(job.video_url or "", 200), "Fetch and play"
             hint = "The clip is kept, and no job is known for it."
         told.append({"place": place, "text": text, "button": button, "hint": hint})
     return told

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..explore import Plan
     from ..session import JobRequest
 
-from .matrix import buy_words, planned
+from .matrix import PLANNING, buy_words, planned
 
 NEVER_INSIDE: Final = "Never inside: your key, your account, prices, folders of this computer."
 LOOKED_FOR: Final = "Key, account, folders"
@@ -30,7 +30,7 @@ def longer_words(wanted: Sequence[JobRequest], seconds: int, plan: Plan | None) 
     if not wanted:
         return {"said": f"All picks last {seconds} s already.", "button": "", "off": ""}
     if plan is None:
-        return {"said": "Working out cost and time.", "button": "", "off": ""}
+        return {"said": PLANNING, "button": "", "off": ""}
     random = sum(each.seed == RANDOM_SEED for each in wanted)
     said = [planned(plan), f"{random} of them {RANDOM}" if random else ""]
     return {

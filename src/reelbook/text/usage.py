@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from reelbook.account.usage import Reading, Totals, UsageSpan
 from reelbook.account.usage_history import PaidClip
@@ -17,15 +17,6 @@ if TYPE_CHECKING:
 
 LITTLE_USD: Final = 0.005
 NOTHING_SPENT: Final = "Nothing was spent in this time. Clips that are paid for appear here day by day."
-
-
-class SpanWords(NamedTuple):
-    """A span in words: when it was, its money, the seconds and requests, and a note where it isn't split."""
-
-    when: str
-    money: str
-    about: str
-    note: str
 
 
 def total_words(total: Totals | None, days: int) -> tuple[str, str]:
@@ -45,10 +36,10 @@ def pace_words(facts: Facts, total: Totals | None, days: int) -> str:
     return f"{said}, {_long(facts.balance_usd / total.usd * days)} at this pace"
 
 
-def span_words(span: UsageSpan, reading: Reading | None) -> SpanWords:
-    """A day, or a span of days that weren't asked about one by one, by its dates."""
+def span_words(span: UsageSpan, reading: Reading | None) -> tuple[str, str, str, str]:
+    """A span in words: when it was, its money, the seconds and requests, and a note where it isn't split."""
     note = "" if span.split else "not split yet"
-    return SpanWords(_when(span, reading), dollars(span.usd), _amounts(span.seconds, span.requests), note)
+    return date_words(span, reading), dollars(span.usd), _amounts(span.seconds, span.requests), note
 
 
 def progress_words(*, spans: Sequence[UsageSpan], asked: int, done: bool, trouble: str) -> str:
@@ -109,7 +100,8 @@ def ledger_words(own: Sequence[PaidClip], total: Totals | None) -> str:
     )
 
 
-def _when(span: UsageSpan, reading: Reading | None) -> str:
+def date_words(span: UsageSpan, reading: Reading | None) -> str:
+    """The date of a day, or the dates of a span of days that weren't asked about one by one."""
     # Counted back from now, a day covers two dates: either alone would be wrong for some of its clips.
     first, last = _date(span.from_at, reading), _date(span.to_at - 1.0, reading)
     if first.date() == last.date():

@@ -1,24 +1,79 @@
-"""What the applications of the sandbox and of a class's room share: their life, errors and files."""
+"""What the applications of the sandbox and of a class's room share: who gets in, errors, and their life."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, Final
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .payloads import refusal
+from ..errors import InvalidInput
+from ..pages.web import SECURITY, from_own_page
+from .connections import RequestBody
+from .payloads import bearer_key, refusal
+from .refusals import Refused
+
+logger = logging.getLogger(__name__)
+
+Answer = Callable[[Request], Awaitable[Mapping[str, Any]]]
+# Of a request and its key ("" without one): whether the key's limit allows it, and the headers about that.
+# Raises Refused (401).
+Admit = Callable[[Request, str], Awaitable[tuple[bool, Mapping[str, str]]]]
+# Hands a request to the application, or does something else with it.
+Between = Callable[[ASGIApp, Scope, RequestBody, Send], Awaitable[None]]
+
+_SAFE: Final = ("GET", "HEAD", "OPTIONS")
+_SECURITY: Final = [(name.encode(), value.encode()) for name, value in SECURITY.items()]
+
+
+def keyed(path: str, answers: Mapping[str, Answer], admit: Admit) -> Route:
+    """A route of the interface, for those with a key: an answer for each method.
+
+    All that is answered to a valid key carries the headers about its limit.
+    """
+
+    async def endpoint(request: Request) -> Response:
+        request.state.headers = {"WWW-Authenticate": "Bearer"}
+        allowed, request.state.headers = await admit(request, bearer_key(request.headers))
+        if not allowed:
+            raise Refused(429, "Rate limit exceeded")
+        method = "GET" if request.method == "HEAD" else request.method
+        try:
+            return JSONResponse(await answers[method](request), headers=request.state.headers)
+        except (Refused, InvalidInput):
+            raise
+        except Exception:
+            logger.exception("%s %s failed", method, path)
+            raise Refused(500, "Internal server error") from None
+
+    return Route(path, endpoint, methods=list(answers))
+
+
+async def _straight(app: ASGIApp, scope: Scope, body: RequestBody, send: Send) -> None:
+    await app(scope, body.receive, send)
 
 
 def application(
-    routes: Sequence[Route], *, start: Callable[[], Awaitable[None]], close: Callable[[], Awaitable[None]]
-) -> Starlette:
-    """An application whose errors are the interface's. `start` and `close` run on the server's loop."""
+    routes: Sequence[Route],
+    *,
+    start: Callable[[], Awaitable[None]],
+    close: Callable[[], Awaitable[None]],
+    is_own_host: Callable[[str, Scope], bool],
+    between: Between = _straight,
+) -> ASGIApp:
+    """An application whose errors are the interface's. `start` and `close` run on the server's loop.
+
+    What names a host that isn't its own is refused, and so is what other sites' pages send. The rest goes
+    through `between`.
+    """
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -28,10 +83,33 @@ def application(
         finally:
             await close()
 
-    handlers = {HTTPException: _refused, Exception: _failed}
+    handlers = {**dict.fromkeys((HTTPException, Refused, InvalidInput), _refused), Exception: _failed}
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     app.router.redirect_slashes = False  # a redirected POST is one more chance to pay twice
-    return app
+
+    async def front(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await app(scope, receive, send)
+            return
+        body = RequestBody(receive)
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *_SECURITY]
+                if message["status"] >= 400:
+                    await body.drain()
+            await send(message)
+
+        headers = dict(scope["headers"])
+        # A page whose name was made to point here sends its own name ("DNS rebinding").
+        if not is_own_host(headers.get(b"host", b"").decode("latin-1"), scope):
+            await refusal(421, "Nothing is served by this host name")(scope, body.receive, answer)
+        elif scope["method"] not in _SAFE and not from_own_page(headers):
+            await refusal(403, "Pages of other origins may not send this")(scope, body.receive, answer)
+        else:
+            await between(app, scope, body, answer)
+
+    return front
 
 
 def clip_file(path: Path) -> Response:
@@ -40,8 +118,9 @@ def clip_file(path: Path) -> Response:
 
 
 async def _refused(request: Request, exc: Exception) -> Response:
-    assert isinstance(exc, HTTPException)
-    return refusal(exc.status_code, exc.detail, exc.headers)
+    if isinstance(exc, HTTPException):
+        return refusal(exc.status_code, exc.detail, exc.headers)
+    return refusal(getattr(exc, "status", 400), str(exc), getattr(request.state, "headers", None))
 
 
 async def _failed(request: Request, exc: Exception) -> Response:

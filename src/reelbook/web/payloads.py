@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeVar
 
 from python_multipart.exceptions import FormParserError
-from starlette.datastructures import UploadFile
+from starlette.datastructures import Headers, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect, Request
@@ -241,6 +241,12 @@ def days(request: Request) -> int:
     text = _one(request.query_params.getlist("days"), "days")
     asked: int = DAYS.read({} if text is None else {"days": DAYS.from_text(text)})
     return asked
+
+
+def bearer_key(headers: Headers) -> str:
+    """The key that a request bears, "" without one."""
+    scheme, _, key = headers.get("authorization", "").partition(" ")
+    return key.strip() if scheme.lower() == "bearer" else ""
 
 
 def reached_at(request: Request) -> str:

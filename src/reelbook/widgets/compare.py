@@ -94,7 +94,7 @@ class Compare(Plays, ServesClips):
         picked = [*unknown, *(name for name, job in jobs.items() if job.picked)]
         with self.hold_sync():
             self.picked = sorted(picked, key=self.names.index)
-            self.tiles = list(words.tiles(shown))
+            self.tiles = words.tiles(shown)
             self.face = {
                 "mark": "sandbox" if all(each.sandbox for each in shown) else "",
                 "lengths": words.length_words(shown),
@@ -143,10 +143,10 @@ class Compare(Plays, ServesClips):
             had = [each for each in self.picked if each != name]
             self.picked = had if name in self.picked else [*had, name]
 
-    def _told(self, tile: words.CompareTile) -> str:
+    def _told(self, tile: dict[str, Any]) -> str:
         return words.figure_words(tile, picked=tile["name"] in self.picked)
 
-    def _figure(self, tile: words.CompareTile) -> str:
+    def _figure(self, tile: dict[str, Any]) -> str:
         most = min(6_000, STILL_BYTES // len(self.clips))
         poster = small_poster(self.clip_poster(tile["key"]), max_side=240, max_bytes=most)
         runs = [(html.escape(text), differs) for text, differs in tile["prompt"]]

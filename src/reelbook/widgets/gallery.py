@@ -20,7 +20,7 @@ from reelbook.session.export import export
 
 from ..text import gallery as words
 from ..text.board import CREATE
-from ..text.card import CardFace, ShownJob
+from ..text.card import ShownJob
 from ..text.compare import Run, differing
 from .base import Callbacks, session_of
 from .bundle import packed
@@ -273,7 +273,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
     def _shown(self, job: Job) -> ShownJob:
         return super()._shown(job).on_disk()
 
-    def _face(self, job: ShownJob) -> CardFace:
+    def _face(self, job: ShownJob) -> dict[str, Any]:
         assert self._open_job is not None
         return words.opened_face(job, str(self._open_job.number), can_vary=bool(self.on_vary))
 

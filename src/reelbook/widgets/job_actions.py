@@ -18,7 +18,7 @@ from reelbook.session.request_code import request_code
 from reelbook.session.session import without_waiting
 from reelbook.wire import RANDOM_SEED
 
-from ..text.card import CardFace, ShownJob, empty_face, job_face, job_lines, share_done
+from ..text.card import ShownJob, empty_face, job_face, job_lines, share_done
 from .base import Callbacks, Panel
 from .static_html import small_poster
 
@@ -162,12 +162,12 @@ class ShowsJob(ActsOnJobs):
     face = traitlets.Dict(help="What the page draws of the job.").tag(sync=True)
     figures: traitlets.List[Any] = traitlets.List(help="The lines that count on.").tag(sync=True)
 
-    _empty_face: Callable[[], CardFace] = staticmethod(empty_face)
+    _empty_face: Callable[[], Mapping[str, object]] = staticmethod(empty_face)
 
     def __init__(self, **traits: Any) -> None:
         super().__init__(face=dict(self._empty_face()), **traits)
 
-    def _face(self, job: ShownJob) -> CardFace:
+    def _face(self, job: ShownJob) -> Mapping[str, object]:
         return job_face(job)
 
     def _on_again(self, job: Job, *, another_seed: bool = False) -> None:

@@ -15,7 +15,7 @@ from reelbook.session import Batch, Job, Session
 
 from ..formatting import count, plain
 from ..text import board as words
-from ..text.card import CardFace, ShownJob
+from ..text.card import CardFace, ShownJob, job_face
 from .base import Callbacks, session_of
 from .bundle import packed
 from .clip_serving import ServesClips
@@ -266,7 +266,7 @@ class JobBoard(ShowsJob, ServesClips):
         }
 
     def _face(self, job: ShownJob) -> CardFace:
-        face = super()._face(job)
+        face = job_face(job)
         if job.request_id:
             label = "Deselect" if job.request_id in self.selected else "Select"
             face["actions"] = [*face["actions"], ["select", label]]

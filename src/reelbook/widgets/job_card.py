@@ -10,7 +10,7 @@ import traitlets
 from reelbook.session import Job, Session
 
 from ..states import state
-from ..text.card import RUNNING_STAGE, CardFace, ShownJob, clip_actions
+from ..text.card import RUNNING_STAGE, CardFace, ShownJob, clip_actions, job_face
 from .bundle import packed, style
 from .clip_serving import ServesClips
 from .job_actions import LeadsOn, ShowsJob, picture_of
@@ -78,7 +78,7 @@ class JobCard(LeadsOn, ShowsJob, ServesClips):
             self.keep_still()
 
     def _face(self, job: ShownJob) -> CardFace:
-        face = super()._face(job)
+        face = job_face(job)
         if job.clip is not None:
             face["actions"] += clip_actions(job, compares=bool(self.on_compare), varies=bool(self.on_vary))
         return face

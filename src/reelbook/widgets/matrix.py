@@ -210,7 +210,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
         cell = self.run.cells[number - 1]
         job = None if cell.state in (PLANNED, LEFT_OUT) else cell.job
         shown = None if job is None else self._shown(job).on_disk()
-        face = words.face(cell.state, cell.request, shown, found=cell.found, can_leave_out=cell.missing)
+        face = words.face(cell, shown)
         line = words.time_line(None if shown is None else shown.view)
         return {"n": number, **self._sent[number].news(now, face, {"line": line})}
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from ..text.tools import clip
+from ..formatting import shortened
 
 Json: TypeAlias = Any
 Schema: TypeAlias = Mapping[str, Json]
@@ -76,7 +76,7 @@ class ToolField:
     def described(self) -> dict[str, Json]:
         """The field for the page."""
         told = ("name", "kind", "label", "help", "rule", "required", "shape")
-        labels = [clip(_text(each) or as_json(each), MAX_LABEL) for each in self.options]
+        labels = [shortened(_text(each) or as_json(each), MAX_LABEL) for each in self.options]
         limits = {"most_bytes": MAX_FILE_BYTES} if self.kind == "file" else {}
         return {"labels": labels, **{name: getattr(self, name) for name in told}, **limits}
 
@@ -202,8 +202,8 @@ def _field(name: str, part: Json, root: Schema, *, required: bool) -> ToolField:
     return ToolField(
         name=name,
         kind=kind,
-        label=clip(_text(part.get("title")) or name.replace("_", " ").capitalize(), MAX_LABEL),
-        help=clip(_text(part.get("description")), MAX_HELP),
+        label=shortened(_text(part.get("title")) or name.replace("_", " ").capitalize(), MAX_LABEL),
+        help=shortened(_text(part.get("description")), MAX_HELP),
         rule=_rule(kind, bounds),
         required=required,
         nullable=nullable,
@@ -322,7 +322,7 @@ def _bound_words(kind: Kind, word: str, bound: float) -> str:
 def _shape(schema: Json) -> str:
     """A part of the schema, for a person who has to write what it describes."""
     with contextlib.suppress(RecursionError, ValueError):
-        return clip(as_json(schema), MAX_SHAPE) if schema else ""
+        return shortened(as_json(schema), MAX_SHAPE) if schema else ""
     return ""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import ChainMap
 from math import prod
 from typing import Any
 
@@ -17,7 +16,7 @@ from reelbook.explore.plan import CONFIRM_ABOVE_USD
 from reelbook.explore.sweep import RESERVED, slot_name
 from reelbook.explore.templates import Template, is_plain
 from reelbook.explore.variations import Variations, variations
-from reelbook.explore.wildcards import STYLES, by_name
+from reelbook.explore.wildcards import STYLES, Values, by_name
 from reelbook.requests import LONGEST_TEXT, JobRequest, options
 from reelbook.session import Clip, Job, Session
 
@@ -65,7 +64,7 @@ class SweepForm(OffersPrompts, ServesClips):
 
     def __init__(self, session: Session | None = None, *, wildcards: Any = None, **traits: Any) -> None:
         self.session = session = session_of(self, session)
-        self.wildcards = ChainMap(by_name(wildcards), {STYLES: self.styles})  # type: ignore[arg-type] # only read
+        self.wildcards: dict[str, Values] = {STYLES: self.styles, **by_name(wildcards)}
         self.sweep: Sweep | None = None
         self._plan: Plan | None = None
         self._variations: Variations | None = None
@@ -118,7 +117,7 @@ class SweepForm(OffersPrompts, ServesClips):
         slots, count, note = list[str](), 1, ""
         values = _values(self.axes, problems)
         try:
-            read = Template(self.template, ChainMap(values, self.wildcards))  # type: ignore[arg-type] # only read
+            read = Template(self.template, {**self.wildcards, **values})
             slots, count = list(read.slots), read.count
         except InvalidTemplate as error:
             problems["template"] = str(error)

@@ -30,6 +30,7 @@ from reelbook.errors import InvalidInput, ReelbookError
 from reelbook.session import Job, Session
 from reelbook.session.tools import ToolRun, Tools
 
+from ..formatting import shortened
 from ..text import tools as words
 from .base import Callbacks, Panel, Tone, only_known, session_of
 from .bundle import added_style, packed, style
@@ -95,7 +96,7 @@ class ToolPanel(Panel):
 
     def say(self, text: str, tone: Tone = "info") -> None:
         """As in any panel; a server's words may be endless."""
-        super().say(encodable(words.clip(text, words.MAX_WHY)), tone)
+        super().say(encodable(shortened(text, words.MAX_WHY)), tone)
 
     def update(self) -> None:
         self._take_result()
@@ -226,11 +227,10 @@ class ToolPanel(Panel):
         try:
             self.result = result = run.result()
         except ReelbookError as error:
-            why = str(error)
-            self._outcome = words.stopped(tool, took) if self._stopped else words.no_result(tool, took, why)
+            self._outcome = words.outcome(tool, took, "stopped" if self._stopped else "broken", str(error))
             return
         (parts, self._media), self._jobs = shown_result(result), found_jobs(result)
-        self._outcome = words.answered(tool, took, failed=result.is_error)
+        self._outcome = words.outcome(tool, took, "failed" if result.is_error else "answered")
         self._outcome |= {"parts": parts, "jobs": words.jobs(self._jobs)}
         self.on_result.tell(tool, result)
 
@@ -330,17 +330,17 @@ def shown_result(result: ToolResult) -> tuple[list[Part], dict[str, bytes]]:
 def _part(content: Content, key: str) -> Part:
     match content:
         case TextContent():
-            return _text_part(content.text, words.clip(content.uri, MAX_LABEL))
+            return _text_part(content.text, shortened(content.uri, MAX_LABEL))
         case BinaryContent():
             return _binary_part(content, key)
         case Resource():
-            label = words.clip(content.title or content.name or "Link", 120)
-            text = words.clip(content.uri, MAX_LABEL)
+            label = shortened(content.title or content.name or "Link", 120)
+            text = shortened(content.uri, MAX_LABEL)
             href = content.uri if len(content.uri) < 2_000 and _PAGE.fullmatch(content.uri) else ""
-            about = words.clip(content.mime_type or "", 60)
+            about = shortened(content.mime_type or "", 60)
             return {"kind": "link", "label": label, "about": about, "text": text, "href": href}
         case _:
-            return _text_part(_json(content.raw), f"Content of the kind “{words.clip(content.kind, 40)}”")
+            return _text_part(_json(content.raw), f"Content of the kind “{shortened(content.kind, 40)}”")
 
 
 def _text_part(text: str, label: str) -> Part:
@@ -353,8 +353,8 @@ def _text_part(text: str, label: str) -> Part:
 def _binary_part(content: BinaryContent, key: str) -> Part:
     mime = content.mime_type.split(";")[0].strip().lower()
     family = mime.split("/")[0]
-    label = words.clip(content.uri, MAX_LABEL) or family.capitalize() or "File"
-    about = ", ".join(filter(None, [words.clip(mime, 60), f"{len(content.data):,} bytes"]))
+    label = shortened(content.uri, MAX_LABEL) or family.capitalize() or "File"
+    about = ", ".join(filter(None, [shortened(mime, 60), f"{len(content.data):,} bytes"]))
     shown = mime in PICTURES or family in ("audio", "video")
     if shown and 0 < len(content.data) <= MAX_MEDIA:
         return {"kind": family, "label": label, "about": about, "key": key, "mime": mime}

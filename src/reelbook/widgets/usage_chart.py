@@ -285,7 +285,7 @@ def bars(spans: Sequence[UsageSpan], days: int, reading: Reading | None) -> Bars
 
     def name(first: int, end: int) -> str:
         from_at, to_at = start + first * DAY_SECONDS, start + end * DAY_SECONDS
-        return words.span_words(UsageSpan(from_at, to_at, 0, None, None, True), reading).when
+        return words.date_words(UsageSpan(from_at, to_at, 0, None, None, True), reading)
 
     names = tuple(name(slot, slot + 1) for slot in range(days))
     return Bars(days, tuple(usd), tuple(open_spans), slots, names, name(0, days))

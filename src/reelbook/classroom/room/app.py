@@ -7,10 +7,9 @@ are unknown here, and nothing leads to a key of the service's.
 from __future__ import annotations
 
 import asyncio
-import logging
 import math
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -20,17 +19,14 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Scope
 
 from ... import wire
-from ...errors import InvalidInput
 from ...formatting import iso_time
-from ...pages.web import SECURITY, from_own_page
 from ...requests import JobRequest
 from ...sandbox import protocol
 from ...secret import Secret
-from ...web.application import application, clip_file
-from ...web.connections import RequestBody
+from ...web.application import application, clip_file, keyed
 from ...web.limits import Admission, Limits
 from ...web.openapi import OPENAPI, document
 from ...web.payloads import (
@@ -39,7 +35,6 @@ from ...web.payloads import (
     fields_of,
     json_object,
     reached_at,
-    refusal,
     wanted_from_form,
     wanted_from_text,
 )
@@ -53,8 +48,6 @@ from .store import HANDED, QUEUED, UNCERTAIN, KeyKind, RoomJob, RoomStore, Stude
 if TYPE_CHECKING:
     from ...session import Session
 
-logger = logging.getLogger(__name__)
-
 ABOUT: Final = "/room/about"
 CLIPS: Final = "/room/clips"
 SERVICE_NAME: Final = "reelbook-room"
@@ -63,8 +56,6 @@ SHORTEST_TOKEN, LONGEST_TOKEN = 16, 255  # of whoever joins
 REQUESTS_PER_MINUTE: Final = 300  # of one student: enough for many panels, too few to crowd out the others
 MAX_IMAGE_BYTES: Final = 10 * 1024 * 1024
 NO_SUCH_CODE: Final = "No class has this code. Compare it with the one on the screen."
-_SAFE: Final = ("GET", "HEAD", "OPTIONS")
-_SECURITY: Final = [(name.encode(), value.encode()) for name, value in SECURITY.items()]
 
 Handler = Callable[["Room", Request, Student], Awaitable[dict[str, Any]]]
 
@@ -118,22 +109,22 @@ def make_app(room: Room, pages: list[Route]) -> ASGIApp:
         ("GET", wire.ROOM_JOBS): _jobs,
         ("DELETE", f"{wire.ROOM_JOBS}/{{request_id}}"): _take_back,
     }
-    app = application(
+    return application(
         [
             *(
-                Route(path, _for_student(room, handler), methods=[method])
+                keyed(path, {method: partial(_answer, room, handler)}, partial(_admit, room))
                 for (method, path), handler in endpoints.items()
             ),
-            Route(OPENAPI, partial(_interface, room), methods=["GET"]),
-            Route(ABOUT, partial(_about, room), methods=["GET"]),
-            Route(protocol.ABOUT, partial(_sandbox_about, room), methods=["GET"]),
-            Route(f"{CLIPS}/{{name}}.mp4", partial(_clip, room), methods=["GET"]),
+            Route(OPENAPI, JSONResponse(document(version=protocol.version(), room=True))),
+            Route(ABOUT, partial(_about, room)),
+            Route(protocol.ABOUT, partial(_sandbox_about, room)),
+            Route(f"{CLIPS}/{{name}}.mp4", partial(_clip, room)),
             *pages,
         ],
         start=room.queue.start,
         close=room.queue.close,
+        is_own_host=partial(is_own_host, room),
     )
-    return _front(app, room)
 
 
 def join(
@@ -193,6 +184,10 @@ def order(room: Room, student: Student, wanted: Wanted, repeat_key: str | None) 
         raise
     room.queue.poke()
     return job
+
+
+async def _answer(room: Room, handler: Handler, request: Request) -> dict[str, Any]:
+    return await handler(room, request, request.state.student)
 
 
 async def _text_to_video(room: Room, request: Request, student: Student) -> dict[str, Any]:
@@ -307,10 +302,6 @@ async def _about(room: Room, request: Request) -> Response:
     )
 
 
-async def _interface(room: Room, request: Request) -> Response:
-    return JSONResponse(document(version=protocol.version(), room=True))
-
-
 async def _sandbox_about(room: Room, request: Request) -> Response:
     settings = await asyncio.to_thread(room.store.settings)
     # The same as the service behind it, so that a student's cards and clips say that a sandbox made them.
@@ -321,7 +312,7 @@ async def _sandbox_about(room: Room, request: Request) -> Response:
 async def _clip(room: Room, request: Request) -> Response:
     path = await asyncio.to_thread(room.store.clip_path, request.path_params["name"])
     if path is None or not path.is_file():
-        return refusal(404, "No such clip")
+        raise Refused(404, "No such clip")
     return clip_file(path)
 
 
@@ -358,61 +349,19 @@ def admitted(room: Room, student: Student) -> Admission:
     return room.limits.take(str(student.id), REQUESTS_PER_MINUTE, asyncio.get_running_loop().time())
 
 
-def _for_student(room: Room, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
-    async def endpoint(request: Request) -> Response:
-        scheme, _, key = request.headers.get("authorization", "").partition(" ")
-        student = None
-        if scheme.lower() == "bearer" and key:
-            student = await asyncio.to_thread(room.store.student_of, key.strip())
-        settings = await asyncio.to_thread(room.store.settings)
-        if student is None or not settings.open(room.store.clock()):
-            said = "Invalid API key" if student is None else "This class has ended, and its keys with it"
-            return refusal(401, said, {"WWW-Authenticate": "Bearer"})
-        admission = admitted(room, student)
-        headers = admission.headers(now=time.time())
-        if not admission.allowed:
-            return refusal(429, "Rate limit exceeded", headers)
-        try:
-            return JSONResponse(await handler(room, request, student), headers=headers)
-        except (Refused, InvalidInput) as said_no:
-            return refusal(getattr(said_no, "status", 400), str(said_no), headers)
-        except Exception:
-            logger.exception("%s %s failed", request.method, request.url.path)
-            return refusal(500, "Internal server error", headers)
-
-    return endpoint
+async def _admit(room: Room, request: Request, key: str) -> tuple[bool, Mapping[str, str]]:
+    student = await asyncio.to_thread(room.store.student_of, key)
+    settings = await asyncio.to_thread(room.store.settings)
+    if student is None:
+        raise Refused(401, "Invalid API key")
+    if not settings.open(room.store.clock()):
+        raise Refused(401, "This class has ended, and its keys with it")
+    request.state.student = student
+    admission = admitted(room, student)
+    return admission.allowed, admission.headers(now=time.time())
 
 
-def _front(app: ASGIApp, room: Room) -> ASGIApp:
-    """Before all routes: refuses host names other than the room's own, and what other sites' pages send."""
-
-    async def front(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await app(scope, receive, send)
-            return
-        body = RequestBody(receive)
-
-        async def answer(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *_SECURITY]
-                if message["status"] >= 400:
-                    await body.drain()
-            await send(message)
-
-        headers = dict(scope["headers"])
-        host = headers.get(b"host", b"").decode("latin-1")
-        if not is_own_host(host, scope, room):
-            # A page whose name was made to point here sends its own name ("DNS rebinding").
-            await refusal(421, "This class isn't reached by that name")(scope, body.receive, answer)
-        elif scope["method"] not in _SAFE and not from_own_page(headers):
-            await refusal(403, "Pages of other origins may not send this")(scope, body.receive, answer)
-        else:
-            await app(scope, body.receive, answer)
-
-    return front
-
-
-def is_own_host(host: str, scope: Scope, room: Room) -> bool:
+def is_own_host(room: Room, host: str, scope: Scope) -> bool:
     """Whether a request names the room as it is reached: by the address it came in at, or a known name."""
     try:
         parts = urlsplit(f"//{host}")

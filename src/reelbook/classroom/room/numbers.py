@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import socket
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
 from ...wire import MICRO
+from .codes import plain_code
 from .store import QUEUED, RoomStore
 
 ADDRESS: Final = "address"  # the file with the address where the room was last served
@@ -38,10 +40,16 @@ class RoomNumbers:
     clips: tuple[tuple[str, str], ...]
 
 
-def rooms(home: Path) -> list[Path]:
-    """The folders of the home's rooms, the last used first."""
+def classes(home: Path, code: str | None = None) -> Iterator[Path]:
+    """The files of the home's classes, the last used first, or of the one with that code."""
     found = (home / "rooms").glob("*/room.db")
-    return [path.parent for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)]
+    for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True):
+        if code is not None and path.parent.name != plain_code(code):
+            continue
+        with contextlib.closing(RoomStore(path)) as store:
+            begun = store.begun
+        if begun:
+            yield path
 
 
 def room_numbers(home: Path) -> RoomNumbers | None:
@@ -49,12 +57,10 @@ def room_numbers(home: Path) -> RoomNumbers | None:
 
     Raises sqlite3.Error.
     """
-    folder = next(iter(rooms(home)), None)
-    if folder is None:
+    file = next(classes(home), None)
+    if file is None:
         return None
-    with contextlib.closing(RoomStore(folder / "room.db")) as store:
-        if not store.begun:
-            return None
+    with contextlib.closing(RoomStore(file)) as store:
         settings, now = store.settings(), store.clock()
         if not settings.open(now) and now - (settings.ended_at or settings.expires_at or 0) > ENDED_SECONDS:
             return None
@@ -63,7 +69,7 @@ def room_numbers(home: Path) -> RoomNumbers | None:
         return RoomNumbers(
             settings.name,
             settings.code,
-            _served_at(folder),
+            _served_at(file.parent),
             settings.paused,
             not settings.open(now),
             tuple(student.name for student in students if student.joined_at is not None),

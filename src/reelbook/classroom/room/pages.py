@@ -25,7 +25,7 @@ from ...formatting import count, dollars, local, terminal_line
 from ...ledger.votes import QUESTION
 from ...pages.html import Html, joined
 from ...pages.web import FRESH, read_form, same, usd
-from ...web.payloads import TEXT, fields_of, reached_at, refusal, wanted_from_text
+from ...web.payloads import TEXT, fields_of, reached_at, wanted_from_text
 from ...web.refusals import NoMoney, Refused
 from ...wire import MICRO
 from ..wheels import complete_targets, folder_of
@@ -101,7 +101,7 @@ def _of_student(page: StudentPage) -> Endpoint:
         if student is None:
             return RedirectResponse("/", 303)
         if not admitted(room, student).allowed:
-            return refusal(429, "Too many requests. Wait a minute.", {"Retry-After": "60"})
+            raise HTTPException(429, "Too many requests. Wait a minute.", {"Retry-After": "60"})
         return await _in_thread(page, room, request, student)
 
     return of_student
@@ -152,10 +152,7 @@ def _first(room: Room, request: Request, form: Form) -> Response:
 async def _join(room: Room, request: Request) -> Response:
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         return await _in_thread(_join_by_form, room, request)
-    try:
-        return await join_as_program(room, request)
-    except Refused as refused:
-        return refusal(refused.status, refused.detail)
+    return await join_as_program(room, request)
 
 
 def _join_by_form(room: Room, request: Request, form: Form) -> Response:

@@ -22,7 +22,7 @@ from ...web.listening import make_server as listening_server
 from ...wire import MICRO
 from .app import Room, make_app
 from .codes import LONGEST_CODE, new_code, plain_code
-from .numbers import ADDRESS, rooms
+from .numbers import ADDRESS, classes
 from .store import RoomSettings, RoomStore
 
 if TYPE_CHECKING:
@@ -65,24 +65,13 @@ class Choices:
         return {name: value for name, value in chosen.items() if value is not None}
 
 
-def room_folder(home: Path, code: str | None) -> Path:
-    """The folder of the class with that code, or of the one that was open last. Raises InvalidInput."""
-    for folder in rooms(home):
-        if code is None or folder.name == plain_code(code):
-            return folder
-    raise InvalidInput(
-        "No class was opened in this home yet." if code is None else "No class of this home has that code."
-    )
-
-
 def kept_class(home: Path, code: str | None = None) -> RoomSettings | None:
     """The home's class with that code, or else its newest one that goes on; None without one."""
-    for folder in rooms(home):
-        with contextlib.closing(RoomStore(folder / "room.db")) as store:
-            if store.begun and (code is None or folder.name == plain_code(code)):
-                settings = store.settings()
-                if code is not None or settings.open(store.clock()):
-                    return settings
+    for file in classes(home, code):
+        with contextlib.closing(RoomStore(file)) as store:
+            settings = store.settings()
+            if code is not None or settings.open(store.clock()):
+                return settings
     return None
 
 
