@@ -97,7 +97,7 @@ class RequestLog:
 
         return self._store.keep(work, flush=False, lasting=False)
 
-    def answered(self, place: int, now: float, limit: int | None) -> None:
+    def answered(self, place: int, limit: int | None) -> None:
         """It was answered, or lost, just now: the service counted it no later, so it counts from then.
 
         `limit` is the requests a minute that the service said the key has.
