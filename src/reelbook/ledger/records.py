@@ -9,18 +9,17 @@ import functools
 import hashlib
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from .. import states
-from ..errors import InvalidInput
 from ..executions import CellId, KnownBy, Place
 from ..formatting import local
 from ..requests import JobRequest
-from ..secret import NOT_SHOWN, Secret, holds_key, quotable
+from ..secret import Secret
 from ..wire import MICRO
 
 T = TypeVar("T")
@@ -168,6 +167,11 @@ class Entry:
         )
 
     @property
+    def told_state(self) -> str:
+        """The state as a person is told it: what is only recorded counts as being sent."""
+        return states.SENDING if self.state == states.INTENDED else self.state
+
+    @property
     def request(self) -> JobRequest:
         """What was asked for, as far as it is kept: an image's pixels aren't."""
         return JobRequest.of_record(self.record)
@@ -297,29 +301,6 @@ def insert(db: sqlite3.Connection, table: str, values: Mapping[str, Any]) -> sql
 def micro(amount_usd: float) -> int:
     """USD as whole micro-USD. What no service can mean is kept as the largest amount."""
     return round(max(-MOST_USD, min(MOST_USD, amount_usd)) * MICRO)
-
-
-def told_state(state: str) -> str:
-    """The word for an entry's state."""
-    return states.SENDING if state == states.INTENDED else state
-
-
-def named_states(given: str | Collection[str], is_there: Callable[[str], bool]) -> tuple[str, ...]:
-    """The entries' words for the states that a person named.
-
-    Raises InvalidInput for an unknown word, and for a state that no job has, by `is_there`: a service may
-    have states of its own.
-    """
-    words = [given] if isinstance(given, str) else given
-    if not isinstance(words, Collection) or not all(isinstance(word, str) for word in words):
-        raise InvalidInput(f"A state is a word, or several: {states.listed()}.")
-    if any(map(holds_key, words)):
-        raise InvalidInput(f"No job has the state {NOT_SHOWN}. There are {states.listed()}.")
-    named = [word.strip().lower().replace("-", " ") for word in words]
-    for state in named:
-        if state not in states.STATES and not is_there(state):
-            raise InvalidInput(f"No job has the state {quotable(state)}. There are {states.listed()}.")
-    return (*named, states.INTENDED) if states.SENDING in named else tuple(named)
 
 
 def fingerprint(connection: sqlite3.Connection, secret: Secret) -> str:

@@ -503,8 +503,7 @@ class JobRegistry(JobServices):
         clip = clip_of(entry, sandbox=self.connection.service == "sandbox")
         return JobSnapshot(
             began_at=(entry.accepted_at or entry.intended_at) + ago,
-            # A recorded job that hasn't been sent yet still counts as running.
-            state=states.SENDING if entry.state == states.INTENDED else entry.state,
+            state=entry.told_state,
             request_id=entry.request_id,
             watched=False,
             progress=1.0 if clip else entry.progress,

@@ -30,8 +30,8 @@ from ..errors import InvalidInput, LedgerLocked
 from ..event_thread import EventThread, Future
 from ..formatting import file_name
 from ..ledger import Ledger, LedgerFile, Submission, SweepRecord
-from ..ledger.records import named_states, origin
-from ..ledger.search import Filter
+from ..ledger.records import origin
+from ..ledger.search import Filter, named_states
 from ..listeners import Listeners
 from ..media.recent_images import RecentImages
 from ..requests import (
@@ -477,15 +477,13 @@ class Session(Tooling, SuggestsNames):
         the page before. Finding a job doesn't watch it: `job.watch()`, or waiting for it, does. Raises
         InvalidInput for an unknown state, sweep or value.
         """
-        if state is not None:
-            state = named_states(state, lambda each: bool(self._ledger.find(Filter(state=each), limit=1)))
         if where and sweep is None:
             raise InvalidInput("The values in where are those of a sweep's axes: sweep says which sweep.")
         wanted = Filter(
             text=text,
             since=epoch(since),
             until=epoch(until),
-            state=state,
+            state=None if state is None else named_states(state, self._ledger),
             min_cost_usd=min_cost_usd,
             max_cost_usd=max_cost_usd,
             experiment=experiment,
@@ -573,8 +571,7 @@ class Session(Tooling, SuggestsNames):
         entries = self._ledger.bought(Filter(experiment=experiment, since=from_at, until=to_at))
         tools = [] if experiment is not None else self._ledger.tool_jobs.list(since=from_at, until=to_at)
         name = "sandbox" if self.service == "sandbox" else urlsplit(self.base_url).netloc
-        accounts = {*(each.account_id for each in entries), *(each.account_id for each in tools)}
-        return receipt_of(entries, dict.fromkeys(accounts, name), experiment, tools)
+        return receipt_of(entries, {self._ledger.account.id: name}, experiment, tools)
 
     def balance(self) -> Balance:
         """Asks for the balance in USD and waits for it (GET billing/balance)."""
