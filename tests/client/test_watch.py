@@ -96,8 +96,8 @@ class Shared:
         self._at[len(self._at)] = self, now
         return len(self._at) - 1
 
-    def answered(self, place: int, now: float, limit: int | None) -> None:
-        self._at[place] = self, now
+    def answered(self, place: int, limit: int | None) -> None:
+        self._at[place] = self, now()
         self._told[0] = limit
 
     def give_back(self, place: int) -> None:

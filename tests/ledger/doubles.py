@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import subprocess
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -83,18 +83,18 @@ class Intended(NamedTuple):
 
 
 def intend_many(
-    ledger: Ledger, batch: Sequence[Submission], *, again: bool = False, limit_usd: float | None = None
+    ledger: Ledger, batch: Sequence[Submission], *, limit_usd: float | None = None
 ) -> list[Intended]:
     """Writes the submissions down, under that limit."""
     ledger.max_spend_usd = limit_usd
-    return [Intended(entry, earlier is None) for entry, earlier in ledger.intend(batch, again=again)]
+    return [Intended(entry, earlier is None) for entry, earlier in ledger.intend(batch)]
 
 
 def intend(
     ledger: Ledger, submission: Submission, *, again: bool = False, limit_usd: float | None = None
 ) -> Intended:
     """Writes one submission down, under that limit."""
-    return intend_many(ledger, [submission], again=again, limit_usd=limit_usd)[0]
+    return intend_many(ledger, [replace(submission, again=again)], limit_usd=limit_usd)[0]
 
 
 def find(

@@ -46,7 +46,7 @@ def answered(ledger: Ledger, moment: Instant, place: int | None, limit: int | No
     """The request was answered at that moment."""
     assert place is not None
     ledger.requests._instant = lambda: moment
-    ledger.requests.answered(place, 0.0, limit)
+    ledger.requests.answered(place, limit)
 
 
 @pytest.fixture

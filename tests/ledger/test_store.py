@@ -140,7 +140,7 @@ def test_what_is_of_use_for_the_moment_is_not_written_later(ledger: Ledger) -> N
     with read_only(ledger):
         number = ledger.requests.enter(0.0, lambda *_: True)
         assert number is not None
-        ledger.requests.answered(number, 0.0, 10)
+        ledger.requests.answered(number, 10)
     ledger.store.prove_writable()
     assert ledger.store.read(lambda db: db.execute("SELECT count(*) FROM requests").fetchone()[0]) == 0
 

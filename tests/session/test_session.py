@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reelbook.errors import DownloadFailed, InvalidInput
-from reelbook.ledger.records import named_states
+from reelbook.ledger.search import named_states
 from reelbook.session import Job, Session, connect
 from reelbook.session.session import job_of
 
@@ -102,4 +102,4 @@ def test_a_state_that_there_isnt_is_refused(session: Session) -> None:
     job = finished(session, "a fox")
     assert session.jobs(state=("Completed", "not-accepted")) == (job,)
     assert session.jobs(state=()) == ()
-    assert set(named_states("sending", bool)) == {"sending", "intended"}
+    assert set(named_states("sending", None)) == {"sending", "intended"}

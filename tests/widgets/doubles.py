@@ -22,20 +22,13 @@ FOX = JobRequest("text-to-video", "a red fox runs through snow", 5, "16:9", 7)
 
 RUNNING = JobView(
     state="processing",
-    watched=True,
     progress=0.62,
     elapsed_seconds=23.0,
     remaining_seconds=14.0,
-    took_seconds=None,
     asked_seconds_ago=3.0,
     next_ask_in_seconds=6.0,
-    waiting_seconds=None,
     estimated_cost_usd=0.25,
-    cost_usd=None,
     balance_before_usd=24.75,
-    balance_after_usd=None,
-    error=None,
-    download=None,
 )
 
 

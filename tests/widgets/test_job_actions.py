@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from account.accounts import entry
 from widgets.doubles import FakeSession, job, says, work_ends
 
 import reelbook as rb
@@ -32,7 +33,7 @@ def test_the_persons_word_is_asked_for_where_it_would_tell() -> None:
     card, session = uncertain_card()
     assert card.job is not None
     says(card, "find_out")
-    verdict = Verdict(card.job, "can't tell", ("Requests 3 → 4.",), "…", if_alone="accepted")
+    verdict = Verdict(entry(1), "can't tell", "accepted", ("Requests 3 → 4.",), "…", card.job)
     session.asked[0][1].set_result(Reconciliation((verdict,)))
     work_ends(card)
     assert ["only_me", "Only I use this account"] in card.face["actions"]

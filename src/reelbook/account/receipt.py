@@ -18,7 +18,6 @@ from typing import Any, Final, Literal
 from .. import wire
 from ..formatting import count, csv_table, exact_dollars, local, terminal_line
 from ..ledger import Entry, ToolJob
-from ..ledger.records import told_state
 from ..requests import options
 from ..states import BEFORE_AMOUNT, Charge
 
@@ -224,7 +223,7 @@ def _submitted(entry: Entry, services: Mapping[int, str]) -> ReceiptRow:
         # Rounded down, so that `since` with a row's own time finds the row.
         submitted_at=local(math.floor(entry.intended_at)),
         request_id=entry.request_id,
-        state=told_state(entry.state),
+        state=entry.told_state,
         mode=entry.mode,
         prompt=entry.prompt,
         actual_seconds=entry.actual_seconds,

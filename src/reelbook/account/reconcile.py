@@ -62,7 +62,7 @@ LIVE: Final = Rules(600.0, SETTLED_SECONDS, 24 * 3600.0, sandbox=False)
 SANDBOX: Final = Rules(1.0, 5.0, DEADLINE_SECONDS, sandbox=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Finding:
     """What became of one submission, why that is known or not, and what to do. `if_alone`: see `Verdict`."""
 
@@ -71,6 +71,11 @@ class Finding:
     if_alone: Answer
     reasons: tuple[str, ...]
     advice: str
+
+    def __str__(self) -> str:
+        return " ".join([f"{self.answer.capitalize()}.", *self.reasons, self.advice])
+
+    __repr__ = __str__
 
 
 @dataclass(frozen=True)

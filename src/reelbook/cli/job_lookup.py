@@ -20,7 +20,6 @@ from .. import settings
 from ..errors import InvalidInput
 from ..formatting import terminal_line
 from ..ledger import Account, Entry, Ledger, LedgerFile, Spend
-from ..ledger.records import named_states, told_state
 from ..ledger.search import Filter
 from ..ledger.store import FILE_NAME
 from ..secret import quotable, shown
@@ -130,15 +129,6 @@ def open_lookup(home: Path | None, service: Service) -> Iterator[JobLookup]:
         if file.store.trouble:
             say(file.store.trouble, err=True)
         yield JobLookup(file, service)
-
-
-def state_of(entry: Entry) -> str:
-    return told_state(entry.state)
-
-
-def parse_states(lookup: JobLookup, words: list[str]) -> tuple[str, ...] | None:
-    """The ledger's words for the states that a person named; None if none was. Raises InvalidInput."""
-    return named_states(words, lambda state: bool(lookup.find(limit=1, state=state))) or None
 
 
 def parse_time(text: str) -> float:

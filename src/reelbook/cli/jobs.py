@@ -112,8 +112,10 @@ def jobs(
         "experiment": experiment,
         "picked": picked or None,
     }
+    from ..ledger.search import named_states
+
     with job_lookup.open_lookup(home, service) as lookup:
-        filters["state"] = job_lookup.parse_states(lookup, state or [])
+        filters["state"] = named_states(state, lookup.file) if state else None
         again = command_line("jobs", "resume", service=service, home=home)
         _print_list(lookup, filters, limit, again, as_json=as_json)
 
@@ -332,7 +334,11 @@ def job_table(lookup: JobLookup, entries: Sequence[Entry], width: int) -> Table:
     id_characters = _distinct_length(entries)
     columns = [
         Column("When", lambda entry: _short_time(entry.intended_at)),
-        Column("State", job_lookup.state_of, lambda entry: COLOURS.get(states.state(entry.state).tone, "")),
+        Column(
+            "State",
+            lambda entry: entry.told_state,
+            lambda entry: COLOURS.get(states.state(entry.state).tone, ""),
+        ),
         Column("Prompt", lambda entry: "★ " * entry.marks.picked + entry.prompt, wide=True),
         *([Column("Length", lambda entry: f"{entry.duration_seconds} s", right=True)] if lengths else []),
         Column("Cost", _cost, right=True),
@@ -418,7 +424,7 @@ def _facts(lookup: JobLookup, entry: Entry) -> list[tuple[str, str | None]]:
         ("id", entry.request_id or "none: the service never answered with one"),
         ("number", f"#{entry.id} in this home"),
         ("service", lookup.service_of(entry)),
-        ("state", job_lookup.state_of(entry) + progress_now),
+        ("state", entry.told_state + progress_now),
         ("error", entry.error),
         ("still", entry.image_digest and f"its SHA-256 begins {entry.image_digest[:12]}"),
         *(
@@ -483,7 +489,7 @@ def _job_fields(lookup: JobLookup, entry: Entry) -> dict[str, Any]:
         "number": entry.id,
         "id": entry.request_id,
         "service": lookup.service_of(entry),
-        "state": job_lookup.state_of(entry),
+        "state": entry.told_state,
         **{name: entry.record.get(name) for name in ("mode", "prompt", *options())},
         **{name: iso_time(value) if name.endswith("_at") else value for name, value in kept.items()},
         "cell": None if entry.place is None else entry.place.cell,

@@ -44,7 +44,6 @@ TICK_SECONDS: Final = 0.2
 LOOK_SECONDS: Final = 2.0
 AT_A_TIME: Final = 10  # each is a flush of the disk, and the session's thread has other work too
 NOT_BEGUN: Final = "The sweep isn't begun yet: start() does that."
-TAKEN_BACK: Final = "Taken back before it was sent: the sweep was stopped. Nothing was paid."
 
 
 class Swept(Protocol):
@@ -446,9 +445,7 @@ class SweepRun:
             self._halted = True
             for cell in self.cells:
                 if cell.number in self._tried and cell.job is not None:
-                    cell.job._life.cancel(TAKEN_BACK, later=True)
-                    if queued:
-                        self._thread.spawn(_taken_out(cell.job))
+                    self._control.take_back(cell.job, queued=queued)
 
     def _elsewhere(self) -> bool:
         """Refreshes its jobs from the ledger; returns whether another kernel runs it or watches one."""
@@ -490,12 +487,6 @@ class SweepRun:
         error = copy.copy(errors[0]) if errors else ReelbookError("The sweep was stopped.")
         error.args = (f"{self.trouble or error} {said}", *error.args[1:])
         raise error
-
-
-async def _taken_out(job: Job) -> None:
-    """Takes a job out of the queue. If the room is away, it stays there and is made."""
-    with contextlib.suppress(ReelbookError):
-        await job._life.take_back()
 
 
 def _row(cell: RunCell) -> dict[str, object]:

@@ -150,17 +150,13 @@ class Ledger(Entries):
     # Submissions.
 
     def submissions(
-        self, requests: Sequence[JobRequest], *, experiment: str | None = None, once: str | None = None
+        self, requests: Sequence[JobRequest], *, once: str | None = None, **kept: Any
     ) -> list[Submission]:
         """The requests as submissions, each at its place in the cell that runs on this thread."""
         execution = current_execution()
         return [
-            Submission.of(
-                request,
-                experiment=experiment,
-                place=self._places.place(request.sameness, execution, once=once),
-            )
-            for request in requests
+            Submission.of(each, place=self._places.place(each.sameness, execution, once=once), **kept)
+            for each in requests
         ]
 
     def new_sweep(self, name: str, record: Mapping[str, object]) -> NewSweep:
@@ -169,22 +165,19 @@ class Ledger(Entries):
         return replace(new, place=self._places.place(new.sameness, current_execution()))
 
     def intend(
-        self,
-        batch: Sequence[Submission],
-        *,
-        again: bool = False,
-        withdrawn: Callable[[], bool] = lambda: False,
+        self, batch: Sequence[Submission], *, withdrawn: Callable[[], bool] = lambda: False
     ) -> list[tuple[Entry, EarlierRun | None]]:
         """Records what will be sent, all or nothing; each entry with the earlier run it is from, if any.
 
-        Submissions equal to this cell's earlier run return its entries, unless `again`. Raises
-        SpendLimitReached if spent + reserved + uncertain + the new estimates would exceed `max_spend_usd`;
-        then nothing is recorded or sent. The same holds if it had to wait for the file and `withdrawn` says
-        meanwhile that nobody wants it any more (see `Store.write`).
+        Submissions equal to this cell's earlier run return its entries. Each entry comes with the earlier run
+        that it is from, None for a new one. Raises SpendLimitReached if spent +
+        reserved + uncertain + the new estimates would exceed `max_spend_usd`; then nothing is recorded or
+        sent. The same holds if it had to wait for the file and `withdrawn` says meanwhile that nobody wants
+        it any more (see `Store.write`).
         """
         others: list[CellId] = []
         cell = next((each.place.cell_id for each in batch if each.place is not None), None)
-        if cell is not None and not again:
+        if cell is not None:
             twins = self.store.read(lambda db: [twin for each in batch for twin in self._twins(db, each)])
             named = {twin.place.cell_id for twin in twins if twin.place and twin.place.cell_id}
             others = [each for each in named if is_another(each, cell)]  # which may read notebooks
@@ -192,7 +185,7 @@ class Ledger(Entries):
         def earlier(db: sqlite3.Connection, each: Submission) -> Entry | None:
             if each.cell is not None:
                 return sweeps.holder(db, each.cell)
-            return None if again else self._twin(db, each, others)
+            return self._twin(db, each, others)
 
         def work(db: sqlite3.Connection) -> list[tuple[Entry, EarlierRun | None]]:
             twins = [earlier(db, each) for each in batch]
@@ -249,11 +242,12 @@ class Ledger(Entries):
             entry.sameness,
             entry.experiment,
             entry.place,
+            again=True,
             repeats=entry.id,
             template=entry.record.get("template"),
             slots=entry.record.get("slots", {}),
         )
-        ((repeated, _),) = self.intend([again], again=True)
+        ((repeated, _),) = self.intend([again])
         said = "It may have been accepted, and may be billed. It was sent again, as asked."
         self.uncertain(entry.id, f"{error} {said}")
         return repeated.id
@@ -505,7 +499,7 @@ class Ledger(Entries):
     def _twins(self, db: sqlite3.Connection, new: Submission) -> list[Entry]:
         """The equal submissions, newest first, of all cells that have this one's text or its id."""
         place = new.place
-        if place is None:
+        if place is None or new.again:
             return []
         cell_id = None if place.cell_id is None else place.cell_id.id
         # A union, as SQLite wouldn't use the two indexes for an OR.

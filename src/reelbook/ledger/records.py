@@ -9,18 +9,17 @@ import functools
 import hashlib
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from .. import states
-from ..errors import InvalidInput
 from ..executions import CellId, KnownBy, Place
 from ..formatting import local
 from ..requests import JobRequest
-from ..secret import NOT_SHOWN, Secret, holds_key, quotable
+from ..secret import Secret
 from ..wire import MICRO
 
 T = TypeVar("T")
@@ -55,15 +54,17 @@ class Submission:
     """A request that is about to be sent, and what the ledger keeps with it.
 
     `sameness` is that of what was asked for: a cell that left the seed random gets its clip back, whichever
-    was drawn. `place` is None for what may be bought any number of times: a script, a button. `repeats` is
-    the number of an uncertain entry that it sends again. `template` and `slots` are a sweep's, and what
-    filled them.
+    was drawn. `place` is None for what may be bought any number of times: a script, a button; with `again`
+    an equal one at its place doesn't count. `repeats` is the number of an uncertain entry that it sends
+    again, `retry_uncertain` allows that. `template` and `slots` are a sweep's, and what filled them.
     """
 
     request: JobRequest
     sameness: str
     experiment: str | None = None
     place: Place | None = None
+    again: bool = False
+    retry_uncertain: bool = False
     repeats: int | None = None
     cell: SweepCell | None = None
     template: str | None = None
@@ -159,6 +160,11 @@ class Entry:
         return read(
             cls, row, account_id=row["account"], record=_record(row), place=place_of(row), marks=marks
         )
+
+    @property
+    def told_state(self) -> str:
+        """The state as a person is told it: what is only recorded counts as being sent."""
+        return states.SENDING if self.state == states.INTENDED else self.state
 
     @property
     def request(self) -> JobRequest:
@@ -283,28 +289,6 @@ def insert(db: sqlite3.Connection, table: str, values: Mapping[str, Any]) -> sql
 def micro(amount_usd: float) -> int:
     """USD as whole micro-USD. What no service can mean is kept as the largest amount."""
     return round(max(-MOST_USD, min(MOST_USD, amount_usd)) * MICRO)
-
-
-def told_state(state: str) -> str:
-    """The state as a person is told it."""
-    return states.SENDING if state == states.INTENDED else state
-
-
-def named_states(given: str | Collection[str], is_there: Callable[[str], bool]) -> tuple[str, ...]:
-    """The entries' words for the states that a person named.
-
-    Raises InvalidInput for a word that is no state of ours and, by `is_there`, of no job's at the service.
-    """
-    words = [given] if isinstance(given, str) else given
-    if not isinstance(words, Collection) or not all(isinstance(word, str) for word in words):
-        raise InvalidInput(f"A state is a word, or several: {states.listed()}.")
-    if any(map(holds_key, words)):
-        raise InvalidInput(f"No job has the state {NOT_SHOWN}. There are {states.listed()}.")
-    named = [word.strip().lower().replace("-", " ") for word in words]
-    for state in named:
-        if state not in states.STATES and not is_there(state):
-            raise InvalidInput(f"No job has the state {quotable(state)}. There are {states.listed()}.")
-    return (*named, states.INTENDED) if states.SENDING in named else tuple(named)
 
 
 def fingerprint(connection: sqlite3.Connection, secret: Secret) -> str:

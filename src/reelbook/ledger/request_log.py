@@ -88,8 +88,11 @@ class RequestLog:
 
         return self._store.keep(work, flush=False, lasting=False)
 
-    def answered(self, place: int, now: float, limit: int | None) -> None:
-        """It was answered, or lost, just now, and counts from now. `limit` is the key's, as it was told."""
+    def answered(self, place: int, limit: int | None) -> None:
+        """It was answered, or lost, just now: the service counted it no later, so it counts from then.
+
+        `limit` is the requests a minute that the service said the key has.
+        """
         at = self._instant()
         self._keep(
             "UPDATE requests SET at = ?, steady = ?, answered = 1, told_limit = ? "

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from .. import states
+from ..errors import InvalidInput
+from ..secret import NOT_SHOWN, holds_key, quotable
 from .records import PRICE, Entry, micro
 from .store import Store
 
@@ -153,6 +155,24 @@ def matching(db: sqlite3.Connection, wanted: str, *values: object) -> list[Entry
 def marks(values: Collection[object]) -> str:
     """A placeholder for each of the values."""
     return ", ".join("?" * len(values))
+
+
+def named_states(given: str | Collection[str], entries: Entries | None) -> tuple[str, ...]:
+    """The ledger's words for the states that a person named.
+
+    Raises InvalidInput for a word that is neither a state's nor, as a service may have states of its own,
+    that of any entry.
+    """
+    words = [given] if isinstance(given, str) else given
+    if not isinstance(words, Collection) or not all(isinstance(word, str) for word in words):
+        raise InvalidInput(f"A state is a word, or several: {states.listed()}.")
+    if any(map(holds_key, words)):
+        raise InvalidInput(f"No job has the state {NOT_SHOWN}. There are {states.listed()}.")
+    named = [word.strip().lower().replace("-", " ") for word in words]
+    for state in named:
+        if state not in states.STATES and not (entries and entries.find(Filter(state=state), limit=1)):
+            raise InvalidInput(f"No job has the state {quotable(state)}. There are {states.listed()}.")
+    return (*named, states.INTENDED) if states.SENDING in named else tuple(named)
 
 
 def _conditions(account: int | None, wanted: Filter) -> tuple[list[str], list[Any]]:

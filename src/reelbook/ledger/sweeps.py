@@ -20,7 +20,7 @@ from ..executions import Place, is_another
 from ..formatting import exact_dollars, local, terminal_line
 from ..requests import JobRequest
 from ..states import CANCELLED, LEFT_OUT, PLANNED, names
-from .records import Entry, SweepCell, insert, place_columns, place_of, told_state
+from .records import Entry, SweepCell, insert, place_columns, place_of
 from .search import matching
 from .store import Part
 
@@ -254,7 +254,7 @@ def cell_state(cell: KeptCell) -> str:
         return LEFT_OUT
     if cell.entry is None or cell.entry.state == CANCELLED:
         return PLANNED
-    return told_state(cell.entry.state)
+    return cell.entry.told_state
 
 
 def sweep_state(wish: str, states: Iterable[str], *, alive: bool) -> str:

@@ -10,7 +10,7 @@ import copy
 import functools
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -29,11 +29,11 @@ from ..requests import JobRequest
 from ..suggestions import SuggestsNames
 from . import display
 from .clip import Clip
-from .job_lifecycle import JobLifecycle, JobServices, JobSnapshot, clip_missing, origin
+from .job_lifecycle import JobFigures, JobLifecycle, JobServices, JobSnapshot, clip_missing, origin
 
 
-@dataclass(frozen=True)
-class JobView:
+@dataclass(frozen=True, kw_only=True)
+class JobView(JobFigures):
     """What a card shows of a job: `job.view()`. Times in seconds, relative to now. None: not known.
 
         view = job.view()
@@ -52,27 +52,17 @@ class JobView:
     many clips a class's room sends before it, None where it waits in no queue.
     """
 
-    state: str
-    watched: bool
-    progress: float | None
     elapsed_seconds: float
-    remaining_seconds: float | None
-    took_seconds: float | None
-    asked_seconds_ago: float | None
-    next_ask_in_seconds: float | None
-    waiting_seconds: float | None
-    estimated_cost_usd: float | None
-    cost_usd: float | None
-    balance_before_usd: float | None
-    balance_after_usd: float | None
-    error: str | None
-    download: float | None
+    remaining_seconds: float | None = None
+    took_seconds: float | None = None
+    asked_seconds_ago: float | None = None
+    next_ask_in_seconds: float | None = None
+    waiting_seconds: float | None = None
+    error: str | None = None
+    download: float | None = None
     from_earlier_run: bool = False
     earlier_run: EarlierRun | None = None
-    unanswered: int = 0
     unheard: bool = False
-    given_up: bool = False
-    ahead: int | None = None
 
     @property
     def price_usd(self) -> float | None:
@@ -194,28 +184,20 @@ class Job(display.Shown, SuggestsNames):
         def seconds_until(at: float | None) -> float | None:
             return None if at is None else max(at - now, waits or 0.0)
 
+        same: dict[str, Any] = {each.name: getattr(known, each.name) for each in fields(JobFigures)}
         return JobView(
-            state=known.state,
-            watched=known.watched,
-            progress=known.progress,
+            **same,
             elapsed_seconds=max(0.0, (now if ended_at is None else ended_at) - known.began_at),
             remaining_seconds=None if ended_at is not None else seconds_until(known.known_at),
             took_seconds=None if ended_at is None else max(0.0, ended_at - known.began_at),
             asked_seconds_ago=None if known.asked_at is None else max(0.0, now - known.asked_at),
             next_ask_in_seconds=seconds_until(known.next_ask_at),
             waiting_seconds=waits if needs_request else None,
-            estimated_cost_usd=known.estimated_cost_usd,
-            cost_usd=known.cost_usd,
-            balance_before_usd=known.balance_before_usd,
-            balance_after_usd=known.balance_after_usd,
             error=None if known.error is None else str(known.error),
             download=known.downloaded if known.clip is None else None,
             from_earlier_run=self.from_earlier_run,
             earlier_run=self.earlier_run,
             unheard=self.request is None and known.status is None,
-            unanswered=known.unanswered,
-            given_up=known.given_up,
-            ahead=known.ahead,
         )
 
     def result(self, timeout: float | None = None) -> Clip:
@@ -351,27 +333,23 @@ class JobRegistry(JobServices):
         return any(job._listeners for job in self)
 
     def submit(
-        self,
-        batch: Sequence[Submission],
-        *,
-        caller: Caller,
-        again: bool,
-        retry_uncertain: bool,
-        withdrawn: Callable[[], bool],
+        self, batch: Sequence[Submission], *, caller: Caller, withdrawn: Callable[[], bool]
     ) -> list[Job]:
         """Records all of them or none, and starts the new ones, in one step on the session's thread.
 
         Raises SpendLimitReached, LedgerUnavailable, and SpendingWarning where that is an error.
         """
         funds = self.ledger.funds()
-        written = self.ledger.intend(batch, again=again, withdrawn=withdrawn)
+        written = self.ledger.intend(batch, withdrawn=withdrawn)
         new = {entry.id: entry for entry, earlier in written if earlier is None}
         jobs = []
         try:
             self._warner.look(list(new.values()), funds, caller)
             for each, (entry, earlier) in zip(batch, written, strict=True):
                 if earlier is None:
-                    jobs.append(self._intended(each.request, entry, funds, retry_uncertain=retry_uncertain))
+                    jobs.append(
+                        self._intended(each.request, entry, funds, retry_uncertain=each.retry_uncertain)
+                    )
                 else:
                     jobs.append(self.of(entry, watch=True))
                     jobs[-1].earlier_run = earlier
@@ -412,7 +390,7 @@ class JobRegistry(JobServices):
                 return _watched(job)
         if (entry := self.ledger.by_request_id(request_id)) is not None:
             return self.of(entry, watch=True)
-        known = JobSnapshot(self.thread.now(), state=wire.PENDING, request_id=request_id)
+        known = JobSnapshot(began_at=self.thread.now(), state=wire.PENDING, request_id=request_id)
         job = self._new(JobLifecycle(self, None, known))
         job.prompt = self.ledger.tool_calls.prompt_of(request_id)
         job._life.begin()
@@ -483,7 +461,7 @@ class JobRegistry(JobServices):
         self, request: JobRequest, entry: Entry, funds: Funds | None, *, retry_uncertain: bool = False
     ) -> Job:
         known = JobSnapshot(
-            self.thread.now(),
+            began_at=self.thread.now(),
             estimated_cost_usd=request.estimated_cost_usd,
             balance_before_usd=None if funds is None else funds.heard_usd,
         )
@@ -507,8 +485,7 @@ class JobRegistry(JobServices):
         clip = clip_of(entry, sandbox=self.connection.service == "sandbox")
         return JobSnapshot(
             began_at=(entry.accepted_at or entry.intended_at) + ago,
-            # A recorded job that hasn't been sent yet still counts as running.
-            state=states.SENDING if entry.state == states.INTENDED else entry.state,
+            state=entry.told_state,
             request_id=entry.request_id,
             watched=False,
             progress=1.0 if clip else entry.progress,

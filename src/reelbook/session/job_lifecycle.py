@@ -48,32 +48,38 @@ GIVEN_UP: Final = (
 )
 
 
-@dataclass(frozen=True)
-class JobSnapshot:
+@dataclass(frozen=True, kw_only=True)
+class JobFigures:
+    """What a `JobSnapshot` and a `JobView` both have, in the same words: see `JobView`."""
+
+    state: str = states.SENDING
+    watched: bool = True
+    progress: float | None = None
+    estimated_cost_usd: float | None = None
+    cost_usd: float | None = None
+    balance_before_usd: float | None = None
+    balance_after_usd: float | None = None
+    unanswered: int = 0
+    given_up: bool = False
+    ahead: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobSnapshot(JobFigures):
     """All that is known of a job at one moment. Times are the session's clock, in seconds."""
 
     began_at: float
     accepted_at: float | None = None  # None: as `began_at`, or not yet
-    state: str = states.SENDING
     request_id: str | None = None
     status: JobStatus | None = None
-    ahead: int | None = None  # clips that a class's room sends before it
-    watched: bool = True
-    progress: float | None = None
     known_at: float | None = None  # about when its end will be known
     ended_at: float | None = None
     asked_at: float | None = None
     next_ask_at: float | None = None
-    estimated_cost_usd: float | None = None
     estimated_duration_seconds: float | None = None
-    cost_usd: float | None = None
-    balance_before_usd: float | None = None
-    balance_after_usd: float | None = None
     error: errors.ReelbookError | None = None
     downloaded: float | None = None
     clip: Clip | None = None
-    unanswered: int = 0
-    given_up: bool = False  # the service has said again and again that it doesn't know the job
     marks: Marks = Marks()  # noqa: RUF009 - frozen
 
     @property

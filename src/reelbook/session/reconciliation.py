@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ..account.reconcile import Answer, Finding
+from ..account.reconcile import Finding
 from ..errors import ReelbookError, SubmissionUncertain
 from ..formatting import count
 from ..ledger import Entry
@@ -13,8 +13,8 @@ from ..states import LOST, NOT_ACCEPTED
 from .job import Job
 
 
-@dataclass(frozen=True)
-class Verdict:
+@dataclass(frozen=True, repr=False)
+class Verdict(Finding):
     """What became of one submission that was never answered, how that is known, and what to do.
 
         for verdict in session.reconcile().verdicts:
@@ -25,15 +25,6 @@ class Verdict:
     """
 
     job: Job
-    answer: Answer
-    reasons: tuple[str, ...]
-    advice: str
-    if_alone: Answer = "can't tell"
-
-    def __str__(self) -> str:
-        return " ".join([f"{self.answer.capitalize()}.", *self.reasons, self.advice])
-
-    __repr__ = __str__
 
 
 @dataclass(frozen=True)
@@ -66,7 +57,7 @@ def tell_jobs(findings: Sequence[Finding], job_of: Callable[[Entry], Job]) -> Re
     verdicts = []
     for each in findings:
         job = job_of(each.entry)
-        verdicts.append(Verdict(job, each.answer, each.reasons, each.advice, each.if_alone))
+        verdicts.append(Verdict(**vars(each), job=job))
         said = str(verdicts[-1])
         if each.entry.request_id is not None:
             job._life.found(each.entry.request_id)

@@ -30,8 +30,8 @@ from ..errors import InvalidInput, LedgerLocked
 from ..event_thread import EventThread, Future
 from ..formatting import file_name
 from ..ledger import Ledger, LedgerFile, Submission, SweepRecord
-from ..ledger.records import named_states, origin
-from ..ledger.search import Filter
+from ..ledger.records import origin
+from ..ledger.search import Filter, named_states
 from ..listeners import Listeners
 from ..media.recent_images import RecentImages
 from ..requests import (
@@ -232,8 +232,8 @@ class Session(Tooling, SuggestsNames):
         """
         if not request.complete:
             raise InvalidInput("Its picture isn't kept. Give the image again. Nothing was sent.")
-        batch = self._submissions([request], once)
-        return self._submit(batch, again=again, retry_uncertain=retry_uncertain)[0]
+        batch = self._submissions([request], again=again, once=once, retry_uncertain=retry_uncertain)
+        return self._submit(batch)[0]
 
     @by_name
     @lists_options("text-to-video")
@@ -324,10 +324,10 @@ class Session(Tooling, SuggestsNames):
         self._thread.refuse_closed()
         wanted = checked(requests, options)
         with contextlib.nullcontext() if experiment is None else self.experiment(experiment):
-            batch = self._submissions(wanted, once)
+            batch = self._submissions(wanted, again=again, once=once, retry_uncertain=retry_uncertain)
         if once is not None and not again:  # equal requests are one job
             batch = list({each.sameness: each for each in batch}.values())
-        jobs = self._submit(batch, again=again, retry_uncertain=retry_uncertain)
+        jobs = self._submit(batch)
         if len(jobs) < len(wanted):
             made = {each.sameness: job for each, job in zip(batch, jobs, strict=True)}
             jobs = [made[each.sameness] for each in wanted]
@@ -403,22 +403,13 @@ class Session(Tooling, SuggestsNames):
         """
         self._thread.close()
 
-    def _submissions(self, requests: Sequence[JobRequest], once: str | None) -> list[Submission]:
-        return self._ledger.submissions(requests, experiment=current_experiment(), once=once)
+    def _submissions(self, requests: Sequence[JobRequest], **how: Any) -> list[Submission]:
+        return self._ledger.submissions(requests, experiment=current_experiment(), **how)
 
-    def _submit(
-        self, batch: Sequence[Submission], *, again: bool = False, retry_uncertain: bool = False
-    ) -> list[Job]:
+    def _submit(self, batch: Sequence[Submission]) -> list[Job]:
         self._thread.refuse_closed()
         withdrawn = False
-        submit = functools.partial(
-            self._jobs.submit,
-            batch,
-            caller=caller(),
-            again=again,
-            retry_uncertain=retry_uncertain,
-            withdrawn=lambda: withdrawn,
-        )
+        submit = functools.partial(self._jobs.submit, batch, caller=caller(), withdrawn=lambda: withdrawn)
         try:
             while True:
                 try:
@@ -486,15 +477,13 @@ class Session(Tooling, SuggestsNames):
         the page before. Finding a job doesn't watch it: `job.watch()`, or waiting for it, does. Raises
         InvalidInput for an unknown state, sweep or value.
         """
-        if state is not None:
-            state = named_states(state, lambda each: bool(self._ledger.find(Filter(state=each), limit=1)))
         if where and sweep is None:
             raise InvalidInput("The values in where are those of a sweep's axes: sweep says which sweep.")
         wanted = Filter(
             text=text,
             since=epoch(since),
             until=epoch(until),
-            state=state,
+            state=None if state is None else named_states(state, self._ledger),
             min_cost_usd=min_cost_usd,
             max_cost_usd=max_cost_usd,
             experiment=experiment,
@@ -582,8 +571,7 @@ class Session(Tooling, SuggestsNames):
         entries = self._ledger.bought(Filter(experiment=experiment, since=from_at, until=to_at))
         tools = [] if experiment is not None else self._ledger.tool_jobs.list(since=from_at, until=to_at)
         name = "sandbox" if self.service == "sandbox" else urlsplit(self.base_url).netloc
-        accounts = {*(each.account_id for each in entries), *(each.account_id for each in tools)}
-        return receipt_of(entries, dict.fromkeys(accounts, name), experiment, tools)
+        return receipt_of(entries, {self._ledger.account.id: name}, experiment, tools)
 
     def balance(self) -> Balance:
         """Asks for the balance in USD and waits for it (GET billing/balance)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from .. import states, wire
 from ..account.limits import without_spend_warnings
@@ -18,6 +18,8 @@ from ..secret import quotable
 from .job import Job, JobRegistry
 
 Submit = Callable[[Sequence[Submission]], list[Job]]
+
+_STOPPED: Final = "Taken back before it was sent: the sweep was stopped. Nothing was paid."
 
 
 class HeldCell(NamedTuple):
@@ -98,6 +100,12 @@ class SweepControl:
             [job] = self._submit([Submission.of(request, repeats=repeats, cell=cell, **kept)])
         return job
 
+    def take_back(self, job: Job, *, queued: bool) -> None:
+        """Takes a job back as soon as that can't cost money; if `queued`, also out of a class's queue."""
+        job._life.cancel(_STOPPED, later=True)
+        if queued:
+            self.thread.spawn(_taken_out(job))
+
     def refresh(self, job: Job) -> bool:
         """Takes over what another kernel learnt of a job. Returns whether that one still looks after it."""
         over = job.running or job.clip is not None or states.state(job.state).missing
@@ -140,3 +148,9 @@ class SweepControl:
                 paces[kind] = Pace([Took(*each) for each in self._ledger.took_seconds(request, alike=True)])
         budget = self.thread.run(self._jobs.client.budget_beside_others)
         return forecast([paces[kind] for kind in kinds], budget, self.thread.now())
+
+
+async def _taken_out(job: Job) -> None:
+    """Takes a job out of the queue. If the room is away, it stays there and is made."""
+    with contextlib.suppress(ReelbookError):
+        await job._life.take_back()

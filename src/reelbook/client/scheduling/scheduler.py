@@ -33,8 +33,8 @@ class SharedRequests(Protocol):
         them.
         """
 
-    def answered(self, place: int, now: float, limit: int | None) -> None:
-        """The request was answered, or lost, at `now`; `limit` is the key's as the service says it."""
+    def answered(self, place: int, limit: int | None) -> None:
+        """The request was answered, or lost, just now; `limit` is the key's as the service says it."""
 
     def give_back(self, place: int) -> None:
         """The request never reached the service."""
@@ -135,7 +135,7 @@ class Scheduler:
             budget.answered(turn.reply.status, turn.reply.headers, now)
         if self._shared is not None and turn.place is not None:
             if arrived:
-                self._shared.answered(turn.place, now, budget.told_limit)
+                self._shared.answered(turn.place, budget.told_limit)
             else:
                 self._shared.give_back(turn.place)
         self._look()
