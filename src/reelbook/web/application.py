@@ -103,7 +103,8 @@ def application(
         headers = dict(scope["headers"])
         # A page whose name was made to point here sends its own name ("DNS rebinding").
         if not is_own_host(headers.get(b"host", b"").decode("latin-1"), scope):
-            await refusal(421, "Nothing is served by this host name")(scope, body.receive, answer)
+            said = "Nothing is served by this host name. Use the address that was shown"
+            await refusal(421, said)(scope, body.receive, answer)
         elif scope["method"] not in _SAFE and not from_own_page(headers):
             await refusal(403, "Pages of other origins may not send this")(scope, body.receive, answer)
         else:
