@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections.abc import Generator, Iterator
 from concurrent.futures import Executor
@@ -26,6 +27,11 @@ pytest.register_assert_rewrite("browser.liveness")
 # Gone before anything is imported or started: no test, kernel or subprocess may find a person's key.
 LIVE_SETTINGS = {name: os.environ.pop(name) for name in tuple(os.environ) if name.startswith("REELBOOK_")}
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
+# Ledgers and sandboxes flush each step to the disk. No test cuts the power, so their folders lie in memory
+# where there is room for them.
+MEMORY = Path("/dev/shm")
+if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 2_000_000_000:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 # A shell's background job ignores Ctrl-C, and so would all processes that tests start and stop with it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -7,8 +7,8 @@ import logging
 from typing import Any
 
 import pytest
-from client.tool_doubles import USER, scripted
 from support.raw_server import Exchange, Handler, raw_server
+from support.tool_servers import USER, scripted
 
 import reelbook
 from reelbook.agent_tools.connection import (

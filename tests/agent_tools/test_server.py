@@ -13,8 +13,8 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
-from client.tool_doubles import USER, Answer, calls, official, result, scripted, stream
 from support.raw_server import Exchange, raw_server
+from support.tool_servers import USER, Answer, calls, official, result, scripted, stream
 
 from reelbook import errors
 from reelbook.agent_tools import connection

@@ -34,8 +34,7 @@ from typing import Any
 from benchmarks import disk_kernel
 from benchmarks.command import options_of, sandbox_process, verdict
 from benchmarks.disk_kernel import LIMIT, ONCE, SWEEP, Order
-from support.ledgers import rows
-from support.locked import locked_by_process
+from support.ledgers import locked_by_process, rows
 from support.waiting import until
 
 import reelbook as rb

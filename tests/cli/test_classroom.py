@@ -1,4 +1,4 @@
-"""`reelbook classroom`: thirty students, a kill in the middle, and the end of all keys."""
+"""`reelbook classroom`: a few students, a kill in the middle, and the end of all keys."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from reelbook.models import ApiKey
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 
-STUDENTS = [f"Student {number:02}" for number in range(1, 31)]
+STUDENTS = [f"Student {number:02}" for number in range(1, 6)]
 
 # Ends the process itself at the nth such step, just before it or just after.
 DEADLY = """
@@ -57,7 +57,7 @@ def sandbox(home: Path) -> Iterator[Sandbox]:
 
 @pytest.fixture
 def names(folder: Path) -> Path:
-    """Thirty students."""
+    """Five students."""
     file = folder / "names.csv"
     file.write_text("\n".join(["name", *STUDENTS]))
     return file
@@ -88,7 +88,7 @@ def one_for_each(home: Path, url: str) -> None:
     """Asserts that each student has one active key, and that it is the one in the student's file."""
     ids = {key.key_id: key.name.partition(" · ")[2] for key in keys() if key.is_active}
     assert sorted(ids.values()) == STUDENTS
-    assert len(files(home)) == 30
+    assert len(files(home)) == len(STUDENTS)
     for file in files(home):
         lines = file.read_text().splitlines()
         student = lines[0].partition(" · ")[0]
@@ -112,19 +112,19 @@ def one_for_each(home: Path, url: str) -> None:
 def test_killed_half_way_and_opened_again(
     owner: str, step: str, before: bool, words: list[str], home: Path, run: Run, sandbox: Sandbox
 ) -> None:
-    """At each step of the fifteenth key: thirty keys then, none twice, and none after the close."""
-    nth = 1 if step == "keep_install" else 15
+    """At each step of the third key: five keys then, none twice, and none after the close."""
+    nth = 1 if step == "keep_install" else 3
     code = DEADLY.format(owner=owner, step=step, nth=nth, before=before, words=words)
     killed = subprocess.run(
         [sys.executable, "-c", code], env=environment(), capture_output=True, timeout=WAIT_SECONDS
     )
     assert killed.returncode == -signal.SIGKILL
-    assert len(files(home)) in ((0,) if nth == 1 else (14, 15))
+    assert len(files(home)) in ((0,) if nth == 1 else (2, 3))
     result = run(*words)
-    assert (result.exit_code, "30 students" in result.stdout) == (0, True)
+    assert (result.exit_code, "5 students" in result.stdout) == (0, True)
     one_for_each(home, sandbox.url)
     closed = run("classroom", "close", "--service", "sandbox")
-    assert (closed.exit_code, "30 keys revoked now" in closed.stdout) == (0, True)
+    assert (closed.exit_code, "5 keys revoked now" in closed.stdout) == (0, True)
     assert not [key for key in keys() if key.is_active]
 
 
@@ -158,11 +158,11 @@ def test_status_names_everybody(words: list[str], run: Run, sandbox: Sandbox, ho
     with rb.connect("live", api_key=key_in(files(home)[2]), base_url=sandbox.url) as student:
         student.keys.create("mine\x1b[31m too")
     lines = run("classroom", "status").stdout.splitlines()
-    assert "30 students, 30 with a key, 1 used it." in lines[0]
+    assert "5 students, 5 with a key, 1 used it." in lines[0]
     assert lines[1].split("  ") == ["", "Student 01", "never used"]
     assert lines[3].startswith("  Student 03  last used ")
-    assert "1 made by others" in lines[31]
-    assert ("mine[31m too" in lines[32], "\x1b" in lines[32]) == (True, False)
+    assert "1 made by others" in lines[6]
+    assert ("mine[31m too" in lines[7], "\x1b" in lines[7]) == (True, False)
 
 
 def test_a_live_service_is_asked_only_after_a_yes(live: RawServer, run: Run, names: Path, home: Path) -> None:
@@ -206,8 +206,8 @@ def test_ctrl_c_ends_it_between_two_keys(
 def test_limits_that_the_balance_doesnt_cover_are_said_before(
     run: Run, words: list[str], sandbox: Sandbox
 ) -> None:
-    """Thirty students with $2.00 each, and $25.00."""
-    opened = run(*words)
+    """Five students with $12.00 each, and $25.00."""
+    opened = run(*words, "--max-spend", "12")
     assert opened.exit_code == 0
     said = "Their limits come to $60.00, and the balance is $25.00: whoever comes late may find nothing left."
     assert opened.stderr.startswith(said)

@@ -185,7 +185,7 @@ def test_the_limit_s_end_is_said_beside_the_cost(run: Run, sandbox: Sandbox, fol
 
 
 def test_ctrl_c_says_the_id_and_how_to_resume_and_resuming_gets_the_clip(
-    home: Path, folder: Path, clips: TinyClips
+    run: Run, home: Path, folder: Path, clips: TinyClips
 ) -> None:
     """The job goes on; the very command that was said writes the clip to the same file."""
     with server.in_thread(home, pace=600, rate_limiting=False, executor=clips) as sandbox:
@@ -199,8 +199,8 @@ def test_ctrl_c_says_the_id_and_how_to_resume_and_resuming_gets_the_clip(
         assert list(folder.iterdir()) == []
 
         sandbox.advance(600)
-        again = ran(*shlex.split(resume), cwd=folder)
-    assert again.returncode == 0, again.stderr
+        again = run(*shlex.split(resume))
+    assert again.exit_code == 0, again.stderr
     assert again.stdout.startswith("my fox.mp4: 1.0 s, 64 × 36")
     assert probe(folder / "my fox.mp4").duration_seconds == 1.0
     assert len(clips.specs) == 1

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from cli.conftest import Run
-from cli.doubles import WAIT_SECONDS, Book, TinyClips, listed, ran, read_until, start
+from cli.doubles import WAIT_SECONDS, Book, TinyClips, listed, read_until, start
 from ledger.doubles import KEY, SERVICE, find, fox
 from sandbox.doubles import Client, http_client
 from support.ledgers import ledger_in
@@ -190,13 +190,13 @@ def test_what_has_no_id_cannot_be_resumed(run: Run, book: Book) -> None:
     assert (result.exit_code, f"reelbook jobs show '#{number}'" in result.stderr) == (2, True)
 
 
-def test_ctrl_c_leaves_the_jobs_and_says_how_to_come_back(home: Path, folder: Path, clips: TinyClips) -> None:
+def test_ctrl_c_leaves_the_jobs_and_says_how_to_come_back(
+    run: Run, home: Path, folder: Path, clips: TinyClips
+) -> None:
     """The waiting ends in 130; the very command that is said brings the clip home later."""
     with server.in_thread(home, pace=600, rate_limiting=False, executor=clips) as sandbox:
-        submitter = start("generate", "a fox", "--duration", "1", cwd=folder)
-        read_until(submitter, "Pending")
-        submitter.kill()
-        submitter.communicate()
+        with http_client(sandbox) as http, ledger_in(home, "sandbox", sandbox.api_key) as ledger:
+            Book(ledger).job(Client(sandbox, http).submit(duration_seconds=1))
         waiting = start("jobs", "resume", cwd=folder)
         read_until(waiting, "Pending")
         waiting.send_signal(signal.SIGINT)
@@ -204,8 +204,8 @@ def test_ctrl_c_leaves_the_jobs_and_says_how_to_come_back(home: Path, folder: Pa
         assert waiting.returncode == 130
         assert said.endswith("To get what is missing:\n  reelbook jobs resume\n")
         sandbox.advance(600)
-        again = ran("jobs", "resume", cwd=folder)
-    assert again.returncode == 0, again.stderr
+        again = run("jobs", "resume")
+    assert again.exit_code == 0, again.stderr
     assert Path(again.stdout.partition(": ")[0]).is_file()
     assert len(clips.specs) == 1
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli.doubles import environment, on_a_terminal, ran
+from cli.conftest import Run
+from cli.doubles import environment, on_a_terminal
 from sandbox.doubles import Client, http_client
 from support.kept_clips import KeptClips
 
@@ -53,10 +54,7 @@ class Crash:
 
     sandbox: Sandbox
     folder: Path
-
-    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """The real command, as a process without a key in its environment."""
-        return ran(*words, cwd=self.folder)
+    run: Run
 
     def jobs(self) -> dict[str, dict[str, Any]]:
         """The listed jobs by the last word of their prompts."""
@@ -70,7 +68,7 @@ class Crash:
 
 
 @pytest.fixture
-def crash(home: Path, folder: Path) -> Iterator[Crash]:
+def crash(home: Path, folder: Path, run: Run) -> Iterator[Crash]:
     """A kernel that was killed in the middle of four jobs."""
     with server.in_thread(home, rate_limiting=False, executor=KeptClips()) as sandbox:
         found = environment(REELBOOK_TEST_JOBS="short")
@@ -83,7 +81,7 @@ def crash(home: Path, folder: Path) -> Iterator[Crash]:
         finally:
             process.kill()
             process.communicate()
-        yield Crash(sandbox, folder)
+        yield Crash(sandbox, folder, run)
 
 
 def test_the_list_is_true_and_asks_nothing(crash: Crash) -> None:
@@ -122,11 +120,11 @@ def test_resume_brings_every_clip_home_and_pays_nothing(crash: Crash) -> None:
     crash.sandbox.clear_faults()
     for _ in range(2):  # a clip that is here is only named
         result = crash.run("jobs", "resume", owl[:14])
-        assert (result.returncode, Path(result.stdout.partition(": ")[0]).stem) == (0, owl), result.stderr
+        assert (result.exit_code, Path(result.stdout.partition(": ")[0]).stem) == (0, owl), result.stderr
     assert crash.jobs()["river"]["state"] == "pending"
     crash.sandbox.advance(3600)
     result = crash.run("jobs", "resume")
-    assert result.returncode == 0, result.stderr
+    assert result.exit_code == 0, result.stderr
     path = Path(result.stdout.partition(": ")[0])
     assert (path.stem, probe(path).duration_seconds) == (bear, 1.0)
     assert "1 clip sent and never answered" in result.stderr
@@ -142,7 +140,7 @@ def test_what_became_of_the_unanswered_one_is_asked_and_said_truly(crash: Crash)
     crash.sandbox.advance(3600)
     submitted = crash.sandbox.state()["requests"]["text-to-video"]
     result = crash.run("jobs", "resume", "--find-out")
-    assert result.returncode == 0, result.stderr
+    assert result.exit_code == 0, result.stderr
     assert "$24.85" in result.stdout
     assert "a heron at dawn" in result.stdout
     assert crash.jobs()["dawn"]["state"] in ("uncertain", "lost")

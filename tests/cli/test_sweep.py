@@ -19,15 +19,15 @@ from support.waiting import until
 import reelbook as rb
 from reelbook.sandbox.handle import Sandbox
 
-ANIMALS, PLACES = ["red fox", "heron", "bear"], ["snow", "fog, at night", "dunes"]
+ANIMALS, PLACES = ["red fox", "heron"], ["snow", "fog, at night"]
 TEMPLATE = "a {animal} in {place}"
 PLAN = """
 template = "a {animal} in {place}"
 duration_seconds = 1
 aspect_ratio = "1:1"
 [axes]
-animal = ["red fox", "heron", "bear"]
-place = ["snow", "fog, at night", "dunes"]
+animal = ["red fox", "heron"]
+place = ["snow", "fog, at night"]
 seed = "1-2"
 """
 FOXES = ("a {animal} runs", "--axis", "animal=fox,heron", "--seed", "1-2", "--duration", "1")
@@ -36,11 +36,11 @@ FOXES = ("a {animal} runs", "--axis", "animal=fox,heron", "--seed", "1-2", "--du
 def test_code_magic_and_terminal_send_the_same_requests(
     run: Run, sandbox: Sandbox, folder: Path, clips: TinyClips, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A sweep of 3 × 3 × 2 cells, each time from a home that has none of its clips."""
+    """A sweep of 2 × 2 × 2 cells, each time from a home that has none of its clips."""
     (folder / "plan.toml").write_text(PLAN)
     monkeypatch.setenv("REELBOOK_API_KEY", sandbox.api_key.reveal())
     monkeypatch.setenv("REELBOOK_BASE_URL", sandbox.url)
-    options = ["--axis", "animal=red fox,heron,bear", "--axis", 'place=snow,"fog, at night",dunes']
+    options = ["--axis", "animal=red fox,heron", "--axis", 'place=snow,"fog, at night"']
 
     def from_code(home: Path) -> None:
         with rb.connect(home=home) as session:
@@ -71,7 +71,6 @@ def test_code_magic_and_terminal_send_the_same_requests(
     wanted = sorted((f"a {animal} in {place}", seed, 1, "1:1") for animal, place, seed in cells)
     for number, way in enumerate((from_code, from_magic, from_terminal, from_file)):
         clips.specs.clear()
-        sandbox.advance(61)  # or the key's hundred requests a minute would be used up
         way(folder / f"home {number}")
         arrived = [(each.prompt, each.seed, each.seconds, each.aspect_ratio) for each in clips.specs]
         assert sorted(arrived) == wanted

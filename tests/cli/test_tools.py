@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from cli.conftest import Run
-from client.tool_doubles import USER, result, scripted
 from support.raw_server import Exchange
+from support.tool_servers import USER, result, scripted
 
 from reelbook.sandbox.handle import Sandbox
 

@@ -394,9 +394,7 @@ def child(code: str, home: Path, *words: str) -> subprocess.Popen[str]:
     [
         ("Sweeps", "begin", 1, True),
         ("Sweeps", "begin", 1, False),
-        ("Ledger", "intend", 3, True),
         ("Ledger", "intend", 3, False),
-        ("Ledger", "sending", 3, True),
         ("Ledger", "sending", 3, False),
         ("Ledger", "accepted", 3, True),
         ("Ledger", "accepted", 3, False),

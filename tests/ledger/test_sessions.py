@@ -17,7 +17,7 @@ from support.raw_server import Exchange, raw_server
 from support.waiting import until
 
 import reelbook as rb
-from reelbook import errors
+from reelbook import errors, event_thread
 from reelbook.account.limits import without_spend_warnings
 from reelbook.client import AsyncClient
 from reelbook.executions import Execution
@@ -154,8 +154,11 @@ os._exit(0)
         assert job.result(30).path.exists()
 
 
-def test_a_session_that_closes_says_what_becomes_of_each_job(home: object) -> None:
+def test_a_session_that_closes_says_what_becomes_of_each_job(
+    home: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One has its id, one waits for its answer, and one was never sent."""
+    monkeypatch.setattr(event_thread, "SETTLE_SECONDS", 0.1)
     posts: list[str] = []
     asked, closed = threading.Event(), threading.Event()
 

@@ -30,8 +30,7 @@ from ledger.doubles import (
     opened,
     tell,
 )
-from support.locked import locked, locked_by_process
-from support.read_only import read_only
+from support.ledgers import locked, locked_by_process, read_only
 
 from reelbook.errors import LedgerLocked, LedgerUnavailable
 from reelbook.ledger import Ledger, LedgerFile, store

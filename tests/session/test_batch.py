@@ -365,18 +365,6 @@ def test_once_makes_equal_requests_of_a_batch_one_job(session: rb.Session, sandb
     assert len({*bought, *batch}) == 4
 
 
-def test_a_cell_run_again_gives_its_batch_back(
-    session: rb.Session, sandbox: Sandbox, run_cell: Callable[[], None]
-) -> None:
-    """Equal requests are clips of their own, the cell's second run gets them all and pays nothing."""
-    run_cell()
-    first = session.submit_many(["a fox"] * 3, duration_seconds=1)
-    assert len(set(first)) == len(first.results(30)) == 3
-    run_cell()
-    assert list(session.submit_many(["a fox"] * 3, duration_seconds=1)) == list(first)
-    assert sent(sandbox)["text-to-video"] == 3
-
-
 def test_an_experiment_can_be_named_or_stand_around(session: rb.Session) -> None:
     """The name is in the ledger either way, and nothing else takes part."""
     named = session.submit_many(["a"], duration_seconds=1, experiment="fog")

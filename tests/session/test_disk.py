@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.locked import locked
-from support.read_only import read_only
+from support.ledgers import locked, read_only
 from support.waiting import until
 
 import reelbook as rb

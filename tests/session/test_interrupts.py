@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.locked import locked
+from support.ledgers import locked
 from support.waiting import until
 
 import reelbook as rb

@@ -91,7 +91,7 @@ def packets(file: Path) -> list[bytes]:
         return [bytes(packet) for packet in container.demux(video=0)]
 
 
-@settings(max_examples=200)
+@settings(max_examples=50)
 @given(request=requests)
 def test_every_request_comes_back(request: JobRequest, file: Path, tmp_path_factory: Any) -> None:
     """Exported, remuxed, zipped, or with its tags zeroed: the same request, with the same pictures."""

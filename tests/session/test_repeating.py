@@ -13,7 +13,7 @@ from support.raw_server import Exchange, Handler, RawServer, in_turn
 from support.waiting import until
 
 import reelbook as rb
-from reelbook import errors
+from reelbook import errors, event_thread
 from reelbook.ledger import Entry, LedgerFile
 
 FOX: Any = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7, "retry_uncertain": True}
@@ -112,8 +112,11 @@ def test_a_refused_repetition_leaves_the_job_uncertain(run_cell: Callable[[], No
 
 
 @pytest.mark.usefixtures("real_time")
-def test_a_job_that_may_have_been_bought_is_never_said_to_be_taken_back() -> None:
+def test_a_job_that_may_have_been_bought_is_never_said_to_be_taken_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """While the repetition waits for the rate limit, the first attempt is out of anybody's hands."""
+    monkeypatch.setattr(event_thread, "SETTLE_SECONDS", 0.1)
     with serving(lose, lambda e: e.answer(429, b"{}", {"retry-after": "60"})) as (service, session):
         job = session.text_to_video("a fox", **FOX)
         until(lambda: posts(service) == 2)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from client.tool_doubles import USER, no_call_answered, result, scripted
 from support.raw_server import Exchange
+from support.tool_servers import USER, no_call_answered, result, scripted
 from support.waiting import until
 
 import reelbook as rb

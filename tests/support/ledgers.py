@@ -1,9 +1,11 @@
-"""The ledger of one account without a session, and what is read and changed in the files beside it."""
+"""Ledgers without a session: an account, its rows, locks of others, and a disk that takes no writes."""
 
 from __future__ import annotations
 
 import contextlib
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -35,3 +37,45 @@ def forget_requests(home: Path) -> None:
     """
     with contextlib.closing(sqlite3.connect(home / "ledger.db", timeout=20)) as connection, connection:
         connection.execute("DELETE FROM requests")
+
+
+@contextlib.contextmanager
+def locked(home: Path) -> Iterator[sqlite3.Connection]:
+    """Another program has locked the home's ledger for writing, until it rolls back."""
+    holder = sqlite3.connect(home / "ledger.db", isolation_level=None, check_same_thread=False)
+    holder.execute("BEGIN IMMEDIATE")
+    yield holder
+    holder.rollback()
+    holder.close()
+
+
+HOLDER = """
+import sqlite3, sys
+ledger = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=5)
+ledger.execute("BEGIN IMMEDIATE")
+print("locked", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextlib.contextmanager
+def locked_by_process(home: Path) -> Iterator[int]:
+    """Another process has locked the home's ledger for writing, until the end. Yields its number."""
+    command = [sys.executable, "-c", HOLDER, str(home / "ledger.db")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline(), "the lock wasn't to be had"
+        yield holder.pid
+
+
+@contextlib.contextmanager
+def read_only(ledger: Ledger | LedgerFile) -> Iterator[None]:
+    """SQLite refuses every write, as in a folder that may only be read."""
+    store = ledger.store
+
+    def only(value: int) -> None:
+        store._thread.call(lambda: store._connection.execute(f"PRAGMA query_only={value}"))
+
+    only(1)
+    yield
+    only(0)
