@@ -12,7 +12,6 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import Any, Final, Literal
 
 from .. import wire
@@ -136,10 +135,7 @@ class Receipt:
             sums = {"submitted_at": "total", "actual_seconds": seconds, "cost_usd": usd, "cost_is": cost_is}
             sums |= {"experiment": self.experiment, "service": service}
             rows.append([sums.get(name) for name in COLUMNS])
-        text = csv_table(COLUMNS, rows)
-        if path is not None:
-            Path(path).write_text(text, encoding="utf-8-sig", newline="")
-        return text
+        return csv_table(COLUMNS, rows, path)
 
     def to_pandas(self) -> Any:  # pandas has no types
         """A DataFrame with a line for each clip and no sums; the columns' names have the units."""

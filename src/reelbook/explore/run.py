@@ -13,7 +13,6 @@ import os
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from .. import states, wire
@@ -281,10 +280,7 @@ class SweepRun:
         A text that a spreadsheet would calculate gets a ' in front of it. Raises OSError.
         """
         rows = [_row(each) for each in self.cells]
-        text = csv_table(list(rows[0]), [row.values() for row in rows])
-        if path is not None:
-            Path(path).write_text(text, encoding="utf-8-sig", newline="")
-        return text
+        return csv_table(list(rows[0]), [row.values() for row in rows], path)
 
     def subscribe(self, callback: Callable[[RunCell | None], None]) -> Callable[[], None]:
         """Calls `callback` on the session's thread with a cell that changed, or with None for the run itself.

@@ -138,11 +138,6 @@ class Entries:
         found = {entry.id: entry for entry in (*under_way, *recent) if entry.state != states.UNCERTAIN}
         return [each for each in found.values() if each.ended_at is None or each.ended_at > at - LATE_SECONDS]
 
-    def bought(self, wanted: Filter = EVERYTHING) -> list[Entry]:
-        """All that cost something or may have, oldest first."""
-        found = self.find(wanted, sort="oldest", limit=ALL_ENTRIES)
-        return [entry for entry in found if entry.charge != "none"]
-
     def _entries(self, wanted: str, *values: object) -> list[Entry]:
         return self.store.read(lambda db: matching(db, wanted, *values))
 

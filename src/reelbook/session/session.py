@@ -31,7 +31,7 @@ from ..event_thread import EventThread, Future
 from ..formatting import file_name
 from ..ledger import Ledger, LedgerFile, Submission, SweepRecord
 from ..ledger.records import origin
-from ..ledger.search import Filter, named_states
+from ..ledger.search import ALL_ENTRIES, Filter, named_states
 from ..listeners import Listeners
 from ..media.recent_images import RecentImages
 from ..requests import (
@@ -568,7 +568,8 @@ class Session(Tooling, SuggestsNames):
         `receipt().to_csv("receipt.csv")` writes a file for a spreadsheet.
         """
         from_at, to_at = epoch(since), epoch(until)
-        entries = self._ledger.bought(Filter(experiment=experiment, since=from_at, until=to_at))
+        wanted = Filter(experiment=experiment, since=from_at, until=to_at)
+        entries = self._ledger.find(wanted, limit=ALL_ENTRIES)
         tools = [] if experiment is not None else self._ledger.tool_jobs.list(since=from_at, until=to_at)
         name = "sandbox" if self.service == "sandbox" else urlsplit(self.base_url).netloc
         return receipt_of(entries, {self._ledger.account.id: name}, experiment, tools)
