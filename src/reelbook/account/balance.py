@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ..errors import ReelbookError, SessionClosed
+from ..errors import AuthenticationError, RateLimited, ReelbookError, ServiceError, SessionClosed
 from ..event_thread import EventThread
 from ..ledger import Funds, Ledger
 from ..ledger.money import sample_of
@@ -73,6 +73,7 @@ class BalanceTracker:
         self.asking: asyncio.Task[None] | None = None
         self._looking: asyncio.Task[None] | None = None
         self._first = asyncio.Lock()
+        self._balance_only = False
         self._moved = False
         self._connection = connection
         self._client = connection.client
@@ -92,9 +93,9 @@ class BalanceTracker:
                     self._funds = self._ledger.funds()
             return self._funds
 
-    async def balance(self) -> Balance:
+    async def balance(self, *, background: bool = False) -> Balance:
         """Asks for the balance."""
-        return await self._kept(self._client.balance())
+        return await self._kept(self._client.balance(background=background))
 
     async def usage(self, days: int, *, background: bool = False) -> Usage:
         return await self._kept(self._client.usage(days, background=background))
@@ -143,10 +144,24 @@ class BalanceTracker:
         The usage includes the balance (interface, Usage summary), and the count that `reconcile()` needs.
         """
         try:
-            with contextlib.suppress(ReelbookError):  # the next change of money asks again
-                await self.usage(self._ledger.usage_days(), background=True)
+            if not await self._usage_held_balance():
+                await self.balance(background=True)
+        except ReelbookError:
+            return  # the next change of money asks again
         finally:
             self._told()
+
+    async def _usage_held_balance(self) -> bool:
+        if self._balance_only:
+            return False
+        try:
+            usage = await self.usage(self._ledger.usage_days(), background=True)
+        except (AuthenticationError, RateLimited):
+            raise
+        except ServiceError:
+            self._balance_only = True  # this service offers no usable usage
+            return False
+        return usage.current_balance_usd is not None
 
     async def _kept(self, question: Awaitable[T]) -> T:
         asked_at = time.time()
