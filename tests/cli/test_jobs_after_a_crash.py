@@ -127,7 +127,7 @@ def test_resume_brings_every_clip_home_and_pays_nothing(crash: Crash) -> None:
     assert result.exit_code == 0, result.stderr
     path = Path(result.stdout.partition(": ")[0])
     assert (path.stem, probe(path).duration_seconds) == (bear, 1.0)
-    assert "1 clip sent and never answered" in result.stderr
+    assert "1 clip sent, never answered" in result.stderr
     assert crash.sandbox.state()["requests"]["text-to-video"] == submitted
     after = crash.jobs()
     assert [after[word]["state"] for word in ("river", "head", "night")] == ["completed"] * 3
