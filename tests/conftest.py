@@ -30,7 +30,7 @@ os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
 # Ledgers and sandboxes flush each step to the disk. No test cuts the power, so their folders lie in memory
 # where there is room for them.
 MEMORY = Path("/dev/shm")
-if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 8_000_000_000:
+if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 2_000_000_000:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 # A shell's background job ignores Ctrl-C, and so would all processes that tests start and stop with it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
