@@ -200,10 +200,10 @@ class Tooling:
 
     def _tool_place(self) -> ToolAddress | None:
         """The server's address and the user id; None where `_moved_place` is to find out."""
-        raise NotImplementedError
+        raise NotImplementedError  # each kind's own
 
     async def _moved_place(self) -> ToolAddress:
-        raise NotImplementedError
+        raise NotImplementedError  # only asked where there is no `_tool_place`: of a session on its sandbox
 
     def _tool_called(self) -> None:
         """A call has ended, and may have cost money."""

@@ -42,7 +42,7 @@ class ActsOnJobs(Panel):
 
     def _job_of(self, key: object) -> Job | None:
         """The job that the page calls `key`; without a key the opened one, if there is one."""
-        raise NotImplementedError
+        raise NotImplementedError  # each panel's own: traitlets' metaclass rules out ABC
 
     def _job(self, content: Mapping[str, Any]) -> Job | None:
         return self._job_of(content.get(self._called, ""))
@@ -144,7 +144,7 @@ class LeadsOn(ActsOnJobs):
 
     def _compared(self) -> tuple[Job, ...]:
         """The jobs to compare; none if they can't be."""
-        raise NotImplementedError
+        raise NotImplementedError  # each panel's own: traitlets' metaclass rules out ABC
 
     def _on_vary(self, job: Job) -> None:
         self.on_vary.tell(job)
