@@ -1,4 +1,4 @@
-"""A server's pages over HTTP: its templates, its static files, its forms, and who may send them."""
+"""A server's pages over HTTP: its templates, its static files, and who may send its forms."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import string
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -16,8 +16,6 @@ from starlette.responses import HTMLResponse, Response
 
 from .html import Html, safe
 
-FORM_FIELDS: Final = 12
-FORM_BYTES: Final = 64 * 1024
 FRESH: Final = {"Cache-Control": "no-store"}
 # Pages load scripts, styles and files from their own server only, and no other page can frame them.
 SECURITY: Final = {
@@ -72,24 +70,6 @@ class Site:
             raise HTTPException(404)
         headers = {"Content-Type": _TYPES[Path(name).suffix], "Cache-Control": "max-age=300"}
         return Response(_read(folders[name] / "static" / name), headers=headers)
-
-
-async def read_form(request: Request) -> dict[str, str]:
-    """The fields of an urlencoded form, each once. Raises HTTPException (400, or 413 if it is too long)."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/x-www-form-urlencoded":
-        raise HTTPException(400, "Content-Type must be application/x-www-form-urlencoded")
-    content = bytearray()
-    async for piece in request.stream():
-        content += piece
-        if len(content) > FORM_BYTES:
-            raise HTTPException(413, "The form is too long")
-    text = content.decode("ascii", "replace")
-    try:
-        fields = parse_qsl(text, True, max_num_fields=FORM_FIELDS, errors="replace")
-    except ValueError:
-        raise HTTPException(400, "The form can't be read") from None
-    return {name: value.replace("\r\n", "\n") for name, value in fields}
 
 
 def from_own_page(headers: dict[bytes, bytes]) -> bool:

@@ -21,8 +21,8 @@ from starlette.routing import Route
 from .. import states, wire
 from ..formatting import count, dollars
 from ..pages.html import Html, joined
-from ..pages.web import Site, read_form, same, usd
-from ..web.payloads import reached_at
+from ..pages.web import Site, same, usd
+from ..web.payloads import reached_at, read_form
 from ..web.refusals import Refused
 from ..wire import MICRO
 from . import protocol

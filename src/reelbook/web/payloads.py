@@ -15,6 +15,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeVar
+from urllib.parse import parse_qsl
 
 from python_multipart.exceptions import FormParserError
 from starlette.datastructures import Headers, UploadFile
@@ -28,6 +29,8 @@ from .. import wire
 from .refusals import Refused
 
 MAX_JSON_BYTES: Final = 1024 * 1024
+MAX_FORM_BYTES: Final = 64 * 1024
+MAX_FORM_FIELDS: Final = 12
 # What a multipart body holds besides the image: boundaries, part headers and the other fields.
 FORM_OVERHEAD_BYTES: Final = 64 * 1024
 MAX_PIXELS: Final = 50_000_000
@@ -168,15 +171,15 @@ async def wanted_from_form(request: Request, max_image_bytes: int) -> Wanted:
     """The clip that POST /api/v1/generate/image-to-video asks for: multipart/form-data. Raises Refused."""
     if _content_type(request) != "multipart/form-data":
         raise Refused(400, "Content-Type must be multipart/form-data")
-    body = _Bounded(request, max_image_bytes + FORM_OVERHEAD_BYTES)
+    body = await _body(request, max_image_bytes + FORM_OVERHEAD_BYTES, too_large(max_image_bytes))
+
+    async def whole() -> Message:
+        return {"type": "http.request", "body": body}
+
     try:
-        form = await Request(request.scope, receive=body.receive).form(max_files=4, max_fields=16)
+        form = await Request(request.scope, whole).form(max_files=4, max_fields=16)
     except (HTTPException, MultiPartException, FormParserError) as exc:
-        if body.exceeded:
-            raise too_large(max_image_bytes) from None
         raise Refused(400, f"The multipart body can't be read: {getattr(exc, 'detail', exc)}") from None
-    except ClientDisconnect:
-        raise Refused(400, "The request ended before its body did") from None
     try:
         image = _one(form.getlist("image"), "image")
         if not isinstance(image, UploadFile):
@@ -256,16 +259,9 @@ async def json_object(request: Request) -> dict[str, Any]:
     """The request's body, which must be a JSON object of reasonable size. Raises Refused."""
     if _content_type(request) != "application/json":
         raise Refused(400, "Content-Type must be application/json")
-    content = bytearray()
+    too_long = Refused(413, f"The body is larger than {MAX_JSON_BYTES} bytes")
     try:
-        async for piece in request.stream():
-            content += piece
-            if len(content) > MAX_JSON_BYTES:
-                raise Refused(413, f"The body is larger than {MAX_JSON_BYTES} bytes")
-    except ClientDisconnect:
-        raise Refused(400, "The request ended before its body did") from None
-    try:
-        body = json.loads(content)
+        body = json.loads(await _body(request, MAX_JSON_BYTES, too_long))
     except (ValueError, RecursionError):
         raise Refused(400, "The body is not valid JSON") from None
     if not isinstance(body, dict):
@@ -273,23 +269,29 @@ async def json_object(request: Request) -> dict[str, Any]:
     return body
 
 
-class _Bounded:
-    """A request's body, cut off as soon as it is longer than `most` bytes."""
+async def read_form(request: Request) -> dict[str, str]:
+    """The fields of an urlencoded form, each once. Raises Refused."""
+    if _content_type(request) != "application/x-www-form-urlencoded":
+        raise Refused(400, "Content-Type must be application/x-www-form-urlencoded")
+    body = await _body(request, MAX_FORM_BYTES, Refused(413, "The form is too long"))
+    text = body.decode("ascii", "replace")
+    try:
+        fields = parse_qsl(text, True, max_num_fields=MAX_FORM_FIELDS, errors="replace")
+    except ValueError:
+        raise Refused(400, "The form can't be read") from None
+    return {name: value.replace("\r\n", "\n") for name, value in fields}
 
-    def __init__(self, request: Request, most: int) -> None:
-        self._receive = request.receive
-        self._left = most
 
-    @property
-    def exceeded(self) -> bool:
-        return self._left < 0
-
-    async def receive(self) -> Message:
-        message = await self._receive()
-        self._left -= len(message.get("body", b""))
-        if self.exceeded:
-            raise MultiPartException("too large")  # the one error after which the parser closes its files
-        return message
+async def _body(request: Request, most_bytes: int, too_long: Refused) -> bytes:
+    content = bytearray()
+    try:
+        async for piece in request.stream():
+            content += piece
+            if len(content) > most_bytes:
+                raise too_long
+    except ClientDisconnect:
+        raise Refused(400, "The request ended before its body did") from None
+    return bytes(content)
 
 
 def _content_type(request: Request) -> str:

@@ -24,8 +24,8 @@ from ...errors import InvalidInput
 from ...formatting import count, dollars, local, terminal_line
 from ...ledger.votes import QUESTION
 from ...pages.html import Html, joined
-from ...pages.web import FRESH, read_form, same, usd
-from ...web.payloads import TEXT, fields_of, reached_at, wanted_from_text
+from ...pages.web import FRESH, same, usd
+from ...web.payloads import TEXT, fields_of, reached_at, read_form, wanted_from_text
 from ...web.refusals import NoMoney, Refused
 from ...wire import MICRO
 from ..wheels import complete_targets, folder_of
