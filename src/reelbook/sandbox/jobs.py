@@ -25,7 +25,7 @@ from typing import Any, Final
 from .. import wire
 from ..atomic_files import write_whole
 from ..web.database import SqliteFile
-from ..web.openapi import TELLS
+from ..web.openapi import STATUS_FIELDS
 from ..wire import MICRO
 from .accounts import charge, micro, require_funds
 from .clock import Clock
@@ -37,33 +37,12 @@ from .render_pool import Renders
 logger = logging.getLogger(__name__)
 
 KEEP_VIDEOS_SECONDS = 7 * 86_400.0
-PROCESSING_BEGINS: Final = 0.15
+UNDER_WAY: Final = (wire.PENDING, wire.PROCESSING)
+PROCESSING_BEGINS: Final = 0.15  # of a job's planned time
 ALMOST_DONE = 99
 STUCK_SECONDS: Final = 86_400.0
 FAILURES: Final = {"policy": "The prompt was refused by the content policy."}
 _MARK: Final = re.compile(r"\[\s*(fail|slow|stuck)\s*(?::([^\[\]]*))?\]", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class Phase:
-    """One state of a job. It begins at this fraction of the job's planned time.
-
-    An `end` begins only once the job has what is named there, and nothing follows it.
-    """
-
-    state: str
-    begins: float
-    end: str | None = None
-
-
-# Interface, Job states. It names only the first move, from nothing to pending; the others are the sandbox's.
-LIFE: Final = (
-    Phase(wire.PENDING, 0.0),
-    Phase(wire.PROCESSING, PROCESSING_BEGINS),
-    Phase(wire.COMPLETED, 1.0, end="video"),
-    Phase(wire.FAILED, 1.0, end="failure"),
-)
-UNDER_WAY: Final = tuple(phase.state for phase in LIFE if phase.end is None)
 
 
 @dataclass(frozen=True)
@@ -127,15 +106,19 @@ def planned_seconds(pace: Pace, request_id: str) -> float:
 
 
 def state_at(job: SandboxJob, now: float) -> str:
-    """The state that `job` has come to at `now`. It never goes back, and a finished one stays as it is."""
+    """The state that `job` has come to at `now`. It never goes back, and a finished one stays as it is.
+
+    The interface names only the first move, from nothing to pending (Job states); the others are the
+    sandbox's. A job ends when its time is up and there is something to end with.
+    """
     if not job.under_way:
         return job.state
     elapsed = now - job.accepted_at
-    for phase in reversed(LIFE):
-        due = elapsed >= phase.begins * job.planned_seconds
-        if phase.state == job.state or (due and (phase.end is None or getattr(job, phase.end) is not None)):
-            return phase.state
-    return job.state
+    if elapsed >= job.planned_seconds and job.failure is not None:
+        return wire.FAILED
+    if elapsed >= job.planned_seconds and job.video is not None:
+        return wire.COMPLETED
+    return wire.PROCESSING if elapsed >= PROCESSING_BEGINS * job.planned_seconds else job.state
 
 
 def progress(job: SandboxJob, now: float) -> int:
@@ -157,7 +140,7 @@ def status_body(job: SandboxJob, now: float, video_url: str | None) -> dict[str,
         "cost_usd": (job.cost_micro or 0) / MICRO,
         "error": job.failure,
     }
-    fields = {name: told[name] for name in TELLS[job.state]}
+    fields = {name: told[name] for name in STATUS_FIELDS[job.state]}
     return {"request_id": job.request_id, "status": job.state, **fields}
 
 

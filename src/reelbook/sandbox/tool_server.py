@@ -29,7 +29,7 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from .. import wire
-from ..web.openapi import ANSWERS, TOLD
+from ..web.openapi import ACCEPTED_FIELDS, BALANCE_FIELDS, STATUS_FIELDS, USAGE_FIELDS
 from ..web.payloads import (
     DAYS,
     IMAGE,
@@ -240,6 +240,7 @@ _IMAGE_BASE64: Final = {
     "description": "A JPEG or PNG file in base64, also as a data: URL; at most 10 MiB.",
 }
 _STATUS: Final = {"request_id": "string", "status": "string"}
+_OF_SOME_STATES: Final = {name: kind for fields in STATUS_FIELDS.values() for name, kind in fields.items()}
 
 CATALOGUE: Final[Mapping[str, SandboxTool]] = {
     tool.name: tool
@@ -250,7 +251,7 @@ CATALOGUE: Final[Mapping[str, SandboxTool]] = {
             f"Submit a job that makes a clip from a prompt. Costs {_PRICE}. Returns a request_id at once.",
             lambda call: call.service.accept(wanted_from_text(call.arguments)),
             _schemas(*fields_of(TEXT)),
-            ANSWERS["accepted"],
+            ACCEPTED_FIELDS,
             read_only=False,
         ),
         SandboxTool(
@@ -259,7 +260,7 @@ CATALOGUE: Final[Mapping[str, SandboxTool]] = {
             f"Submit a job that sets a still image in motion. Costs {_PRICE}. Returns a request_id at once.",
             _from_image,
             {"image_base64": _IMAGE_BASE64, **_schemas(*fields_of(IMAGE))},
-            ANSWERS["accepted"],
+            ACCEPTED_FIELDS,
             read_only=False,
         ),
         SandboxTool(
@@ -269,7 +270,7 @@ CATALOGUE: Final[Mapping[str, SandboxTool]] = {
             ToolRequest.status,
             _schemas(REQUEST_ID),
             _STATUS,
-            optional=TOLD,
+            optional=_OF_SOME_STATES,
         ),
         SandboxTool(
             "wait_for_video",
@@ -279,7 +280,7 @@ CATALOGUE: Final[Mapping[str, SandboxTool]] = {
             _wait,
             _schemas(REQUEST_ID, TIMEOUT),
             _STATUS,
-            optional=TOLD,
+            optional=_OF_SOME_STATES,
         ),
         SandboxTool(
             "get_balance",
@@ -287,7 +288,7 @@ CATALOGUE: Final[Mapping[str, SandboxTool]] = {
             "What is left of the prepaid balance, and what was spent in all, in USD.",
             lambda call: call.service.balance(),
             {},
-            ANSWERS["balance"],
+            BALANCE_FIELDS,
         ),
         SandboxTool(
             "get_usage",
@@ -295,7 +296,7 @@ CATALOGUE: Final[Mapping[str, SandboxTool]] = {
             "Requests, seconds of video and costs of the last days.",
             lambda call: call.service.usage(DAYS.read(call.arguments)),
             _schemas(DAYS),
-            ANSWERS["usage"],
+            USAGE_FIELDS,
         ),
     )
 }

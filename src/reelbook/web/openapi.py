@@ -15,19 +15,11 @@ from .payloads import DAYS, IMAGE, NAME, RATE_LIMIT, TEXT, Parameter, fields_of
 OPENAPI: Final = "/openapi.json"
 
 # What each state's status has besides request_id and status (interface, "Job states"), and its JSON types.
-TELLS: Final[Mapping[str, tuple[str, ...]]] = {
-    wire.PENDING: ("estimated_cost_usd",),
-    wire.PROCESSING: ("estimated_cost_usd", "progress"),
-    wire.COMPLETED: ("video_url", "duration_seconds", "cost_usd"),
-    wire.FAILED: ("error",),
-}
-TOLD: Final = {
-    "estimated_cost_usd": "number",
-    "progress": "integer",
-    "video_url": "string",
-    "duration_seconds": "number",
-    "cost_usd": "number",
-    "error": "string",
+STATUS_FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
+    wire.PENDING: {"estimated_cost_usd": "number"},
+    wire.PROCESSING: {"estimated_cost_usd": "number", "progress": "integer"},
+    wire.COMPLETED: {"video_url": "string", "duration_seconds": "number", "cost_usd": "number"},
+    wire.FAILED: {"error": "string"},
 }
 NOT_SHOWN: Final = (
     ("agent tools: names and arguments", "as its tool server lists them", ""),
@@ -58,8 +50,8 @@ NOT_SHOWN: Final = (
     ("version by header, deprecation", "none", ""),
 )
 
-_MONEY: Final = {"balance_usd": "number", "total_spent_usd": "number"}
-_USAGE: Final = {
+BALANCE_FIELDS: Final = {"balance_usd": "number", "total_spent_usd": "number"}
+USAGE_FIELDS: Final = {
     "period_days": "integer",
     "total_requests": "integer",
     "total_seconds": "number",
@@ -68,13 +60,12 @@ _USAGE: Final = {
     "total_spent_usd": "number",
 }
 _KEY: Final = {"key_id": "string", "name": "string", "rate_limit": "integer", "created_at": "string"}
-_ACCEPTED: Final = {
+ACCEPTED_FIELDS: Final = {
     "request_id": "string",
     "status": "string",
     "estimated_cost_usd": "number",
     "estimated_duration_seconds": "number",
 }
-ANSWERS: Final = {"accepted": _ACCEPTED, "balance": _MONEY, "usage": _USAGE}
 _ERRORS: Final = {
     400: "The request isn't valid",
     401: "The API key isn't valid",
@@ -94,8 +85,10 @@ def document(*, version: str, room: bool = False) -> dict[str, Any]:
         f"{wire.STATUS}/{{request_id}}": {
             "get": _operation("The job as it stands", _status(room), [_path("request_id")], errors=(404,))
         },
-        wire.BALANCE: {"get": _operation("Balance and what was spent, in USD", _object(_MONEY))},
-        wire.USAGE: {"get": _operation("What was used", _object(_USAGE), [_query(DAYS)], errors=(400,))},
+        wire.BALANCE: {"get": _operation("Balance and what was spent, in USD", _object(BALANCE_FIELDS))},
+        wire.USAGE: {
+            "get": _operation("What was used", _object(USAGE_FIELDS), [_query(DAYS)], errors=(400,))
+        },
     }
     if room:
         listed = {"allOf": [_status(room), _object({}, {"request": {"type": "object"}})]}
@@ -134,7 +127,7 @@ def _submission(mode: wire.Mode, room: bool) -> dict[str, Any]:
         kind, required = "multipart/form-data", [*required, "image"]
         fields["image"] = {"type": "string", "format": "binary", "description": "A JPEG or PNG file."}
     body = {"type": "object", "properties": fields, "required": required}
-    answer = _object(_ACCEPTED, optional={"queue_position": "integer"} if room else {})
+    answer = _object(ACCEPTED_FIELDS, optional={"queue_position": "integer"} if room else {})
     parameters = []
     if room:
         key = {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"}
@@ -154,12 +147,12 @@ def _status(room: bool) -> dict[str, Any]:
     return {
         "oneOf": [
             _object(
-                {"request_id": "string", **{name: TOLD[name] for name in names}},
+                {"request_id": "string", **fields},
                 {"status": {"const": state}},
                 optional=more.get(state, {}),
                 closed=not room,
             )
-            for state, names in TELLS.items()
+            for state, fields in STATUS_FIELDS.items()
         ]
     }
 
