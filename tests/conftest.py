@@ -26,6 +26,7 @@ pytest.register_assert_rewrite("browser.liveness")
 
 # Gone before anything is imported or started: no test, kernel or subprocess may find a person's key.
 LIVE_SETTINGS = {name: os.environ.pop(name) for name in tuple(os.environ) if name.startswith("REELBOOK_")}
+os.environ["REELBOOK_TEST_JOBS"] = "short"  # each Python that a test starts asks soon about its first clips
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
 # Ledgers and sandboxes flush each step to the disk. No test cuts the power, so their folders lie in memory
 # where there is room for them.

@@ -181,7 +181,6 @@ def test_the_download_of_a_killed_kernel_is_gone_on_with(home: Path, mp4: bytes)
     with raw_server(in_turn(hold, lambda e: e.answer_part(mp4))) as files:
         with service_with(lambda: files.url) as service:
             settings = {"REELBOOK_API_KEY": KEY, "REELBOOK_BASE_URL": service.url}
-            settings["REELBOOK_TEST_JOBS"] = "short"
             kernel = subprocess.Popen([sys.executable, "-c", KERNEL], env={**os.environ, **settings})
             try:
                 until(lambda: any(p.stat().st_size == half for p in home.glob("clips/*/*.part")))
