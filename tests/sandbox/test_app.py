@@ -52,17 +52,6 @@ def test_a_job_goes_from_pending_over_processing_to_completed(client: Client) ->
     assert balance == {"balance_usd": 24.825, "total_spent_usd": 0.175}
 
 
-def test_a_job_stands_at_99_until_its_clip_is_drawn(client: Client) -> None:
-    """However long the drawing takes, nothing is completed without a clip."""
-    client.executor.holding = True
-    request_id = client.submit()
-    client.sandbox.advance(600)
-    assert client.status(request_id)["progress"] == 99
-    for finish in client.executor.held:
-        finish()
-    assert client.wait(request_id)["status"] == "completed"
-
-
 def test_what_was_asked_for_reaches_the_drawing(shared: Client, still: Any) -> None:
     """Prompt, length, shape, seed and image arrive as they were sent; defaults are the interface's.
 

@@ -6,6 +6,7 @@ import io
 from collections.abc import Callable
 from typing import Any
 
+import httpx
 import pytest
 from PIL import Image
 from starlette.requests import Request
@@ -23,27 +24,15 @@ MAY_BE_EMPTY = Parameter("negative_prompt", "string", "What not to show.", "", 0
 Still = Callable[..., bytes]
 
 
-def request(body: bytes = b"", kind: str = "application/json", query: str = "") -> Request:
-    """A request with that body, in two pieces."""
-    pieces = [body[: len(body) // 2], body[len(body) // 2 :]]
-
-    async def receive() -> Message:
-        if not pieces:
-            return {"type": "http.disconnect"}
-        return {"type": "http.request", "body": pieces.pop(0), "more_body": bool(pieces)}
-
-    headers = [(b"content-type", kind.encode()), (b"content-length", str(len(body)).encode())]
-    return Request(
-        {"type": "http", "method": "POST", "headers": headers, "query_string": query.encode()}, receive
-    )
-
-
 def form(image: bytes, **fields: str) -> Request:
     """A multipart form with an image."""
-    parts = [b'--x\r\nContent-Disposition: form-data; name="image"; filename="a"\r\n\r\n' + image]
-    for name, value in fields.items():
-        parts.append(f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}'.encode())
-    return request(b"\r\n".join([*parts, b"--x--\r\n"]), "multipart/form-data; boundary=x")
+    sent = httpx.Request("POST", "http://sandbox", data=fields, files={"image": image})
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": sent.read()}
+
+    headers = [(b"content-type", sent.headers["content-type"].encode())]
+    return Request({"type": "http", "method": "POST", "headers": headers}, receive)
 
 
 @pytest.mark.anyio
