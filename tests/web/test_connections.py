@@ -127,14 +127,6 @@ def test_complete_requests_are_never_dropped(small: Client, connect: Connect) ->
     assert _status(connect(small.sandbox, QUESTION)) == 200
 
 
-def test_there_is_a_bound_for_all_addresses_together(small: Client, connect: Connect) -> None:
-    """Where many addresses have few connections each, the one that has been idle the longest makes way."""
-    idle = [connect(small.sandbox, source=f"127.0.0.{number}") for number in range(10, 10 + MOST)]
-    until(lambda: _ended(idle[0], 0.1))
-    assert _status(connect(small.sandbox, QUESTION, OTHER)) == 200
-    assert not _ended(idle[-1], 0.1)
-
-
 @pytest.mark.parametrize("slow", ["silent", "head", "second head", "body"])
 def test_a_client_that_keeps_it_waiting_is_cut_off(
     open_sandbox: Open, tmp_path: Path, connect: Connect, monkeypatch: pytest.MonkeyPatch, slow: str

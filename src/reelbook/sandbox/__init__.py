@@ -27,8 +27,7 @@ What it does where the interface is silent is in `NOT_SHOWN` of web/openapi.py, 
  unknown fields and parts    ignored; a part or parameter given twice is refused (400)
  image                       a JPEG or PNG that opens, of at most 50 million pixels; the clip takes
                              the nearest of the three shapes, upright
- seed                        any integer; -1 is drawn at acceptance; image-to-video always random
- who sees a job              every key: there is one account
+ seed                        -1 is drawn at acceptance; image-to-video always random
  revoked keys                revoking again is confirmed again; a revoked notebook key is replaced at
                              the sandbox's next start
  usage                       requests count when accepted, seconds and cost when completed;
@@ -46,7 +45,7 @@ What it does where the interface is silent is in `NOT_SHOWN` of web/openapi.py, 
                              the HTTP interface refuses, with the same words, and unknown arguments too.
                              No rate limit, which is a key's. No sessions. An image comes in base64
  connections                 2048, half of them from one address, or as many as the system's limit on open
-                             files allows; a new one takes the place of the longest idle, and gets a 503
-                             where all are busy. 30 s for a request's head, 120 s for its body
+                             files allows; a new one takes the place of its address's longest idle, and
+                             gets a 503 where all are busy. 30 s for a request's head, 120 s for its body
 ==========================  ====================================================================
 """

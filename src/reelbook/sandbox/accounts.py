@@ -182,7 +182,7 @@ class Accounts:
         for past in history:
             if not isinstance(past, dict):
                 raise Refused(400, "each of history must be an object")
-            days_ago, seconds, requests, usd = (field.read(past) for field in _PAST)
+            days_ago, seconds, usd, requests = (field.read(past) for field in _PAST)
             rows.append((now - days_ago * DAY_SECONDS, seconds, requests, micro(usd)))
         with self._store.transaction() as db:
             db.executemany("INSERT INTO history VALUES (?, ?, ?, ?)", rows)
@@ -215,9 +215,7 @@ def _digest(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-_PAST: Final = (
-    Parameter("days_ago", "number", "", None, 0, 1e6),
-    Parameter("seconds", "number", "", None, 0, 1e6),
+_PAST: Final = [
+    *(Parameter(name, "number", "", None, 0, 1e6) for name in ("days_ago", "seconds", "usd")),
     Parameter("requests", "integer", "", None, 0, 1e6),
-    Parameter("usd", "number", "", None, 0, 1e6),
-)
+]

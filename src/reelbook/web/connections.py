@@ -49,8 +49,8 @@ _STATE = "reelbook.connection"
 class LimitedProtocol(H11Protocol):
     """uvicorn's HTTP protocol with deadlines and a bound on connections, which can be broken on purpose.
 
-    There are at most `limit_concurrency` of them, half of it from one address. At the bound, a new one
-    replaces the one that has been idle the longest, or else the one whose request has been incomplete the
+    There are at most `limit_concurrency` of them, half of it from one address. At an address's bound, a new
+    one replaces the one that has been idle the longest, or else the one whose request has been incomplete the
     longest. Where all requests are complete and in progress, none is dropped, and the new one gets a 503. The
     application finds the connection of a request with `connection_of`.
     """
@@ -123,22 +123,17 @@ class LimitedProtocol(H11Protocol):
         self._deadline = self.loop.call_later(UNREAD_SECONDS, self.transport.abort)
 
     def _make_room(self) -> None:
-        limit = self.limit_concurrency
-        if limit is None:
-            return
-        everyone = [
+        """Leaves half of all connections to other addresses. Where all are taken, uvicorn answers 503."""
+        neighbours = [
             other
             for other in self.connections
-            if isinstance(other, LimitedProtocol) and not other.transport.is_closing()
+            if isinstance(other, LimitedProtocol)
+            and other._address == self._address
+            and not other.transport.is_closing()
         ]
-        neighbours = [other for other in everyone if other._address == self._address]
-        if len(neighbours) > limit // 2:
-            crowd = neighbours
-        elif len(everyone) >= limit:  # from here on uvicorn refuses
-            crowd = everyone
-        else:
+        if self.limit_concurrency is None or len(neighbours) <= self.limit_concurrency // 2:
             return
-        waiting = [other for other in crowd if other is not self and other._droppable]
+        waiting = [other for other in neighbours if other is not self and other._droppable]
         if waiting:
             min(waiting, key=lambda other: (other._awaited != "head", other._waiting_since)).transport.close()
         else:

@@ -120,8 +120,7 @@ class Server(uvicorn.Server):
 
         def work() -> None:
             try:
-                with asyncio.Runner() as runner:
-                    runner.run(self.serve(sockets=[self._listening]))
+                asyncio.run(self.serve(sockets=[self._listening]))
             finally:
                 self._settled.set()
 
