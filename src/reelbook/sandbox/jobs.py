@@ -1,8 +1,8 @@
 """Jobs: what is kept of each, the states that it passes with time, and the queue that carries this out.
 
 A job's state at a moment is a function of what is kept of it. The queue draws what was accepted, moves it on,
-and charges it when it is done. Every move is written to the database before anyone is told, so that a server
-that was killed goes on where it stopped.
+and charges it when it is done. Jobs are in the database only, so that a server that was killed goes on where
+it stopped.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import re
 import secrets
 import sqlite3
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import BrokenExecutor
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
@@ -42,6 +42,12 @@ PROCESSING_BEGINS: Final = 0.15  # of a job's planned time
 ALMOST_DONE = 99
 STUCK_SECONDS: Final = 86_400.0
 FAILURES: Final = {"policy": "The prompt was refused by the content policy."}
+# The jobs under way whose state is another by now, see `state_at`.
+_DUE: Final = f"""
+    finished_at IS NULL
+    AND :now - accepted_at >= planned_seconds * iif(state = '{wire.PENDING}', {PROCESSING_BEGINS}, 1)
+    AND (state = '{wire.PENDING}' OR failure IS NOT NULL OR video IS NOT NULL)
+"""
 _MARK: Final = re.compile(r"\[\s*(fail|slow|stuck)\s*(?::([^\[\]]*))?\]", re.IGNORECASE)
 
 
@@ -152,25 +158,24 @@ class JobQueue:
         self._clock = clock
         self._places = places
         self._renders = renders
-        self._under_way: dict[str, SandboxJob] = {}
         self._waiting: list[SandboxJob] = []  # to be drawn
         self._served: dict[str, int] = {}  # the turn in which each key was served last
         self._turns = itertools.count(1)
         self._workers_used = 0
         self._drawing: set[asyncio.Task[None]] = set()
-        self._moving = asyncio.Lock()
 
     @property
     def under_way(self) -> int:
-        return len(self._under_way)
+        return int(self._store.read("SELECT count(*) FROM jobs WHERE finished_at IS NULL")[0][0])
 
     def resume(self) -> None:
         """Take up the jobs that were under way when the server last stopped."""
+        with self._store.transaction() as db:
+            # A clock that was moved on returns to the machine's time after a restart.
+            now = {"now": self._clock.now()}
+            db.execute("UPDATE jobs SET accepted_at = min(accepted_at, :now) WHERE finished_at IS NULL", now)
         rows = self._store.read("SELECT * FROM jobs WHERE finished_at IS NULL ORDER BY rowid")
         for job in map(SandboxJob.of, rows):
-            # A clock that was moved on returns to the machine's time after a restart.
-            job = replace(job, accepted_at=min(job.accepted_at, self._clock.now()))
-            self._under_way[job.request_id] = job
             self._draw(job)
 
     async def accept(self, job: SandboxJob, image: bytes | None) -> None:
@@ -178,17 +183,14 @@ class JobQueue:
 
         async def accepted() -> None:
             await asyncio.to_thread(self._write_accepted, job, image)
-            self._under_way[job.request_id] = job
             self._draw(job)
 
-        await _whole(accepted())
+        # To its end, even when whoever asked is gone: what was written must be drawn.
+        await asyncio.shield(asyncio.create_task(accepted()))
 
     async def find(self, request_id: str) -> SandboxJob | None:
         """The job as it stands now; None if no job has that id."""
         await self.move_on()
-        job = self._under_way.get(request_id)
-        if job is not None:
-            return job
         rows = self._store.read("SELECT * FROM jobs WHERE request_id = ?", (request_id,))
         return SandboxJob.of(rows[0]) if rows else None
 
@@ -196,9 +198,8 @@ class JobQueue:
         """Carry out all moves that are due by now."""
         self._draw_next()  # there may be more workers by now
         now = self._clock.now()
-        if all(state_at(job, now) == job.state for job in self._under_way.values()):
-            return
-        await _whole(self._change(lambda job: _moved(job, state_at(job, now))))
+        if self._store.read(f"SELECT 1 FROM jobs WHERE {_DUE} LIMIT 1", {"now": now}):  # noqa: S608  # our own
+            await asyncio.to_thread(self._change, _DUE, {"now": now}, lambda job: _moved(job, now))
 
     async def close(self) -> None:
         """Stop drawing. Jobs under way stay as they are and go on at the next start."""
@@ -206,8 +207,6 @@ class JobQueue:
         for task in self._drawing:
             task.cancel()
         await asyncio.gather(*self._drawing, return_exceptions=True)
-        async with self._moving:  # what is being written goes to its end
-            pass
 
     def tidy(self) -> None:
         """Remove clips finished more than 7 days ago, and files that no job knows."""
@@ -263,23 +262,11 @@ class JobQueue:
             logger.exception("job %s could not be drawn", job.request_id)
             outcome = {"failure": f"The clip could not be drawn: {type(exc).__name__}."}
 
-        def drawn(each: SandboxJob) -> SandboxJob:
-            return replace(each, **outcome) if each.request_id == job.request_id else each
-
-        await _whole(self._change(drawn))
+        this = {"request_id": job.request_id}
+        await asyncio.to_thread(
+            self._change, "request_id = :request_id", this, lambda kept: replace(kept, **outcome)
+        )
         await self.move_on()
-
-    async def _change(self, change: Callable[[SandboxJob], SandboxJob]) -> None:
-        """Change jobs under way, each on the disk before it is in memory."""
-        async with self._moving:
-            changed = [new for job in self._under_way.values() if (new := change(job)) is not job]
-            await asyncio.to_thread(self._write, changed)
-            for job in changed:
-                if job.under_way:
-                    self._under_way[job.request_id] = job
-                else:
-                    del self._under_way[job.request_id]
-                    self._places.images.joinpath(job.request_id).unlink(missing_ok=True)
 
     def _write_accepted(self, job: SandboxJob, image: bytes | None) -> None:
         kept = self._places.images / job.request_id
@@ -295,9 +282,14 @@ class JobQueue:
             kept.unlink(missing_ok=True)
             raise
 
-    def _write(self, jobs: list[SandboxJob]) -> None:
+    def _change(
+        self, which: str, values: Mapping[str, Any], change: Callable[[SandboxJob], SandboxJob]
+    ) -> None:
+        """Changes the jobs for which the SQL `which` holds, and charges those that end by it."""
         with self._store.transaction() as db:
-            for job in jobs:
+            rows = db.execute(f"SELECT * FROM jobs WHERE {which}", values).fetchall()  # noqa: S608  # our own
+            changed = [change(SandboxJob.of(row)) for row in rows]
+            for job in changed:
                 db.execute(
                     "UPDATE jobs SET state = :state, failure = :failure, video = :video,"
                     " rendered_seconds = :rendered_seconds, rendered_at = :rendered_at,"
@@ -306,12 +298,13 @@ class JobQueue:
                 )
                 if job.cost_micro is not None:
                     charge(db, job.cost_micro)
+        for job in changed:
+            if not job.under_way:
+                self._places.images.joinpath(job.request_id).unlink(missing_ok=True)
 
 
-def _moved(job: SandboxJob, state: str) -> SandboxJob:
-    if state == job.state:
-        return job
-    job = replace(job, state=state)
+def _moved(job: SandboxJob, now: float) -> SandboxJob:
+    job = replace(job, state=state_at(job, now))
     if job.under_way:
         return job
     if job.state == wire.COMPLETED:
@@ -319,8 +312,3 @@ def _moved(job: SandboxJob, state: str) -> SandboxJob:
         job = replace(job, cost_micro=round(micro(wire.PRICE_USD_PER_SECOND) * job.rendered_seconds))
     # When it ended, not when somebody looked: usage counts by it.
     return replace(job, finished_at=max(job.accepted_at + job.planned_seconds, job.rendered_at or 0))
-
-
-async def _whole(work: Coroutine[Any, Any, None]) -> None:
-    """Do `work` to its end, even when whoever asked is gone: memory must not fall behind the disk."""
-    await asyncio.shield(asyncio.create_task(work))
