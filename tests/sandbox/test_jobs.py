@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 import statistics
 from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,13 +38,21 @@ RUNNING = replace(JOB, state="processing")
         (replace(JOB, video="x.mp4"), 1010.0, "completed"),
         (replace(RUNNING, failure="content policy"), 1009.9, "processing"),
         (replace(RUNNING, failure="content policy"), 1010.0, "failed"),
-        (replace(JOB, state="completed", failure="no"), 9e9, "completed"),
-        (replace(JOB, state="failed", video="x.mp4"), 9e9, "failed"),
+        (replace(JOB, state="completed", failure="no", finished_at=1010.0), 9e9, "completed"),
+        (replace(JOB, state="failed", video="x.mp4", finished_at=1010.0), 9e9, "failed"),
     ],
 )
 def test_a_job_passes_its_states_as_its_time_passes(job: jobs.SandboxJob, now: float, state: str) -> None:
-    """It ends when its time is up and there is something to end with; nothing goes back or leaves an end."""
+    """It ends when its time is up and there is something to end with; nothing goes back or leaves an end.
+
+    The database finds the same jobs due.
+    """
     assert jobs.state_at(job, now) == state
+    columns = ", ".join(f":{name} AS {name}" for name in vars(job) if name != "request")
+    with closing(sqlite3.connect(":memory:")) as db:
+        sql = f"SELECT {jobs._DUE} FROM (SELECT {columns})"
+        (due,) = db.execute(sql, {**vars(job), "now": now}).fetchone()
+    assert bool(due) == (state != job.state)
 
 
 def test_progress_rises_to_99_and_waits_there_for_the_clip() -> None:
