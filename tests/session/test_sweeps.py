@@ -50,11 +50,3 @@ def test_sweeps_are_listed_and_found(session: rb.Session, control: SweepControl)
     for strange in ("99", "fox"):
         with pytest.raises(InvalidInput, match=f"no sweep {strange}"):
             control.record(strange)
-
-
-def test_a_limit_leaves_what_nothing_counts_towards(session: rb.Session, control: SweepControl) -> None:
-    """Without one nothing is left to say."""
-    assert control.limit_left_usd is None
-    with rb.connect("sandbox", max_spend=1.0) as limited:
-        limited.submit(FOX).result(30)
-        assert limited._sweeps.limit_left_usd == pytest.approx(0.95)

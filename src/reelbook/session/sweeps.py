@@ -125,20 +125,6 @@ class SweepControl:
             each: entry for each, entry in completed if entry.clip_path and Path(entry.clip_path).exists()
         }
 
-    @property
-    def limit_left_usd(self) -> float | None:
-        """What the spending limit leaves; None without one."""
-        limit = self._ledger.max_spend_usd
-        return None if limit is None else round(limit - self._ledger.spend().committed_usd, 6)
-
-    def balance_left_usd(self) -> float | None:
-        """What is left of the balance, asked for if it isn't known; None where that fails."""
-        balance = self._jobs.balance
-        if balance.funds is None:
-            with contextlib.suppress(ReelbookError):
-                self.thread.call(balance.balance())
-        return None if (funds := balance.funds) is None else funds.left_usd
-
     def forecast(self, requests: Sequence[JobRequest]) -> tuple[float, float, float]:
         """When all of these would be done, in seconds from now: early, likely and late."""
         paces: dict[tuple[object, ...], Pace] = {}
