@@ -212,20 +212,6 @@ def test_what_is_unimportant_is_not_forgotten() -> None:
     assert virtual_time.run(scene()) < 121
 
 
-def test_short_jobs_of_a_large_batch_come_home_half_by_half() -> None:
-    """Twelve of 5 s, whose answers take a moment: the first are home long before a minute has passed."""
-    service = SimulatedService(World(10, [5.0] * 12))
-
-    async def scene() -> list[float]:
-        began = now()
-        return sorted(at - began for at in await Client(service).batch(12))
-
-    home = virtual_time.run(scene())
-    assert home[0] <= 31
-    assert home[-1] <= 150
-    assert service.refused == 0
-
-
 def test_a_watch_that_is_left_asks_no_more() -> None:
     """Leaving the loop over a watch's observations ends its questions; the other job's go on."""
     service = SimulatedService(World(10, [40.0, 40.0]))

@@ -149,3 +149,50 @@ def test_an_unreachable_service_costs_no_request() -> None:
         return gate.budget.view(0).left
 
     assert virtual_time.run(scene()) == 1
+
+
+def test_the_answers_of_the_former_key_count_in_its_own_budget() -> None:
+    """Its headers say nothing about the new key, whose budget stays whole."""
+
+    async def scene() -> tuple[int, int]:
+        gate = Scheduler(Budget(limit=10))
+        async with gate.turn(Purpose.CLICK) as turn:
+            gate.change_budget(Budget(limit=50))
+            turn.answered(Reply(200, {"x-ratelimit-limit": "10", "x-ratelimit-remaining": "0"}, b"{}"))
+        await asyncio.sleep(0)
+        view = gate.budget.view(asyncio.get_running_loop().time())
+        return view.limit, view.left
+
+    assert virtual_time.run(scene()) == (50, 50)
+
+
+def test_who_waits_for_the_former_key_goes_on_with_the_new_one() -> None:
+    """A used-up budget holds nobody back once there is another."""
+
+    async def scene() -> tuple[float, int]:
+        gate, done = Scheduler(Budget(limit=1)), []  # type: tuple[Scheduler, list[tuple[str, float]]]
+        await one(gate, Purpose.CLICK, [], "")
+        waiting = asyncio.create_task(one(gate, Purpose.SUBMIT, done, ""))
+        await asyncio.sleep(5)
+        gate.change_budget(Budget(limit=10))
+        began = asyncio.get_running_loop().time()
+        await waiting
+        return done[0][1] - began, gate.budget.view(began).left
+
+    assert virtual_time.run(scene()) == (0, 9)
+
+
+def test_a_request_let_through_in_the_moment_of_the_change_counts_for_the_new_key() -> None:
+    """It carries the new key, so neither budget loses count."""
+
+    async def scene() -> tuple[int, int]:
+        gate = Scheduler(before := Budget(limit=10))
+        task = asyncio.create_task(one(gate, Purpose.CLICK, [], ""))
+        while before.view(0).left == 10:  # noqa: ASYNC110 - one step of the loop at a time
+            await asyncio.sleep(0)
+        gate.change_budget(Budget(limit=50))
+        await task
+        now = asyncio.get_running_loop().time()
+        return before.view(now).left, gate.budget.view(now).left
+
+    assert virtual_time.run(scene()) == (10, 49)
