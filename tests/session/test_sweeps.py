@@ -38,7 +38,7 @@ def test_a_cell_is_submitted_once_and_its_job_given_back(session: rb.Session, co
     job.result(30)
     assert buy(control, sweep, seen=job) is job
     cells = control.thread.run(lambda: control.cells(sweep))
-    assert [(each.number, each.job) for each in cells] == [(1, job), (2, None)]
+    assert [(cell.number, job) for cell, job in cells] == [(1, job), (2, None)]
     assert session.jobs(experiment="foxes") == (job,)
 
 
