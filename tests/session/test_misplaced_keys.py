@@ -1,4 +1,4 @@
-"""A key given where something else belongs, or repeated by the service, reaches no message, traceback or file."""
+"""A key given where something else belongs, or repeated by the service, reaches no message and no file."""
 
 from __future__ import annotations
 
