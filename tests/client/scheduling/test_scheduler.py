@@ -26,7 +26,7 @@ async def one(gate: Scheduler, purpose: Purpose = Purpose.CLICK) -> float:
 def test_the_important_go_first_when_the_budget_is_used_up() -> None:
     """A person's click overtakes a submission that waited longer."""
 
-    async def scene() -> list[float]:
+    async def scene() -> tuple[float, float]:
         gate = Scheduler(Budget(limit=1))
         await one(gate)
         return await asyncio.gather(one(gate, Purpose.SUBMIT), one(gate, Purpose.CLICK))
