@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from urllib.parse import quote, unquote
 
 import numpy as np
@@ -79,19 +81,19 @@ async def test_an_upload_broken_off_half_way_cant_have_been_accepted() -> None:
             await client.image_to_video(image, "zoom in")
 
 
-async def test_a_rate_limited_submission_is_sent_again() -> None:
+def test_a_rate_limited_submission_is_sent_again() -> None:
     """429 certainly had no effect: the same request goes out again."""
-
-    def hold_off(exchange: Exchange) -> None:
-        exchange.answer(429, b"{}", {"retry-after": "0"})
-
     heard = Heard()
-    answers = in_turn(hold_off, hold_off, hold_off, lambda e: e.answer(200, ACCEPTED))
-    async with client_of(answers) as (client, service):
-        accepted = await client.submit(FOX, record=heard)
-    assert accepted.request_id == "req_1"
+    hold_off: list[Handler] = [lambda e: e.answer(429, b"{}", {"retry-after": "0"})] * 3
+
+    async def scene() -> tuple[str, set[bytes]]:
+        async with client_of(in_turn(*hold_off, lambda e: e.answer(200, ACCEPTED))) as (client, service):
+            accepted = await client.submit(FOX, record=heard)
+        return accepted.request_id, {exchange.body for exchange in service.seen}
+
+    request_id, bodies = jumping_time.run(scene())
+    assert (request_id, len(bodies)) == ("req_1", 1)
     assert heard == [*["sent", "no effect"] * 3, "sent"]
-    assert len({exchange.body for exchange in service.seen}) == 1
 
 
 async def test_every_submission_uses_a_connection_of_its_own() -> None:
@@ -260,3 +262,40 @@ async def test_an_address_without_the_api_is_named_by_the_balance() -> None:
             await client.balance()
     assert caught.value.answer is not None
     assert caught.value.answer.status == 404
+
+
+OLD, NEW = "sk-planted-old", "sk-planted-new"
+
+
+async def test_what_is_under_way_finishes_and_the_next_carries_the_new_key() -> None:
+    """The former key is done with when its last answer is there, and not before."""
+    arrived, go_on = threading.Event(), threading.Event()
+
+    def answer(exchange: Exchange) -> None:
+        arrived.set()
+        go_on.wait(60)
+        exchange.answer(200, b'{"balance_usd": 1.0, "total_spent_usd": 0.0}')
+
+    async with client_of(answer, key=OLD) as (client, service):
+        slow = asyncio.create_task(client.balance())
+        await asyncio.to_thread(arrived.wait, 10)
+        client.use_key(NEW)
+        done = asyncio.create_task(client.former_keys_done())
+        await asyncio.sleep(0)
+        assert not done.done()
+        go_on.set()
+        assert (await slow).balance_usd == 1.0
+        await done
+        await client.balance()
+    keys = [exchange.header("authorization") for exchange in service.seen]
+    assert keys == [f"Bearer {OLD}", f"Bearer {NEW}"]
+
+
+async def test_no_key_of_the_client_gets_into_an_error() -> None:
+    """A service that echoes the former key doesn't put it into an extract either."""
+    echo = f'{{"detail": "{OLD} and {NEW}"}}'.encode()
+    async with client_of(lambda exchange: exchange.answer(400, echo), key=OLD) as (client, _):
+        client.use_key(NEW)
+        with pytest.raises(errors.BadRequest) as refused:
+            await client.balance()
+    assert "sk-planted" not in repr(refused.value) + repr(vars(refused.value))

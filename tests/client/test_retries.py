@@ -142,10 +142,3 @@ async def test_a_key_that_may_exist_is_said_and_not_made_twice(fault: Callable[[
             await client.create_key("workshop")
     assert len(service.seen) == 1
     assert (uncertain.value.name, uncertain.value.candidates) == ("workshop", ())
-
-
-async def test_a_refused_key_is_no_uncertain_one() -> None:
-    """400 is the service's no."""
-    async with client_of(lambda e: e.answer(400, b"{}")) as (client, _):
-        with pytest.raises(errors.BadRequest):
-            await client.create_key("workshop")

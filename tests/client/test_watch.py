@@ -70,9 +70,8 @@ class Client:
 
     async def watch(self, job: int) -> None:
         belief = Belief(self.pace, now())
-        with self.gate.watched(belief):
-            async for _ in watch(belief, partial(self.ask, job, belief), answers):
-                pass
+        async for _ in watch(self.gate, belief, partial(self.ask, job, belief), answers):
+            pass
 
     async def one(self) -> float:
         await self.watch(await self.submit())
@@ -212,20 +211,6 @@ def test_what_is_unimportant_is_not_forgotten() -> None:
     assert virtual_time.run(scene()) < 121
 
 
-def test_short_jobs_of_a_large_batch_come_home_half_by_half() -> None:
-    """Twelve of 5 s, whose answers take a moment: the first are home long before a minute has passed."""
-    service = SimulatedService(World(10, [5.0] * 12))
-
-    async def scene() -> list[float]:
-        began = now()
-        return sorted(at - began for at in await Client(service).batch(12))
-
-    home = virtual_time.run(scene())
-    assert home[0] <= 31
-    assert home[-1] <= 150
-    assert service.refused == 0
-
-
 def test_a_watch_that_is_left_asks_no_more() -> None:
     """Leaving the loop over a watch's observations ends its questions; the other job's go on."""
     service = SimulatedService(World(10, [40.0, 40.0]))
@@ -234,11 +219,10 @@ def test_a_watch_that_is_left_asks_no_more() -> None:
         client = Client(service)
         first, second = await client.submit(), await client.submit()
         belief = Belief(client.pace, now())
-        with client.gate.watched(belief):
-            watching = watch(belief, partial(client.ask, first, belief), answers)
-            async with aclosing(watching) as observations:
-                async for _ in observations:
-                    break
+        watching = watch(client.gate, belief, partial(client.ask, first, belief), answers)
+        async with aclosing(watching) as observations:
+            async for _ in observations:
+                break
         before = len(client.asked)
         await client.watch(second)
         return client.asked[before:]
@@ -279,22 +263,21 @@ class Refusing:
         """Watches the job, and returns the statuses that were told."""
         began, gate = now(), Scheduler()
         belief, told = Belief(Pace(), began), []
-        with gate.watched(belief):
 
-            async def ask() -> models.JobStatus:
-                async with gate.turn(Purpose.POLL, belief) as turn:
-                    self.asked.append(now() - began)
-                    turn.answered(Reply(200, {}, b""))
-                said = self._said(self.asked[-1])
-                if isinstance(said, Exception):
-                    raise said
-                return said
+        async def ask() -> models.JobStatus:
+            async with gate.turn(Purpose.POLL, belief) as turn:
+                self.asked.append(now() - began)
+                turn.answered(Reply(200, {}, b""))
+            said = self._said(self.asked[-1])
+            if isinstance(said, Exception):
+                raise said
+            return said
 
-            async def answers() -> bool:
-                return self._answers
+        async def answers() -> bool:
+            return self._answers
 
-            async for seen in watch(belief, ask, answers, **options):
-                told += [seen.status] if seen.status else []
+        async for seen in watch(gate, belief, ask, answers, **options):
+            told += [seen.status] if seen.status else []
         return told
 
 

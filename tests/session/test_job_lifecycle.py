@@ -192,7 +192,7 @@ def test_the_download_of_a_killed_kernel_is_gone_on_with(home: Path, mp4: bytes)
                 clip = job.result(30)
     assert clip.path.read_bytes() == mp4
     assert [exchange.header("range") for exchange in files.seen] == [None, f"bytes={half}-"]
-    assert sum(exchange.first_line.startswith("POST") for exchange in service.seen) == 1
+    assert service.posts == 1
     assert [path.name for path in clip.path.parent.iterdir()] == ["req_1.mp4"]
 
 

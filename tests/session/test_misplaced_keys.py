@@ -1,14 +1,15 @@
-"""A key given where something else belongs is repeated by no message, and printed by no verbose traceback."""
+"""A key given where something else belongs, or repeated by the service, reaches no message and no file."""
 
 from __future__ import annotations
 
+import json
 import re
 import traceback
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.raw_server import raw_server
+from support.raw_server import Exchange, raw_server
 
 import reelbook as rb
 from reelbook import errors, settings
@@ -99,3 +100,35 @@ def test_a_key_is_never_asked_about_as_an_id(home: Path) -> None:
                 with pytest.raises(errors.InvalidInput, match="That is a key"):
                     ask(KEYS[0])
     assert not any(KEYS[0] in exchange.first_line for exchange in service.seen)
+
+
+ECHOED = "sk-planted/4f+1c0/ffee"
+
+
+@pytest.mark.parametrize(
+    "echo", [ECHOED.replace("/", "\\/"), ECHOED.replace("/", "\\u002f").replace("+", "\\u002B"), ECHOED]
+)
+def test_a_failure_that_repeats_the_key_tells_it_to_nobody(echo: str, home: Path) -> None:
+    """However it is escaped: not in JobFailed, not in the job's status, not in any file of the home."""
+
+    def handle(exchange: Exchange) -> None:
+        if exchange.first_line.startswith("POST"):
+            exchange.answer(200, b'{"request_id": "r", "status": "pending"}')
+        elif "status" in exchange.first_line:
+            body = f'{{"request_id": "r", "status": "failed", "error": "no {echo}", "{echo}": ["{echo}"]}}'
+            assert ECHOED in repr(json.loads(body))
+            exchange.answer(200, body.encode())
+        else:
+            exchange.answer(404)
+
+    with raw_server(handle) as service, rb.connect("live", api_key=ECHOED, base_url=service.url) as session:
+        job = session.text_to_video("a fox")
+        with pytest.raises(errors.JobFailed) as failed:
+            job.result(30)
+        said = f"{failed.value} {failed.value.reason} {job.status!r} {job.view()}"
+    assert "no ***" in said
+    assert ECHOED not in said
+    files = [path for path in home.rglob("*") if path.is_file()]
+    assert any(path.name == "ledger.db" for path in files)
+    for path in files:
+        assert ECHOED.encode() not in path.read_bytes(), path

@@ -35,19 +35,10 @@ def serving(*submissions: Handler, **options: Any) -> Iterator[tuple[RawServer, 
     handled = in_turn(*submissions)
 
     def handle(exchange: Exchange) -> None:
-        if "about" in exchange.first_line:
-            exchange.answer(404)
-        elif exchange.first_line.startswith("POST"):
-            handled(exchange)
-        else:
-            accept(exchange)
+        handled(exchange) if exchange.first_line.startswith("POST") else accept(exchange)
 
     with session_of(handle, **options) as (session, service):
         yield service, session
-
-
-def posts(service: RawServer) -> int:
-    return sum(exchange.first_line.startswith("POST") for exchange in service.seen)
 
 
 def entries(session: rb.Session) -> list[Entry]:
@@ -70,7 +61,7 @@ def test_each_attempt_that_may_have_been_bought_is_kept_and_counted() -> None:
         assert job.entry_id == kept[-1].id
         assert "sent again, as asked" in str(kept[0].error)
         assert [found.state for found in session.jobs()] == ["pending", "uncertain", "uncertain"]
-    assert posts(service) == 3
+    assert service.posts == 3
 
 
 def test_a_batch_repeats_each_of_its_submissions() -> None:
@@ -81,7 +72,7 @@ def test_a_batch_repeats_each_of_its_submissions() -> None:
         assert (job.view().unanswered, session.spending().of_key.uncertain_usd) == (1, 0.05)
         with pytest.raises(errors.SubmissionUncertain):
             next(session.map(["a hen"], duration_seconds=1, retry_uncertain=False))
-    assert posts(service) == 3
+    assert service.posts == 3
 
 
 def test_a_spending_limit_ends_the_repetitions() -> None:
@@ -93,7 +84,7 @@ def test_a_spending_limit_ends_the_repetitions() -> None:
             job.result(60)
         assert (job.state, session.spending().of_key.committed_usd) == ("uncertain", 0.05)
         assert [e.state for e in entries(session)] == ["uncertain"]
-    assert posts(service) == 1
+    assert service.posts == 1
 
 
 def test_a_refused_repetition_leaves_the_job_uncertain(run_cell: Callable[[], None]) -> None:
@@ -108,7 +99,7 @@ def test_a_refused_repetition_leaves_the_job_uncertain(run_cell: Callable[[], No
         assert (job.state, session.spending().of_key.committed_usd) == ("uncertain", 0.05)
         run_cell()
         assert session.text_to_video("a fox", **FOX) is job
-    assert posts(service) == 2
+    assert service.posts == 2
 
 
 @pytest.mark.usefixtures("real_time")
@@ -119,7 +110,7 @@ def test_a_job_that_may_have_been_bought_is_never_said_to_be_taken_back(
     monkeypatch.setattr(event_thread, "SETTLE_SECONDS", 0.1)
     with serving(lose, lambda e: e.answer(429, b"{}", {"retry-after": "60"})) as (service, session):
         job = session.text_to_video("a fox", **FOX)
-        until(lambda: posts(service) == 2)
+        until(lambda: service.posts == 2)
         until(lambda: [e.state for e in entries(session)] == ["uncertain", "intended"])
         assert not job.cancel()
         assert job.state == "sending"

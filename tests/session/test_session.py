@@ -1,7 +1,8 @@
-"""Finding jobs in the books, marking them, and clips whose file is gone."""
+"""Finding jobs in the books, marking them, experiments, and clips whose file is gone."""
 
 from __future__ import annotations
 
+import asyncio
 import time
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from reelbook.errors import DownloadFailed, InvalidInput
 from reelbook.ledger.search import named_states
 from reelbook.session import Job, Session, connect
-from reelbook.session.session import job_of
+from reelbook.session.session import current_experiment, job_of
 
 
 def finished(session: Session, prompt: str, *, seed: int = -1) -> Job:
@@ -103,3 +104,35 @@ def test_a_state_that_there_isnt_is_refused(session: Session) -> None:
     assert session.jobs(state=("Completed", "not-accepted")) == (job,)
     assert session.jobs(state=()) == ()
     assert set(named_states("sending", None)) == {"sending", "intended"}
+
+
+def test_one_experiment_may_be_entered_by_several_tasks_at_a_time(session: Session) -> None:
+    """Each has its name until its own block ends, whichever ends first."""
+    heard: list[str | None] = []
+
+    async def both() -> None:
+        first_is_out = asyncio.Event()
+        second_is_in = asyncio.Event()
+
+        async def first() -> None:
+            with fog:
+                await second_is_in.wait()
+            heard.append(current_experiment())
+            first_is_out.set()
+
+        async def second() -> None:
+            with fog:
+                second_is_in.set()
+                await first_is_out.wait()
+                heard.append(current_experiment())
+            heard.append(current_experiment())
+
+        await asyncio.gather(first(), second())
+
+    fog = session.experiment("fog")
+    with session.experiment("rain"):
+        asyncio.run(both())
+        with fog:
+            heard.append(current_experiment())
+    assert heard == ["rain", "fog", "rain", "fog"]
+    assert current_experiment() is None

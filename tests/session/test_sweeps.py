@@ -38,7 +38,7 @@ def test_a_cell_is_submitted_once_and_its_job_given_back(session: rb.Session, co
     job.result(30)
     assert buy(control, sweep, seen=job) is job
     cells = control.thread.run(lambda: control.cells(sweep))
-    assert [(each.number, each.job) for each in cells] == [(1, job), (2, None)]
+    assert [(cell.number, job) for cell, job in cells] == [(1, job), (2, None)]
     assert session.jobs(experiment="foxes") == (job,)
 
 
@@ -50,11 +50,3 @@ def test_sweeps_are_listed_and_found(session: rb.Session, control: SweepControl)
     for strange in ("99", "fox"):
         with pytest.raises(InvalidInput, match=f"no sweep {strange}"):
             control.record(strange)
-
-
-def test_a_limit_leaves_what_nothing_counts_towards(session: rb.Session, control: SweepControl) -> None:
-    """Without one nothing is left to say."""
-    assert control.limit_left_usd is None
-    with rb.connect("sandbox", max_spend=1.0) as limited:
-        limited.submit(FOX).result(30)
-        assert limited._sweeps.limit_left_usd == pytest.approx(0.95)

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
-from support.raw_server import Handler, RawServer, raw_server
+from support.raw_server import Exchange, Handler, RawServer, raw_server
 
 import reelbook as rb
 from reelbook.client import AsyncClient
@@ -31,6 +31,10 @@ def connected(service: RawServer, **options: Any) -> rb.Session:
 
 @contextmanager
 def session_of(handler: Handler, **options: Any) -> Iterator[tuple[rb.Session, RawServer]]:
-    """A session with a service that answers with `handler`, and that service."""
-    with raw_server(handler) as service, connected(service, **options) as session:
+    """A session with a service that answers with `handler`, and that service, which says it is no sandbox."""
+
+    def handle(exchange: Exchange) -> None:
+        exchange.answer(404) if "about" in exchange.first_line else handler(exchange)
+
+    with raw_server(handle) as service, connected(service, **options) as session:
         yield session, service

@@ -69,6 +69,11 @@ class RawServer:
     url: str
     seen: list[Exchange] = field(default_factory=list)
 
+    @property
+    def posts(self) -> int:
+        """How many submissions arrived."""
+        return sum(exchange.first_line.startswith("POST") for exchange in self.seen)
+
 
 @contextlib.contextmanager
 def raw_server(handler: Handler, *, read_at_most: int | None = None) -> Iterator[RawServer]:

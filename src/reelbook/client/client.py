@@ -316,7 +316,7 @@ class AsyncClient:
         revoked = functools.partial(models.revoked, key_id)
         return await self._call("DELETE", path, revoked, Purpose.CLICK)
 
-    async def watch(
+    def watch(
         self, request_id: str, *, belief: Belief | None = None, patience_seconds: float = PATIENCE_SECONDS
     ) -> AsyncGenerator[Observation, None]:
         """Asks about a job until it is finished, and yields what was learnt each time.
@@ -330,15 +330,8 @@ class AsyncClient:
         request_id = checked_identifier(request_id, "request_id")
         if belief is None:
             belief = Belief(self._pace, asyncio.get_running_loop().time())
-        with self._scheduler.watched(belief):
-            ask = functools.partial(self._status, request_id, Purpose.POLL, attempts=1, belief=belief)
-            watching = watch(belief, ask, self._otherwise_answers, patience_seconds=patience_seconds)
-            async with contextlib.aclosing(watching) as observations:
-                async for seen in observations:
-                    over = seen.status is not None and seen.status.finished
-                    yield replace(
-                        seen, next_ask_at=None if over else self._scheduler.next_question_at(belief)
-                    )
+        ask = functools.partial(self._status, request_id, Purpose.POLL, attempts=1, belief=belief)
+        return watch(self._scheduler, belief, ask, self._otherwise_answers, patience_seconds=patience_seconds)
 
     async def wait(self, request_id: str, *, timeout_seconds: float | None = None) -> models.Completed:
         """The status of a job once it is completed. Raises JobFailed, or WaitTimeout while it goes on."""

@@ -121,7 +121,7 @@ class Transport:
         if response is None:
             raise progress.failure
         try:
-            yield self._reply_of(response), self._chunks(response)
+            yield self._reply_of(response), self._chunks(response, progress)
         finally:
             await response.aclose()
 
@@ -176,9 +176,7 @@ class Transport:
             text = key.masked(text, cut=cut)
         return text
 
-    async def _chunks(self, response: httpx.Response) -> AsyncIterator[bytes]:
-        progress = _Progress(math.inf, READ_SECONDS, sent=True)
-        progress.began = True
+    async def _chunks(self, response: httpx.Response, progress: _Progress) -> AsyncIterator[bytes]:
         chunks = response.aiter_raw()
         with self._translated(progress):
             while True:

@@ -11,6 +11,7 @@ from .. import errors
 from ..formatting import terminal_line
 from ..lazy_module import LazyModule
 from .scheduling.estimates import Belief, Took
+from .scheduling.scheduler import Scheduler
 
 if TYPE_CHECKING:
     from .. import models
@@ -43,6 +44,7 @@ class Observation:
 
 
 async def watch(
+    scheduler: Scheduler,
     belief: Belief,
     ask: Callable[[], Awaitable[models.JobStatus]],
     otherwise_answers: Callable[[], Awaitable[bool]],
@@ -55,40 +57,42 @@ async def watch(
     """
     loop = asyncio.get_running_loop()
     refusals, refused_since = 0, loop.time()
-    while True:
-        status: models.JobStatus | None = None
-        error: errors.ReelbookError | None = None
-        try:
-            status = await ask()
-        except _FAULTS as fault:
-            error = fault
-        except errors.AuthenticationError:
-            raise
-        except errors.ServiceError as refusal:
-            error = refusal
-            if refusals == 0:
-                refused_since = loop.time()
-            refusals += 1
-            long_enough = loop.time() - refused_since >= patience_seconds
-            if refusals >= REFUSALS and long_enough and await otherwise_answers():
+    with scheduler.watched(belief):
+        while True:
+            status: models.JobStatus | None = None
+            error: errors.ReelbookError | None = None
+            try:
+                status = await ask()
+            except _FAULTS as fault:
+                error = fault
+            except errors.AuthenticationError:
                 raise
-        now = loop.time()
-        done = status is not None and status.finished
-        took: Took | None = None
-        if status is None:
-            belief.failed(now)
-        elif done:
-            took = belief.ended(now, completed=isinstance(status, models.Completed))
-        else:
-            refusals = 0
-            if isinstance(status, models.Pending) and status.queue_position is not None:
-                belief.queued(status.queue_seconds, now)
+            except errors.ServiceError as refusal:
+                error = refusal
+                if refusals == 0:
+                    refused_since = loop.time()
+                refusals += 1
+                long_enough = loop.time() - refused_since >= patience_seconds
+                if refusals >= REFUSALS and long_enough and await otherwise_answers():
+                    raise
+            now = loop.time()
+            done = status is not None and status.finished
+            took: Took | None = None
+            if status is None:
+                belief.failed(now)
+            elif done:
+                took = belief.ended(now, completed=isinstance(status, models.Completed))
             else:
-                belief.told(status.progress if isinstance(status, models.Processing) else None, now)
-        left = None if done else belief.remaining_seconds(now)
-        yield Observation(status, error, belief.progress, left, now, took=took)
-        if done:
-            return
+                refusals = 0
+                if isinstance(status, models.Pending) and status.queue_position is not None:
+                    belief.queued(status.queue_seconds, now)
+                else:
+                    belief.told(status.progress if isinstance(status, models.Processing) else None, now)
+            left = None if done else belief.remaining_seconds(now)
+            next_at = None if done else scheduler.next_question_at(belief)
+            yield Observation(status, error, belief.progress, left, now, next_at, took)
+            if done:
+                return
 
 
 def job_failed(request_id: str, reason: str | None) -> errors.JobFailed:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ..errors import ReelbookError
 from ..formatting import count, dollars, exact_dollars
 from .articles import article_notes
 
@@ -67,15 +69,18 @@ def plan(session: Session, requests: Sequence[JobRequest], template: str = "") -
     there = control.found(requests)
     missing = [each for each in requests if each.sameness not in there]
     cost = round(sum(each.estimated_cost_usd for each in missing), 6)
-    balance = control.balance_left_usd() if missing else None
-    limit = control.limit_left_usd
+    if missing and session.facts.balance_usd is None:
+        with contextlib.suppress(ReelbookError):
+            session.balance()
+    balance = session.facts.balance_usd if missing else None
+    limit = session.spending().left_usd
     balance_left = None if balance is None else round(balance - cost, 6)
     limit_left = None if limit is None else round(limit - cost, 6)
     problems = []
     if missing and limit_left is not None and limit_left < 0:
         problems.append(
             f"{count(len(missing), 'clip')} for about {exact_dollars(cost)} would pass the spending limit, "
-            f"which leaves {exact_dollars(max(0.0, limit or 0.0))}. Raise the limit, or ask for less."
+            f"which leaves {exact_dollars(limit or 0.0)}. Raise the limit, or ask for less."
         )
     if balance_left is not None and balance_left < 0:
         problems.append(

@@ -331,10 +331,10 @@ class SweepRun:
         """Brings the cells up to date with the ledger, and tells which have changed."""
         self._runs_elsewhere = not self._buys and self._control.record(self._number).state == RUNNING
         seen = {each.number: _shown(each) for each in self.cells}
-        for held in self._control.cells(self._number):
-            cell = replace(self._cells[held.number], job=held.job, found=held.found, left_out=held.left_out)
-            self._cells[held.number] = cell
-            if _shown(cell) != seen[held.number]:
+        for kept, job in self._control.cells(self._number):
+            cell = replace(self._cells[kept.number], job=job, found=kept.found, left_out=kept.left_out)
+            self._cells[kept.number] = cell
+            if _shown(cell) != seen[kept.number]:
                 self._listeners.tell(cell)
 
     def _set_state(self, state: str) -> None:

@@ -13,6 +13,7 @@ from ..client.forecast import forecast
 from ..client.scheduling.estimates import Pace, Took
 from ..errors import InvalidInput, ReelbookError
 from ..ledger import Entry, Submission, SweepCell, SweepRecord
+from ..ledger.sweeps import KeptCell
 from ..requests import JobRequest
 from ..secret import quotable
 from .job import Job, JobRegistry
@@ -20,15 +21,6 @@ from .job import Job, JobRegistry
 Submit = Callable[[Sequence[Submission]], list[Job]]
 
 _STOPPED: Final = "Taken back before it was sent: the sweep was stopped. Nothing was paid."
-
-
-class HeldCell(NamedTuple):
-    """A cell as the ledger has it, with the job of its entry."""
-
-    number: int
-    job: Job | None
-    found: bool
-    left_out: bool
 
 
 class AxisValue(NamedTuple):
@@ -77,14 +69,14 @@ class SweepControl:
             cells = found[0] if cells is None else cells & found[0]
         return cells
 
-    def cells(self, sweep: int) -> list[HeldCell]:
-        """Its cells. Jobs that a dead kernel left in progress are taken up."""
+    def cells(self, sweep: int) -> list[tuple[KeptCell, Job | None]]:
+        """Its cells, each with its job. Jobs that a dead kernel left in progress are taken up."""
         entries = {each.entry.id for each in self._ledger.sweeps.cells(sweep) if each.entry is not None}
         taken_up = {entry.id for entry in self._ledger.left_over(entries)}
         held = []
-        for number, entry, found, left_out in self._ledger.sweeps.cells(sweep):
-            job = None if entry is None else self._jobs.of(entry, watch=entry.id in taken_up)
-            held.append(HeldCell(number, job, found, left_out))
+        for cell in self._ledger.sweeps.cells(sweep):
+            job = None if cell.entry is None else self._jobs.of(cell.entry, watch=cell.entry.id in taken_up)
+            held.append((cell, job))
         return held
 
     def buy(self, request: JobRequest, sweep: int, number: int, *, seen: Job | None, **kept: Any) -> Job:
@@ -124,20 +116,6 @@ class SweepControl:
         return {
             each: entry for each, entry in completed if entry.clip_path and Path(entry.clip_path).exists()
         }
-
-    @property
-    def limit_left_usd(self) -> float | None:
-        """What the spending limit leaves; None without one."""
-        limit = self._ledger.max_spend_usd
-        return None if limit is None else round(limit - self._ledger.spend().committed_usd, 6)
-
-    def balance_left_usd(self) -> float | None:
-        """What is left of the balance, asked for if it isn't known; None where that fails."""
-        balance = self._jobs.balance
-        if balance.funds is None:
-            with contextlib.suppress(ReelbookError):
-                self.thread.call(balance.balance())
-        return None if (funds := balance.funds) is None else funds.left_usd
 
     def forecast(self, requests: Sequence[JobRequest]) -> tuple[float, float, float]:
         """When all of these would be done, in seconds from now: early, likely and late."""

@@ -105,18 +105,12 @@ def test_a_bucket_is_used_as_it_fills_up() -> None:
     assert len(sent) == 15
 
 
-def test_what_others_use_is_not_there_for_us() -> None:
-    """What is missing from the remaining was used by somebody else."""
+@pytest.mark.parametrize(("limit", "remaining"), [(10, 3), (100, 99)])
+def test_limit_and_use_are_learnt_from_the_headers(limit: int, remaining: int) -> None:
+    """The limit named replaces the default; what is missing from the remaining, somebody else used."""
     budget = Budget()
-    spend(budget, 0, limit=10, remaining=3)
-    assert budget.view(0).left == 3
-
-
-def test_a_higher_limit_is_learnt_from_the_headers() -> None:
-    """The limit named by the service replaces the default."""
-    budget = Budget()
-    spend(budget, 0, limit=100, remaining=99)
-    assert (budget.view(0).limit, budget.view(0).left) == (100, 99)
+    spend(budget, 0, limit=limit, remaining=remaining)
+    assert (budget.view(0).limit, budget.view(0).left) == (limit, remaining)
 
 
 @pytest.mark.parametrize(("named", "wait"), [({"retry_after": 30}, 30), ({"reset": 30}, 31)])

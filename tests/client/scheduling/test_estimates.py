@@ -280,10 +280,3 @@ def test_progress_never_goes_backwards_and_never_over_full(figures: list[float |
         answer(belief, 1.0 + second, raw)
         assert last <= (belief.progress or 0.0) < 1
         last = belief.progress or 0.0
-
-
-def test_percent_and_fractions_are_told_apart() -> None:
-    """A figure between nought and one shows a service that counts to one."""
-    for figure in (40, 0.4):
-        answer(belief := Belief(Pace(), 0.0), 1.0, figure)
-        assert belief.progress == pytest.approx(0.4)

@@ -28,13 +28,9 @@ def used_up(limit: int, at: float) -> Budget:
     return budget
 
 
-def test_with_nothing_to_do_it_waits() -> None:
-    """No jobs and no submissions: nothing is sent."""
-    assert isinstance(decide([], 0, Budget(), 7.0), Wait)
-
-
 def test_a_submission_goes_out_at_once_where_there_is_room() -> None:
-    """Nothing is likely to have ended, so the first request is the submission's."""
+    """Nothing is likely to have ended, so the first place is the submission's; with none, nothing is sent."""
+    assert isinstance(decide([], 0, Budget(), 100.0), Wait)
     fresh = Belief(Pace(), 100.0)
     assert decide([], 1, Budget(), 100.0) == Submit()
     assert decide([fresh], 1, Budget(), 100.0) == Submit()
@@ -74,27 +70,17 @@ def test_ripe_jobs_and_waiting_submissions_share_a_window() -> None:
     assert isinstance(decide(ripe, 25, Budget(), 120.0), Ask)
 
 
-def test_places_are_kept_for_jobs_that_are_known_to_be_short() -> None:
-    """Of a large batch half a window is submitted, and the other half brings it home."""
-    pace, budget, now = Pace([Took(4.8, 5.0)] * 8), Budget(), 100.0
+@pytest.mark.parametrize(("took", "submitted"), [(5.0, 5), (60.0, 10)], ids=["short", "long"])
+def test_places_are_kept_for_jobs_that_are_known_to_be_short(took: float, submitted: int) -> None:
+    """Half of a window brings a large batch of short ones home; for ends a minute away none is kept."""
+    pace, budget, now = Pace([Took(0.96 * took, took)] * 8), Budget(), 100.0
     beliefs: list[Belief] = []
     while isinstance(decide(beliefs, 12 - len(beliefs), budget, now), Submit):
         budget.sent()
         budget.answered(200, {}, now)
         beliefs.append(Belief(pace, now))
-    assert len(beliefs) == 5
-    assert isinstance(decide(beliefs, 7, budget, now + 7.0), Ask)
-
-
-def test_long_jobs_are_all_submitted_at_once() -> None:
-    """No place is kept for a job whose end is a minute away."""
-    pace, budget = Pace([Took(58.0, 60.0)] * 8), Budget()
-    beliefs: list[Belief] = []
-    while isinstance(decide(beliefs, 12 - len(beliefs), budget, 100.0), Submit):
-        budget.sent()
-        budget.answered(200, {}, 100.0)
-        beliefs.append(Belief(pace, 100.0))
-    assert len(beliefs) == 10
+    assert len(beliefs) == submitted
+    assert took > 5 or isinstance(decide(beliefs, 7, budget, now + 7.0), Ask)
 
 
 def test_with_nothing_known_one_question_finds_out_for_all() -> None:
