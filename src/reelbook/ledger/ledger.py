@@ -287,7 +287,7 @@ class Ledger(Entries):
         self._change(entry_id, state=states.UNCERTAIN, error=error, ended_at=self._clock())
 
     def cancelled(self, entry_id: int, *, left_unsent: bool = False) -> bool:
-        """Cancels it; with `left_unsent` it may be sent later. False, and no change, if it was already sent."""
+        """Cancels it; with `left_unsent` it may be sent later. False, and unchanged, if it was sent."""
         ended = {"state": states.CANCELLED, "ended_at": self._clock(), "left_unsent": left_unsent}
         return self._change(entry_id, only_from=(states.INTENDED,), **ended)
 
