@@ -48,6 +48,7 @@ ReelbookError
 └── SessionClosed (RuntimeError)
 
 SpendingWarning (UserWarning)          a submission nears the spending limit or the end of the balance
+LedgerTrouble (UserWarning)            the ledger was damaged, is in memory only, or can't be written now
 
     try:
         clip = session.text_to_video("a red fox in snow", duration_seconds=2).result()

@@ -234,3 +234,6 @@ CREATE TABLE votes (
     voter TEXT NOT NULL
 ) STRICT;
 CREATE INDEX votes_by_question ON votes (account, question);
+
+-- step 21
+-- New ledgers had no classrooms and no seats; those that had them kept them.

@@ -1,11 +1,11 @@
-"""What is left of the balance: what comes off it, once, and until when."""
+"""What the billing endpoints said, and what is left of the balance: what comes off it, and until when."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from ledger.doubles import Clock, fox, intend, opened, submitted, uncertain
+from ledger.doubles import KEY, Clock, fox, intend, opened, submitted, uncertain
 
 from reelbook.ledger import Ledger, Sample
 from reelbook.ledger.money import PATIENCE_SECONDS, Funds
@@ -129,3 +129,22 @@ def test_no_more_comes_off_than_there_is(ledger: Ledger, clock: Clock, balance: 
     clock.now += 1
     balance.ask()
     assert ledger.funds() == Funds(0.4, clock.now - 1, 0.4)
+
+
+def test_samples_are_listed_from_the_newest_on(ledger: Ledger, clock: Clock) -> None:
+    """By time, not by the order of writing; a period is that of a usage. Another account has its own."""
+    balance = Sample(at=20, balance_usd=9.75, total_spent_usd=0.25)
+    usage = Sample(at=10, total_requests=3, total_seconds=14.5, total_cost_usd=0.725, period_days=30)
+    for sample in (balance, usage):
+        ledger.samples.add(sample)
+    assert ledger.samples.list() == ledger.samples.list(since=10) == [balance, usage]
+    assert ledger.samples.list(limit=1) == [balance]
+    assert ledger.samples.list(before=20) == [usage]
+    assert ledger.samples.list(before=10) == []
+    assert ledger.file.ledger("https://other.example", KEY).samples.list() == []
+    lost = intend(ledger, fox()).entry.id
+    ledger.sending(lost)
+    ledger.samples.add(Sample(at=clock.now + 10, total_requests=1, period_days=7))
+    assert ledger.usage_days() == 7
+    ledger.uncertain(lost, "no answer")  # which is judged by what was said before it
+    assert ledger.usage_days() == 30

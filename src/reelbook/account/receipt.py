@@ -149,12 +149,9 @@ class Receipt:
     def __str__(self) -> str:
         lines = [self._title()]
         for row in self.rows:
-            prompt = terminal_line(_prompt(row))
-            prompt = prompt if len(prompt) <= _PROMPT else f"{prompt[: _PROMPT - 1]}…"
-            length, state = _length(row), terminal_line(row.state)
-            lines.append(
-                f"{row.submitted_at:%d %b %H:%M}  {_cost(row):>12}  {length:>6}  {state:<10}  {prompt}"
-            )
+            prompt, state = terminal_line(_prompt(row), _PROMPT), terminal_line(row.state)
+            at, cost, length = f"{row.submitted_at:%d %b %H:%M}", _cost(row), _length(row)
+            lines.append(f"{at}  {cost:>12}  {length:>6}  {state:<10}  {prompt}")
             if row.note:
                 lines.append(f"    {terminal_line(row.note)}")
         return "\n".join([*lines, self.summary] if self.rows else lines)

@@ -90,7 +90,7 @@ def began_at(answered_at: float, days: int, reading: Reading | None) -> float:
     return answered_at - days * DAY_SECONDS
 
 
-def total_usd(known: KnownUsage) -> Totals | None:
+def total_of_period(known: KnownUsage) -> Totals | None:
     """The service's own total of the period, as last answered."""
     fitting = [a for a in known.answers if a.days == known.days and a.at >= known.began]
     return max(fitting, key=lambda answer: answer.at, default=None)
@@ -158,7 +158,7 @@ def _point(answer: Totals, reading: Reading | None) -> _Point:
 
 def _points(known: KnownUsage) -> list[_Point]:
     """The points of the period, oldest first; the last is the present. Newer answers overrule older ones."""
-    answers, whole = _usable(known), total_usd(known)
+    answers, whole = _usable(known), total_of_period(known)
     if whole is None or not answers:
         return []
     now = _Point(answers[-1].at, answers[-1].spent_usd or 0.0)

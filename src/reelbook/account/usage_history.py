@@ -75,7 +75,7 @@ class UsageHistory:
     @property
     def total(self) -> Totals | None:
         """The service's own total of the period, None before it is known."""
-        return usage.total_usd(self._known)
+        return usage.total_of_period(self._known)
 
     @property
     def reading(self) -> Reading | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from dataclasses import replace
 
 from .records import Entry, Marks
@@ -18,26 +17,18 @@ class Annotations(Part):
         """Keeps a person's marks on an entry, blanks trimmed and each tag once; returns what was kept."""
         tags = tuple(dict.fromkeys(filter(None, (" ".join(tag.split()) for tag in marks.tags))))
         kept = replace(marks, note=marks.note.strip(), tags=tags)
-
-        def work(db: sqlite3.Connection) -> None:
-            db.execute(
-                "UPDATE entries SET picked_at = ?, note = ?, tags = ? WHERE id = ?",
-                (kept.picked_at, kept.note, json.dumps(tags, ensure_ascii=False), entry_id),
-            )
-            # The table exists to find entries by their tags.
-            db.execute("DELETE FROM tags WHERE entry = ?", (entry_id,))
-            db.executemany(
-                "INSERT INTO tags SELECT account, ?, id FROM entries WHERE id = ?",
-                [(tag, entry_id) for tag in tags],
-            )
-
-        self._store.keep(work, flush=False)
+        marked = "UPDATE entries SET picked_at = ?, note = ?, tags = ? WHERE id = ?"
+        values = (kept.picked_at, kept.note, json.dumps(tags, ensure_ascii=False), entry_id)
+        self._store.keep(lambda db: db.execute(marked, values), flush=False)
         return kept
 
     def tags(self) -> dict[str, int]:
         """All tags of the account in alphabetical order, and how many entries have each."""
-        counted = "SELECT tag, count(*) FROM tags WHERE account = ? GROUP BY tag"
-        rows = self._store.rows(counted, self._account)
+        rows = self._store.rows(
+            "SELECT value, count(*) FROM entries, json_each(tags) "
+            "WHERE account = ? AND tags <> '[]' GROUP BY value",
+            self._account,
+        )
         return dict(sorted(map(tuple, rows), key=lambda each: str(each[0]).casefold()))
 
     def experiments(self) -> list[str]:

@@ -14,7 +14,7 @@ import functools
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -169,8 +169,7 @@ class Ledger(Entries):
     ) -> list[tuple[Entry, EarlierRun | None]]:
         """Records what will be sent, all or nothing; each entry with the earlier run it is from, if any.
 
-        Submissions equal to this cell's earlier run return its entries. Each entry comes with the earlier run
-        that it is from, None for a new one. Raises SpendLimitReached if spent +
+        Submissions equal to this cell's earlier run return its entries. Raises SpendLimitReached if spent +
         reserved + uncertain + the new estimates would exceed `max_spend_usd`; then nothing is recorded or
         sent. The same holds if it had to wait for the file and `withdrawn` says meanwhile that nobody wants
         it any more (see `Store.write`).
@@ -199,11 +198,6 @@ class Ledger(Entries):
             ]
 
         return self.store.write(work, withdrawn=withdrawn)
-
-    def take_back(self, entries: Iterable[Entry], *, left_unsent: bool = False) -> None:
-        """Cancels recorded entries that haven't been sent; with `left_unsent` they may be sent later."""
-        for entry in entries:
-            self.cancelled(entry.id, left_unsent=left_unsent)
 
     def left_unsent(self) -> list[Entry]:
         """What was never sent because its kernel ended, oldest first, except what was asked for again."""
@@ -293,7 +287,7 @@ class Ledger(Entries):
         self._change(entry_id, state=states.UNCERTAIN, error=error, ended_at=self._clock())
 
     def cancelled(self, entry_id: int, *, left_unsent: bool = False) -> bool:
-        """Cancels it. False if it was already sent; then nothing is changed. See `intend_again`."""
+        """Cancels it; with `left_unsent` it may be sent later. False, and unchanged, if it was sent."""
         ended = {"state": states.CANCELLED, "ended_at": self._clock(), "left_unsent": left_unsent}
         return self._change(entry_id, only_from=(states.INTENDED,), **ended)
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from ..errors import ReelbookError
 
-NUMBER: Final = 21
+NUMBER: Final = 22
 
 # Amounts are whole micro-USD, times epoch seconds. Each table begins with its key.
 TABLES: Final = {
@@ -38,7 +38,7 @@ TABLES: Final = {
     # `cell_id` the front end's name for it. `left_unsent`: cancelled because its kernel ended before it was
     # sent, so a person may have it sent after all; but not one that `repeats` another entry, which may have
     # been bought. `took_seconds` is when the end was noticed; the job took more than `took_at_least`, and at
-    # most `took_at_most`.
+    # most `took_at_most`. `tags` is a list in JSON.
     "entries": """
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         account INTEGER NOT NULL,
@@ -82,13 +82,6 @@ TABLES: Final = {
         picked_at REAL,
         note TEXT NOT NULL DEFAULT '',
         tags TEXT NOT NULL DEFAULT '[]'
-    """,
-    # An entry's tags are in it as a JSON list; the table exists to find entries by them.
-    "tags": """
-        account INTEGER NOT NULL,
-        tag TEXT NOT NULL,
-        entry INTEGER NOT NULL,
-        PRIMARY KEY (account, tag, entry)
     """,
     # `better` is one of the two that were shown; NULL: the voter couldn't say.
     "votes": """
@@ -193,6 +186,7 @@ INDEXES: Final = (
     "entries_by_place ON entries (account, cell, nth, sameness) WHERE cell IS NOT NULL",
     "entries_by_cell_id ON entries (account, cell_id, nth, sameness) WHERE cell_id IS NOT NULL",
     "entries_picked ON entries (account, picked_at) WHERE picked_at IS NOT NULL",
+    "entries_tagged ON entries (account, intended_at, tags) WHERE tags <> '[]'",
     "entries_unfinished ON entries (account, id) "
     "WHERE request_id IS NOT NULL AND clip_path IS NULL AND state <> 'failed'",
     "entries_unsent ON entries (kernel, state) WHERE state IN ('intended', 'sending')",
@@ -201,13 +195,12 @@ INDEXES: Final = (
     # Forecasts learn in the order of the submissions.
     "entries_taking ON entries (account, mode, id, duration_seconds, aspect_ratio) "
     "WHERE took_seconds IS NOT NULL",
-    "tags_by_entry ON tags (entry)",
     "votes_by_question ON votes (account, question)",
     "samples_by_time ON samples (account, at)",
     "requests_by_time ON requests (of_key, at)",
     "sweeps_by_sameness ON sweeps (account, sameness)",
 )
-_GONE: Final = ("images", "fixed_windows", "picks")
+_GONE: Final = ("images", "fixed_windows", "picks", "tags")
 # What earlier schemas had in place of `picked_at`: stars, and the winners of comparisons, which say when.
 _FORMER_PICKS: Final = (
     "SELECT intended_at, id FROM entries WHERE starred = 1 ORDER BY id",

@@ -190,7 +190,7 @@ def _conditions(account: int | None, wanted: Filter) -> tuple[list[str], list[An
     if wanted.state is not None:
         named = (wanted.state,) if isinstance(wanted.state, str) else wanted.state
         add(f"state IN ({marks(named)})", *named)
-    add("id IN (SELECT entry FROM tags WHERE tag = ?)", wanted.tag)
+    add("EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?)", wanted.tag)
     if wanted.sweep is not None:
         cells = "" if wanted.cells is None else " AND number IN (SELECT value FROM json_each(?))"
         given = () if wanted.cells is None else (json.dumps([*wanted.cells]),)

@@ -354,7 +354,8 @@ class JobRegistry(JobServices):
                     jobs.append(self.of(entry, watch=True))
                     jobs[-1].earlier_run = earlier
         except BaseException:
-            self.ledger.take_back(new.values())
+            for entry_id in new:
+                self.ledger.cancelled(entry_id)
             raise
         for job in jobs:
             if job.entry_id in new:
@@ -370,7 +371,8 @@ class JobRegistry(JobServices):
             self._warner.look(written, funds, caller)
             jobs = [self._intended(requests[entry.id], entry, funds) for entry in written]
         except BaseException:
-            self.ledger.take_back(written, left_unsent=True)
+            for entry in written:
+                self.ledger.cancelled(entry.id, left_unsent=True)
             raise
         for job in jobs:
             job._life.begin()
