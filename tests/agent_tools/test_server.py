@@ -340,7 +340,7 @@ def test_a_result_that_came_while_the_loop_slept_is_read() -> None:
         assert "bought" in using(server.url, use)
 
 
-@pytest.mark.parametrize("user_id", ["", " ", "a b", "a\nb", "a\r\nX-Evil: 1", "ü", "x" * 300])
+@pytest.mark.parametrize("user_id", ["", " ", "a b", "a\nb", "a\r\nX-Evil: 1", "ü"])
 def test_a_user_id_that_cannot_be_one_is_refused_before_anything_is_sent(user_id: str) -> None:
     """And isn't quoted."""
     with pytest.raises(errors.ConfigurationError) as caught:

@@ -11,7 +11,6 @@ import asyncio
 import json
 import logging
 import re
-import sys
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -28,6 +27,7 @@ from pydantic import ValidationError
 from .. import settings
 from ..deadlines import Deadline
 from ..secret import Secret
+from ..version import VERSION
 from .failures import ExchangeFailed, Note
 from .types import OnProgress, ToolProgress, ToolServerInfo
 
@@ -147,7 +147,7 @@ class ToolConnection:
                 streamable_http_client(url, http_client=http, max_sse_event_size=MAX_ANSWER_BYTES) as streams,
                 ClientSession(
                     dispatcher=_RecordingDispatcher(*streams),
-                    client_info=mcp_types.Implementation(name="reelbook", version=_version()),
+                    client_info=mcp_types.Implementation(name="reelbook", version=VERSION),
                 ) as self._session,
             ):
                 await self._agree(note)
@@ -221,11 +221,6 @@ class _RecordingDispatcher(JSONRPCDispatcher):
         if (note := current_note.get()) is not None:
             note.raw = raw
         return raw
-
-
-def _version() -> str:
-    # Not imported: the package's own module is on a floor above.
-    return str(vars(sys.modules[__name__.partition(".")[0]])["__version__"])
 
 
 def _first(error: BaseException) -> BaseException:
