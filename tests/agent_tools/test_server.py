@@ -20,6 +20,7 @@ from reelbook import errors
 from reelbook.agent_tools import connection
 from reelbook.agent_tools.server import ToolServer
 from reelbook.agent_tools.types import TextContent, ToolProgress, ToolResult, UnknownContent
+from reelbook.version import VERSION
 
 Use = Callable[[ToolServer], Coroutine[Any, Any, Any]]
 
@@ -219,6 +220,15 @@ def test_all_pages_are_listed_and_an_endless_listing_ends() -> None:
     assert [tool.name for tool in tools] == [f"t{number}" for number in range(100)]
 
 
+def test_it_says_which_program_it_is() -> None:
+    """By name and version, when it joins."""
+    with scripted() as server:
+        using(server.url, ToolServer.info)
+    joined = next(exchange.body for exchange in server.seen if b'"initialize"' in exchange.body)
+    about = json.loads(joined)["params"]["clientInfo"]
+    assert (about["name"], about["version"]) == ("reelbook", VERSION)
+
+
 def test_cancelling_tells_the_server() -> None:
     """The older generation by a notification; the call isn't made again."""
 
@@ -271,26 +281,10 @@ def test_one_lost_call_leaves_the_others_alone() -> None:
         assert str(using(server.url, use)) == "mine"
 
 
-@pytest.mark.parametrize(
-    ("answer", "kind", "said"),
-    [
-        (LOST["no answer"], errors.AnswerLost, "lost on its way"),  # no uncertain call: it cost nothing
-        (LOST["a page"], errors.UnexpectedAnswer, "text/html"),
-        (
-            lambda exchange, _: exchange.answer(403, f'{{"detail": "not {USER}"}}'.encode(), JSON),
-            errors.PermissionRefused,
-            "It says: not ***",
-        ),
-    ],
-)
-def test_why_a_question_has_no_answer_is_said(
-    answer: Answer, kind: type[errors.ReelbookError], said: str
-) -> None:
-    """By its kind, with the server's own words and without the user id that they may quote."""
-    with scripted(listing=answer) as server:
-        error = failing(server.url, lambda tools: tools.tools())
-    assert type(error) is kind
-    assert said in str(error)
+def test_a_question_whose_answer_is_lost_is_no_uncertain_call() -> None:
+    """It cost nothing."""
+    with scripted(listing=LOST["no answer"]) as server:
+        assert type(failing(server.url, lambda tools: tools.tools())) is errors.AnswerLost
 
 
 def test_the_user_id_goes_to_no_other_origin() -> None:

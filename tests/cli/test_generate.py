@@ -157,13 +157,6 @@ def test_yes_sends_to_a_live_service(run: Run, home: Path, folder: Path) -> None
     assert "sk-planted-cli" not in result.output
 
 
-def test_half_a_configuration_is_said(run: Run, home: Path, folder: Path) -> None:
-    """A key without an address ends in 1 with what is missing."""
-    result = run("generate", "a fox", REELBOOK_API_KEY="sk-planted-cli")
-    assert (result.exit_code, "address is missing" in result.stderr) == (1, True)
-    assert "sk-planted" not in result.output
-
-
 def test_an_unknown_id_is_said_at_once(run: Run, sandbox: Sandbox, folder: Path) -> None:
     """Resuming a job that the service doesn't know ends in 1, without minutes of asking."""
     result = run("generate", "--resume", "req_unknown")
