@@ -26,6 +26,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .version import VERSION
+
 if TYPE_CHECKING:
     from . import errors
     from .account import Facts, Receipt, Rotation, Spending
@@ -67,7 +69,7 @@ if TYPE_CHECKING:
     from .widgets.tool_explorer import ToolExplorer
     from .widgets.usage_chart import UsageChart
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "AsyncClient",

@@ -220,10 +220,10 @@ def _words(name: str) -> str:
     return words.replace("api", "API").replace("url", "address")
 
 
-def checked_key(key: Secret) -> Secret:
-    """`key`, if a header can hold it. Raises ConfigurationError without quoting it."""
-    if all("!" <= character <= "~" for character in key.reveal()):
+def checked_key(key: Secret, kind: str = "API key") -> Secret:
+    """`key`, if a header can hold it; `kind` is what it is. Raises ConfigurationError without quoting it."""
+    if key.reveal() and all("!" <= character <= "~" for character in key.reveal()):
         return key
     raise ConfigurationError(
-        "The API key holds a space, a line break or a character that no key has. Copy it again."
+        f"The {kind} is empty, or holds a space, a line break or a character that none has. Copy it again."
     )

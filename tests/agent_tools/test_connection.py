@@ -1,4 +1,4 @@
-"""One session with a tool server in a task of its own, and what carries its requests."""
+"""What carries the requests to a tool server, and what is noted of them on their way."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 from support.raw_server import Exchange, Handler, raw_server
-from support.tool_servers import USER, scripted
+from support.tool_servers import USER
 
-import reelbook
 from reelbook.agent_tools.connection import (
     MAX_REFUSAL_BYTES,
     Carrier,
-    ToolConnection,
     current_note,
     noted,
 )
@@ -23,21 +21,6 @@ from reelbook.secret import Secret
 
 pytestmark = pytest.mark.anyio
 
-
-async def test_it_says_which_program_it_is() -> None:
-    """By name and version, when it joins."""
-    with scripted() as server:
-        connection = ToolConnection(server.url, Secret(USER), asyncio.create_task)
-        await connection.ready
-        connection.leave()
-        await connection.task
-    assert any(
-        f'"version":"{reelbook.__version__}"'.encode() in exchange.body.replace(b" ", b"")
-        for exchange in server.seen
-    )
-
-
-# What carries its requests.
 
 CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
 

@@ -14,7 +14,6 @@ MET: list[tuple[Note, type[errors.ReelbookError], type[errors.ReelbookError]]] =
     # what was met, what a question gets, what a call gets that may cost money
     (Note(failure="unsent"), errors.ServiceUnreachable, errors.ServiceUnreachable),
     (Note(failure="lost", began=True), errors.AnswerLost, errors.ToolCallUncertain),
-    (Note(failure="too large", began=True), errors.AnswerLost, errors.ToolCallUncertain),
     (Note(failure="foreign", began=True), errors.UnexpectedAnswer, errors.ToolCallUncertain),
     (Note(status=500), errors.ServerError, errors.ToolCallUncertain),
     (Note(status=302), errors.UnexpectedAnswer, errors.UnexpectedAnswer),

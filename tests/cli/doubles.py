@@ -128,9 +128,17 @@ def ran(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str
 
 
 def on_a_terminal(
-    *words: str, cwd: Path | None = None, columns: int = 100, typed: str = ""
+    *words: str,
+    cwd: Path | None = None,
+    columns: int = 100,
+    typed: str = "",
+    at: str = "",
+    act: Callable[[], object] = lambda: None,
 ) -> tuple[str, int]:
-    """What the command `reelbook …` writes to a terminal of that width, orders included; its exit code."""
+    """What the command `reelbook …` writes to a terminal of that width, orders included; its exit code.
+
+    Once it has written `at`, `act` is called.
+    """
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         command(*words),
@@ -146,6 +154,9 @@ def on_a_terminal(
     with contextlib.suppress(OSError):  # what Linux says when the other side has closed
         while piece := os.read(ours, 4096):
             said += piece
+            if at and at.encode() in said:
+                act()
+                at = ""
     os.close(ours)
     return said.decode(), process.wait(WAIT_SECONDS)
 

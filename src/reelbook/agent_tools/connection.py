@@ -11,8 +11,7 @@ import asyncio
 import json
 import logging
 import re
-import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
@@ -28,7 +27,8 @@ from pydantic import ValidationError
 from .. import settings
 from ..deadlines import Deadline
 from ..secret import Secret
-from .failures import MAX_ANSWER_BYTES, ExchangeFailed, Note
+from ..version import VERSION
+from .failures import ExchangeFailed, Note
 from .types import OnProgress, ToolProgress, ToolServerInfo
 
 MAX_PAGES = 100
@@ -36,6 +36,7 @@ MAX_LISTED = 5000
 CONNECT_SECONDS = 10.0
 NOTIFY_SECONDS = 10.0
 LEAVE_SECONDS = 1.0
+MAX_ANSWER_BYTES = 50_000_000
 MAX_REFUSAL_BYTES = 64 << 10
 
 _NEVER_SENT = (
@@ -146,7 +147,7 @@ class ToolConnection:
                 streamable_http_client(url, http_client=http, max_sse_event_size=MAX_ANSWER_BYTES) as streams,
                 ClientSession(
                     dispatcher=_RecordingDispatcher(*streams),
-                    client_info=mcp_types.Implementation(name="reelbook", version=_version()),
+                    client_info=mcp_types.Implementation(name="reelbook", version=VERSION),
                 ) as self._session,
             ):
                 await self._agree(note)
@@ -222,11 +223,6 @@ class _RecordingDispatcher(JSONRPCDispatcher):
         return raw
 
 
-def _version() -> str:
-    # Not imported: the package's own module is on a floor above.
-    return str(vars(sys.modules[__name__.partition(".")[0]])["__version__"])
-
-
 def _first(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
@@ -285,13 +281,9 @@ class Carrier(httpx2.AsyncClient):
             streamed = kind.startswith("text/event-stream")
             if response.is_success and response.status_code != 202 and not streamed:
                 note.failure, note.said = "foreign", f"It is of the type {kind or 'unknown'}."
-            elif isinstance(response.stream, httpx2.AsyncByteStream):
-                response.stream = _WatchedAnswer(response.stream, note)
             return response
         except _NEVER_SENT as error:
             note.failure, note.said = "unsent", str(error)
-        except _TooLarge:
-            note.failure = "too large"
         except Exception as error:  # an answer may hold an invalid address or text
             note.failure, note.said = "lost", str(error) or type(error).__name__
         if response is not None:
@@ -322,35 +314,6 @@ class Carrier(httpx2.AsyncClient):
             raise httpx2.ConnectTimeout("no connection in time", request=request) from None
 
 
-class _TooLarge(httpx2.SSEError):
-    """More bytes than any result may have. The package ends a stream at once that raises this."""
-
-
-class _WatchedAnswer(httpx2.AsyncByteStream):
-    """A stream of events, bounded in size, whose failure is noted."""
-
-    def __init__(self, stream: httpx2.AsyncByteStream, note: Note) -> None:
-        self._stream = stream
-        self._note = note
-        self._bytes = 0
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        try:
-            async for chunk in self._stream:
-                self._bytes += len(chunk)
-                if self._bytes > MAX_ANSWER_BYTES:
-                    self._note.failure = "too large"
-                    raise _TooLarge("too large")
-                yield chunk
-        except (httpx2.HTTPError, httpx2.StreamError) as error:
-            if self._note.failure is None:
-                self._note.failure, self._note.said = "lost", str(error)
-            raise
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-
 def _expects_answer(request: httpx2.Request) -> bool:
     try:
         message = json.loads(request.content)
@@ -366,7 +329,7 @@ async def _body(response: httpx2.Response, limit: int) -> bytes:
         if len(body) > limit:
             if response.status_code >= 400:
                 break
-            raise _TooLarge("too large")
+            raise httpx2.ReadError(f"It is larger than {limit // 1_000_000} MB and was not read.")
     await response.aclose()
     return bytes(body)
 

@@ -10,7 +10,6 @@ from .. import errors
 from ..formatting import terminal_line
 from ..secret import Secret
 
-MAX_ANSWER_BYTES = 50_000_000
 MAX_SAID = 500
 
 _REFUSALS: Mapping[int, tuple[type[errors.ServiceError], str]] = {
@@ -23,7 +22,6 @@ _REFUSALS: Mapping[int, tuple[type[errors.ServiceError], str]] = {
 }
 _LOST: Mapping[str, str] = {
     "lost": "The answer was lost on its way.",
-    "too large": f"The answer is larger than {MAX_ANSWER_BYTES // 1_000_000} MB and was not read.",
     "foreign": "What answers at this address is no tool server.",
 }
 
@@ -39,7 +37,7 @@ class Note:
 
     began: bool = False
     status: int | None = None
-    failure: Literal["unsent", "lost", "too large", "foreign"] | None = None
+    failure: Literal["unsent", "lost", "foreign"] | None = None
     said: str = field(default="", repr=False)
     session_gone: bool = False
     raw: Mapping[str, Any] | None = field(default=None, repr=False)
@@ -64,7 +62,7 @@ def error_of(note: Note, user_id: Secret, *, paid: bool = False) -> errors.Reelb
         if paid:
             may_be = "The call may have been carried out, and billed. It was not sent again."
             return errors.ToolCallUncertain(f"{lost}{words} {may_be}")
-        if note.failure in ("lost", "too large"):
+        if note.failure == "lost":
             return errors.AnswerLost(f"{lost}{words}")
         kind = errors.UnexpectedAnswer if note.failure else errors.ServerError
         return kind(f"{lost}{words}", answer=answer)

@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 from .. import settings
 from ..errors import InvalidInput, ReelbookError
 from ..secret import NOT_SHOWN, looks_like_key, without_keys
+from ..version import VERSION
 from . import classroom, generate, inspect, jobs, keys, lab, sandbox, sweep, tools, usage
 from .console import error_text, plain_mistake, say
 
@@ -65,9 +66,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from .. import __version__
-
-        say(f"reelbook {__version__}")
+        say(f"reelbook {VERSION}")
         raise typer.Exit
 
 

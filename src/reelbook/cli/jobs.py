@@ -341,7 +341,7 @@ def job_table(lookup: JobLookup, entries: Sequence[Entry], width: int) -> Table:
         ),
         Column("Prompt", lambda entry: "★ " * entry.marks.picked + entry.prompt, wide=True),
         *([Column("Length", lambda entry: f"{entry.duration_seconds} s", right=True)] if lengths else []),
-        Column("Cost", _cost, right=True),
+        Column("Cost", lambda entry: price(entry.price_usd, entry.charge), right=True),
         Column("Id", lambda entry: (entry.request_id or f"#{entry.id}")[:id_characters]),
     ]
     if several:
@@ -451,7 +451,8 @@ def _cost_words(entry: Entry) -> str:
         states.LOST: ", billed",
         wire.FAILED: ", if failed jobs are billed: that isn't documented",
     }
-    return _cost(entry) + ("" if entry.cost_usd is not None else doubt.get(entry.state, ""))
+    cost = price(entry.price_usd, entry.charge)
+    return cost if entry.cost_usd is not None else cost + doubt.get(entry.state, "")
 
 
 def _cell(entry: Entry) -> str | None:
@@ -474,11 +475,6 @@ def _clip_bytes(entry: Entry) -> int | None:
         return None if entry.clip_path is None else Path(entry.clip_path).stat().st_size
     except OSError:
         return None
-
-
-def _cost(entry: Entry) -> str:
-    """The cost, or what it may be: "$0.25", "about $0.25", "maybe $0.25"; empty if nothing was bought."""
-    return price(entry.price_usd, entry.charge)
 
 
 def _job_fields(lookup: JobLookup, entry: Entry) -> dict[str, Any]:
@@ -539,16 +535,13 @@ def _sessions(
         return {}
     account_ids = {entry.account_id for entry in entries}
     origins = {account.origin for account in lookup.file.accounts() if account.id in account_ids}
-    sessions = {}
+    sessions = []
     if job_lookup.SANDBOX in origins:
-        session = stack.enter_context(connect_own_sandbox(home))
-        assert session.sandbox is not None
-        sessions[lookup.file.account(job_lookup.SANDBOX, session.sandbox.api_key).id] = session
+        sessions.append(stack.enter_context(connect_own_sandbox(home)))
     key, address = settings.find(settings.API_KEY), settings.find(settings.BASE_URL)
     if key is not None and address is not None and origin(address.value.reveal()) in origins:
-        session = stack.enter_context(connect("live", home=home))
-        sessions[lookup.file.account(origin(session.base_url), key.value).id] = session
-    return sessions
+        sessions.append(stack.enter_context(connect("live", home=home)))
+    return {session._ledger.account.id: session for session in sessions}
 
 
 def _wait_for_all(jobs: Sequence[Job], again: str) -> int:

@@ -65,7 +65,7 @@ def wait_for_jobs(jobs: Sequence[Job], ctrl_c: CtrlC) -> int:
 
     Raises KeyboardInterrupt after Ctrl-C.
     """
-    running, idle, failed = list(jobs), set[Job](), 0
+    running, failed = list(jobs), 0
     known_at = dict.fromkeys(jobs, time.monotonic())
     with _display() as display:
         while running:
@@ -74,9 +74,7 @@ def wait_for_jobs(jobs: Sequence[Job], ctrl_c: CtrlC) -> int:
             for job in tuple(running):
                 if not isinstance(job.error, NotFound):
                     known_at[job] = time.monotonic()
-                unknown_seconds = time.monotonic() - known_at[job]
-                ended = _ended(job, seen_idle=job in idle, unknown_seconds=unknown_seconds)
-                idle = idle - {job} if job.running else idle | {job}
+                ended = _ended(job, unknown_seconds=time.monotonic() - known_at[job])
                 if ended is not None:
                     line, without_clip = ended
                     running.remove(job)
@@ -87,10 +85,12 @@ def wait_for_jobs(jobs: Sequence[Job], ctrl_c: CtrlC) -> int:
     return failed
 
 
-def _ended(job: Job, *, seen_idle: bool, unknown_seconds: float) -> tuple[str, bool] | None:
+def _ended(job: Job, *, unknown_seconds: float) -> tuple[str, bool] | None:
     """What to say of a job that ended, and whether that was without a clip; None while it is on its way."""
     name = terminal_line(job.request_id or f"#{job.entry_id}")
-    if job.running:
+    try:
+        clip = job.result(0)
+    except WaitTimeout:
         # A watch asks for minutes about a job that the service doesn't know. An old one won't turn up any
         # more, and running the command again asks again.
         if unknown_seconds < UNKNOWN_SECONDS or job.view().elapsed_seconds < OLD_SECONDS:
@@ -98,15 +98,9 @@ def _ended(job: Job, *, seen_idle: bool, unknown_seconds: float) -> tuple[str, b
         error = job.error
         job.stop_watching()
         return f"{name}: {error}", True
-    if job.clip is None and not seen_idle:
-        return None  # its watch is about to begin, or about to say how it ended
-    try:
-        clip = job.result(0)
-        return f"{clip.path}: {clip_figures(clip)}", False
-    except WaitTimeout:
-        return None
     except (ReelbookError, OSError) as trouble:
         return f"{name}: {trouble}", True
+    return f"{clip.path}: {clip_figures(clip)}", False
 
 
 def state_word(job: Job, view: JobView) -> str:

@@ -16,6 +16,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from ..pages.web import same
+from ..version import VERSION
 from ..web.payloads import json_object
 from ..web.refusals import Refused
 from . import protocol
@@ -27,7 +28,7 @@ def routes(service: SandboxService, faults: Faults) -> list[Route]:
     """The routes of the control plane."""
 
     async def about(request: Request) -> Response:
-        told = {"service": protocol.SERVICE_NAME, "version": protocol.version(), "instance": service.instance}
+        told = {"service": protocol.SERVICE_NAME, "version": VERSION, "instance": service.instance}
         return JSONResponse({**told, "pace": service.settings.pace})
 
     def guarded(path: str, answer: Callable[[Request], Awaitable[Mapping[str, Any]]], *methods: str) -> Route:
@@ -42,7 +43,7 @@ def routes(service: SandboxService, faults: Faults) -> list[Route]:
 
     async def state(request: Request) -> Mapping[str, Any]:
         return {
-            "version": protocol.version(),
+            "version": VERSION,
             **asdict(service.settings),
             "jobs_under_way": service.jobs.under_way,
             "dask": service.dask and asdict(service.dask.state),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from typing import Final, Literal, TypeGuard
 
@@ -78,8 +77,3 @@ def is_pace(pace: object) -> bool:
 def is_number(value: object) -> TypeGuard[float]:
     """Whether it is a number from 0 to 1e9, and no boolean."""
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1e9
-
-
-def version() -> str:
-    # Not imported: the package's root reaches every floor, and this one may import only floor 0.
-    return str(vars(sys.modules[__name__.partition(".")[0]])["__version__"])

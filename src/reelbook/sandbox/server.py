@@ -21,10 +21,11 @@ from filelock import FileLock, Timeout
 
 from ..deadlines import Countdown, acquire
 from ..errors import SandboxError
+from ..version import VERSION
 from . import protocol
 from .handle import Sandbox, ask, handle_on
 from .places import Places, ended_within, read_notice, running_lock
-from .protocol import Pace, version
+from .protocol import Pace
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -45,7 +46,7 @@ def ensure(home: Path) -> Sandbox:
     try:
         with acquire(FileLock(places.start_lock), START_SECONDS):
             sandbox, notice = find(home), read_notice(places)
-            outdated = notice is not None and notice.version != version()
+            outdated = notice is not None and notice.version != VERSION
             if sandbox is not None and outdated and not sandbox.state()["jobs_under_way"]:
                 sandbox.stop()
                 sandbox = None

@@ -17,11 +17,12 @@ from filelock import Timeout
 
 from ..deadlines import acquire
 from ..errors import SandboxError
+from ..version import VERSION
 from ..web.listening import LOOPBACK, LOOPBACK_NAMES, Server, bound_socket, own_address
 from .app import make_app
 from .cluster import DaskPool
 from .places import Notice, Places, read_notice, running_lock, write_notice
-from .protocol import TOOLS, version
+from .protocol import TOOLS
 from .render_pool import WorkerPool
 from .service import SandboxService
 
@@ -108,7 +109,7 @@ def make_server(
     places = service.places
 
     def started() -> None:
-        write_notice(places, Notice(local_url(listening), os.getpid(), version(), service.instance))
+        write_notice(places, Notice(local_url(listening), os.getpid(), VERSION, service.instance))
         if on_started is not None:
             on_started()
 

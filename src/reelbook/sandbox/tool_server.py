@@ -29,6 +29,7 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from .. import wire
+from ..version import VERSION
 from ..web.openapi import ACCEPTED_FIELDS, BALANCE_FIELDS, STATUS_FIELDS, USAGE_FIELDS
 from ..web.payloads import (
     DAYS,
@@ -43,7 +44,7 @@ from ..web.payloads import (
 )
 from ..web.refusals import Refused
 from .jobs import UNDER_WAY
-from .protocol import SERVICE_NAME, Settings, version
+from .protocol import SERVICE_NAME, Settings
 from .service import Answered, SandboxService
 
 logger = logging.getLogger(__name__)
@@ -81,7 +82,7 @@ async def answer(service: SandboxService, scope: Scope, receive: Receive, send: 
     manager = StreamableHTTPSessionManager(
         Server(
             SERVICE_NAME,
-            version=version(),
+            version=VERSION,
             title="Reelbook sandbox",
             instructions=INSTRUCTIONS,
             on_list_tools=listed,

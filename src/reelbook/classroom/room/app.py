@@ -26,6 +26,7 @@ from ...formatting import iso_time
 from ...requests import JobRequest
 from ...sandbox import protocol
 from ...secret import Secret
+from ...version import VERSION
 from ...web.application import application, clip_file, keyed
 from ...web.limits import Admission, Limits
 from ...web.openapi import OPENAPI, document
@@ -114,7 +115,7 @@ def make_app(room: Room, pages: list[Route]) -> ASGIApp:
                 keyed(path, {method: partial(_answer, room, handler)}, partial(_admit, room))
                 for (method, path), handler in endpoints.items()
             ),
-            Route(OPENAPI, JSONResponse(document(version=protocol.version(), room=True))),
+            Route(OPENAPI, JSONResponse(document(version=VERSION, room=True))),
             Route(ABOUT, partial(_about, room)),
             Route(protocol.ABOUT, partial(_sandbox_about, room)),
             Route(f"{CLIPS}/{{name}}.mp4", partial(_clip, room)),
@@ -294,7 +295,7 @@ async def _about(room: Room, request: Request) -> Response:
     return JSONResponse(
         {
             "service": SERVICE_NAME,
-            "version": protocol.version(),
+            "version": VERSION,
             "upstream": settings.service,
             "max_duration_seconds": settings.max_seconds,
             "offers": wire.OFFERS,
@@ -306,7 +307,7 @@ async def _sandbox_about(room: Room, request: Request) -> Response:
     settings = await asyncio.to_thread(room.store.settings)
     # The same as the service behind it, so that a student's cards and clips say that a sandbox made them.
     service = protocol.SERVICE_NAME if settings.service == "sandbox" else SERVICE_NAME
-    return JSONResponse({"service": service, "version": protocol.version(), "offers": wire.OFFERS})
+    return JSONResponse({"service": service, "version": VERSION, "offers": wire.OFFERS})
 
 
 async def _clip(room: Room, request: Request) -> Response:
