@@ -15,8 +15,6 @@ from cli.doubles import WAIT_SECONDS, environment
 from support.raw_server import RawServer
 
 import reelbook as rb
-from reelbook.classroom.classroom import Step
-from reelbook.cli.classroom import step_text
 from reelbook.models import ApiKey
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
@@ -27,9 +25,9 @@ STUDENTS = [f"Student {number:02}" for number in range(1, 6)]
 DEADLY = """
 import os, signal, sys
 from reelbook.cli import main
-from reelbook.classroom import class_file, handouts
+from reelbook.classroom import class_file, classroom, handouts
 from reelbook.account import keys
-handouts.default_trouble = lambda: None
+classroom.check_install = lambda _: None
 owner, step, nth, before = {owner}, {step!r}, {nth}, {before}
 real, calls = getattr(owner, step), 0
 def deadly(*args, **options):
@@ -101,7 +99,7 @@ def one_for_each(home: Path, url: str) -> None:
 @pytest.mark.parametrize(
     ("owner", "step", "before"),
     [
-        pytest.param("handouts", "keep_install", False, id="after the folder"),
+        pytest.param("handouts", "prepare", False, id="after the folder"),
         pytest.param("keys.Keys", "create", True, id="before the POST"),
         pytest.param("keys.Keys", "create", False, id="after the answer"),
         pytest.param("handouts", "write", False, id="after the file"),
@@ -113,7 +111,7 @@ def test_killed_half_way_and_opened_again(
     owner: str, step: str, before: bool, words: list[str], home: Path, run: Run, sandbox: Sandbox
 ) -> None:
     """At each step of the third key: five keys then, none twice, and none after the close."""
-    nth = 1 if step == "keep_install" else 3
+    nth = 1 if step == "prepare" else 3
     code = DEADLY.format(owner=owner, step=step, nth=nth, before=before, words=words)
     killed = subprocess.run(
         [sys.executable, "-c", code], env=environment(), capture_output=True, timeout=WAIT_SECONDS
@@ -219,9 +217,3 @@ def test_limits_that_the_balance_doesnt_cover_are_said_before(
     closed = run("classroom", "close", "--service", "sandbox", "--all-made-since")
     assert "1 key revoked now." in closed.stdout
     assert "--all-made-since" not in closed.stderr
-
-
-def test_the_way_and_the_wait_are_said() -> None:
-    """Where the budget holds it up, for how long."""
-    assert step_text(Step(12, 30, 20.2)) == "12 of 30, the next in 20 s"
-    assert step_text(Step(12, 30, 0)) == "12 of 30"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 import hmac
-import string
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from .html import Html, safe
+from .html import Html, filled, kept_text
 
 FORM_FIELDS: Final = 12
 FORM_BYTES: Final = 64 * 1024
@@ -44,12 +42,11 @@ class Site:
 
     def filled(self, template: str, **values: Any) -> Html:
         """The site's template filled with values, which are escaped."""
-        return _filled(self.folder, template, values)
+        return filled(self.folder, template, **values)
 
     def whole(self, title: str, body: Html) -> Html:
         """A whole page as text."""
-        values = {"title": title, "body": body, "prefix": self.prefix, "name": self.name}
-        return _filled(_SHARED, "page.html", values)
+        return filled(_SHARED, "page.html", title=title, body=body, prefix=self.prefix, name=self.name)
 
     def page(self, title: str, body: Html, *, status: int = 200) -> Response:
         """A whole page as a response that no browser keeps."""
@@ -62,7 +59,8 @@ class Site:
 
     def style(self) -> str:
         """Both style sheets as one, for a page that is kept as a file."""
-        return _read(_SHARED / "static" / "page.css") + _read(self.folder / "static" / f"{self.name}.css")
+        own = self.folder / "static" / f"{self.name}.css"
+        return kept_text(_SHARED / "static" / "page.css") + kept_text(own)
 
     async def static(self, request: Request) -> Response:
         """The endpoint of the static files."""
@@ -71,7 +69,7 @@ class Site:
         if name not in folders:
             raise HTTPException(404)
         headers = {"Content-Type": _TYPES[Path(name).suffix], "Cache-Control": "max-age=300"}
-        return Response(_read(folders[name] / "static" / name), headers=headers)
+        return Response(kept_text(folders[name] / "static" / name), headers=headers)
 
 
 async def read_form(request: Request) -> dict[str, str]:
@@ -112,13 +110,3 @@ def usd(text: str) -> float | None:
 def same(given: str, secret: str) -> bool:
     """Whether `given` is the secret; the time it takes tells nothing about it."""
     return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), secret.encode())
-
-
-def _filled(folder: Path, template: str, values: dict[str, Any]) -> Html:
-    text = string.Template(_read(folder / "templates" / template))
-    return Html(text.substitute({name: safe(value) for name, value in values.items()}))
-
-
-@functools.cache
-def _read(file: Path) -> str:
-    return file.read_text("utf-8")
