@@ -15,6 +15,7 @@ from cli.doubles import WAIT_SECONDS, environment
 from support.raw_server import RawServer
 
 import reelbook as rb
+from reelbook.cli.classroom import progress_text
 from reelbook.models import ApiKey
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
@@ -217,3 +218,9 @@ def test_limits_that_the_balance_doesnt_cover_are_said_before(
     closed = run("classroom", "close", "--service", "sandbox", "--all-made-since")
     assert "1 key revoked now." in closed.stdout
     assert "--all-made-since" not in closed.stderr
+
+
+def test_the_way_and_the_wait_are_said() -> None:
+    """Where the budget holds it up, for how long."""
+    assert progress_text(12, 30, 20.2) == "12 of 30, the next in 20 s"
+    assert progress_text(12, 30, 0) == "12 of 30"

@@ -219,7 +219,12 @@ def _reported(what: str, stopped: str) -> Iterator[Report]:
 
         def report(done: int, among: int, wait_seconds: float) -> None:
             ctrl_c.check()
-            wait = f", the next in {wait_seconds:.0f} s" if wait_seconds >= 1 else ""
-            show(f"{what}: {done} of {among}{wait}")
+            show(f"{what}: {progress_text(done, among, wait_seconds)}")
 
         yield report
+
+
+def progress_text(done: int, among: int, wait_seconds: float) -> str:
+    """Progress in words: "12 of 30, the next in 20 s"."""
+    wait = f", the next in {wait_seconds:.0f} s" if wait_seconds >= 1 else ""
+    return f"{done} of {among}{wait}"
