@@ -6,7 +6,6 @@ import csv
 import re
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -24,7 +23,7 @@ import reelbook as rb
 from reelbook.classroom.room.serving import Choices, in_thread, opened_room
 from reelbook.classroom.room.store import RoomStore
 from reelbook.classroom.wheels import Target, folder_of
-from reelbook.cli.classroom_room import end_time, qr_code
+from reelbook.cli.classroom_room import end_time
 from reelbook.sandbox import server
 
 
@@ -85,13 +84,6 @@ def test_times_of_the_end() -> None:
         end_time("14:00", now)
     with pytest.raises(typer.BadParameter):
         end_time("25:00", now)
-
-
-def test_without_the_extra_there_is_no_qr_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And no error either."""
-    assert "█" in qr_code("http://192.168.1.20:8080/?code=K7M-4PX")
-    monkeypatch.setitem(sys.modules, "segno", None)
-    assert qr_code("http://192.168.1.20:8080/?code=K7M-4PX") == ""
 
 
 def test_wheels_says_of_each_target_what_is_missing(

@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from .. import states
 from .html import Html, filled, kept_text
 
 FORM_FIELDS: Final = 12
@@ -70,6 +71,22 @@ class Site:
             raise HTTPException(404)
         headers = {"Content-Type": _TYPES[Path(name).suffix], "Cache-Control": "max-age=300"}
         return Response(kept_text(folders[name] / "static" / name), headers=headers)
+
+
+def video(url: str) -> Html:
+    """A clip that plays when it is asked to."""
+    return Html('<video controls playsinline preload="metadata" src="{}"></video>').format(url)
+
+
+def clip_article(
+    name: str, film: Html, prompt: str, state: states.State | None, quiet: str, more: Html
+) -> Html:
+    """A clip among others: its film, its prompt, its state with a few quiet words, and what else there is."""
+    assert state is not None
+    return Html(
+        '<article class="clip" id="{}">{}<div class="in"><p class="prompt">{}</p><div class="line">'
+        '<span class="chip {}">{}</span><span class="quiet">{}</span></div>{}</div></article>'
+    ).format(name, film, prompt, state.tone, state.title, quiet, more)
 
 
 async def read_form(request: Request) -> dict[str, str]:

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,7 +42,7 @@ def open_store(tmp_path: Path, clock: Clock) -> Iterator[Open]:
     """Opens the file; again: as another process does, after the first was killed."""
     stores = []
 
-    def open_store(**chosen: object) -> RoomStore:
+    def open_store(**chosen: Any) -> RoomStore:
         store = RoomStore(tmp_path / "room.db", clock=clock)
         store.begin("FOX-234", "sandbox", **chosen)
         stores.append(store)

@@ -13,7 +13,7 @@ from ...atomic_files import atomic_write
 from ...errors import InvalidInput
 from ...formatting import count, csv_table, local
 from ...pages.html import Html, joined
-from ...pages.web import Site
+from ...pages.web import Site, video
 from ...wire import MICRO
 from .store import RoomJob, RoomSettings, RoomStore
 
@@ -104,9 +104,8 @@ def page(store: RoomStore, address: Callable[[RoomJob], str], *, whole: bool = F
     shown = [job for job in store.all_jobs() if job.clip is not None and not job.hidden]
     clips = joined(
         Html(
-            '<article class="clip"><video controls playsinline preload="metadata" src="{}"></video>'
-            '<div class="in"><p>{}</p><span class="quiet">{}</span></div></article>'
-        ).format(address(job), job.prompt, "" if settings.names_hidden else names[job.student])
+            '<article class="clip">{}<div class="in"><p>{}</p><span class="quiet">{}</span></div></article>'
+        ).format(video(address(job)), job.prompt, "" if settings.names_hidden else names[job.student])
         for job in shown
     )
     body = SITE.filled(
