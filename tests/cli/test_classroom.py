@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from cli.conftest import Run
 from cli.doubles import WAIT_SECONDS, environment
+from support.deadly import deadly
 from support.raw_server import RawServer
 
 import reelbook as rb
@@ -22,27 +23,10 @@ from reelbook.sandbox.handle import Sandbox
 
 STUDENTS = [f"Student {number:02}" for number in range(1, 6)]
 
-# Ends the process itself at the nth such step, just before it or just after.
-DEADLY = """
-import os, signal, sys
-from reelbook.cli import main
+SETUP = """
+from reelbook.account.keys import Keys
 from reelbook.classroom import class_file, classroom, handouts
-from reelbook.account import keys
 classroom.check_install = lambda _: None
-owner, step, nth, before = {owner}, {step!r}, {nth}, {before}
-real, calls = getattr(owner, step), 0
-def deadly(*args, **options):
-    global calls
-    calls += 1
-    if calls == nth and before:
-        os.kill(os.getpid(), signal.SIGKILL)
-    result = real(*args, **options)
-    if calls == nth:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return result
-setattr(owner, step, deadly)
-sys.argv = ["reelbook", *{words!r}]
-main()
 """
 
 
@@ -98,22 +82,22 @@ def one_for_each(home: Path, url: str) -> None:
 
 @pytest.mark.browser
 @pytest.mark.parametrize(
-    ("owner", "step", "before"),
+    ("step", "before"),
     [
-        pytest.param("handouts", "prepare", False, id="after the folder"),
-        pytest.param("keys.Keys", "create", True, id="before the POST"),
-        pytest.param("keys.Keys", "create", False, id="after the answer"),
-        pytest.param("handouts", "write", False, id="after the file"),
-        pytest.param("class_file", "write", False, id="after the id"),
-        pytest.param("handouts", "_keep", True, id="before the file"),
+        pytest.param("handouts.prepare", False, id="after the folder"),
+        pytest.param("Keys.create", True, id="before the POST"),
+        pytest.param("Keys.create", False, id="after the answer"),
+        pytest.param("handouts.write", False, id="after the file"),
+        pytest.param("class_file.write", False, id="after the id"),
+        pytest.param("handouts._keep", True, id="before the file"),
     ],
 )
 def test_killed_half_way_and_opened_again(
-    owner: str, step: str, before: bool, words: list[str], home: Path, run: Run, sandbox: Sandbox
+    step: str, before: bool, words: list[str], home: Path, run: Run, sandbox: Sandbox
 ) -> None:
     """At each step of the third key: five keys then, none twice, and none after the close."""
-    nth = 1 if step == "prepare" else 3
-    code = DEADLY.format(owner=owner, step=step, nth=nth, before=before, words=words)
+    nth = 1 if step == "handouts.prepare" else 3
+    code = deadly(words, step, nth, before=before, setup=SETUP)
     killed = subprocess.run(
         [sys.executable, "-c", code], env=environment(), capture_output=True, timeout=WAIT_SECONDS
     )

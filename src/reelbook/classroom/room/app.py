@@ -22,7 +22,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
 from ... import wire
-from ...formatting import iso_time
+from ...pages.web import FRESH
 from ...requests import JobRequest
 from ...sandbox import protocol
 from ...secret import Secret
@@ -48,7 +48,6 @@ from .store import HANDED, QUEUED, UNCERTAIN, KeyKind, RoomJob, RoomStore, Stude
 if TYPE_CHECKING:
     from ...session import Session
 
-ABOUT: Final = "/room/about"
 CLIPS: Final = "/room/clips"
 SERVICE_NAME: Final = "reelbook-room"
 LONGEST_IDEMPOTENCY_KEY: Final = 255
@@ -115,8 +114,7 @@ def make_app(room: Room, pages: list[Route]) -> ASGIApp:
                 for (method, path), handler in endpoints.items()
             ),
             Route(OPENAPI, JSONResponse(document(version=protocol.version(), room=True))),
-            Route(ABOUT, partial(_about, room)),
-            Route(protocol.ABOUT, partial(_sandbox_about, room)),
+            Route(protocol.ABOUT, partial(_about, room)),
             Route(f"{CLIPS}/{{name}}.mp4", partial(_clip, room)),
             *pages,
         ],
@@ -291,19 +289,6 @@ async def _take_back(room: Room, request: Request, student: Student) -> dict[str
 
 async def _about(room: Room, request: Request) -> Response:
     settings = await asyncio.to_thread(room.store.settings)
-    return JSONResponse(
-        {
-            "service": SERVICE_NAME,
-            "version": protocol.version(),
-            "upstream": settings.service,
-            "max_duration_seconds": settings.max_seconds,
-            "offers": wire.OFFERS,
-        }
-    )
-
-
-async def _sandbox_about(room: Room, request: Request) -> Response:
-    settings = await asyncio.to_thread(room.store.settings)
     # The same as the service behind it, so that a student's cards and clips say that a sandbox made them.
     service = protocol.SERVICE_NAME if settings.service == "sandbox" else SERVICE_NAME
     return JSONResponse({"service": service, "version": protocol.version(), "offers": wire.OFFERS})
@@ -321,18 +306,8 @@ async def join_as_program(room: Room, request: Request) -> Response:
     asked = await json_object(request)
     name, code, token = asked.get("name"), asked.get("code"), asked.get("token")
     student, key = await asyncio.to_thread(join, room, request, name, code, "api", token)
-    settings = await asyncio.to_thread(room.store.settings)
-    return JSONResponse(
-        {
-            "api_key": key.reveal(),
-            "base_url": reached_at(request),
-            "name": student.name,
-            "cap_usd": settings.cap_micro / MICRO,
-            "expires_at": iso_time(settings.expires_at),
-            "offers": wire.OFFERS,
-        },
-        headers={"Cache-Control": "no-store"},
-    )
+    told = {"api_key": key.reveal(), "base_url": reached_at(request), "name": student.name}
+    return JSONResponse(told, headers=FRESH)
 
 
 def _repeat_key(request: Request) -> str | None:
