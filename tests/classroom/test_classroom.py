@@ -94,23 +94,18 @@ def test_each_student_gets_a_key_that_works(session: rb.Session, sandbox: Sandbo
 
 
 def test_opened_again_nobody_gets_a_second_key(session: rb.Session) -> None:
-    """A student who came later gets one; one who isn't named any more keeps it. An equal limit is equal,
-    also one that was calculated.
+    """A student who came later gets one; one who isn't named any more keeps it. Another limit, folder or
+    address for the rest of a class is refused; an equal limit is equal, also one that was calculated.
     """
     first = opened(session, max_spend_usd=0.1 * 3)
     again = opened(session, ["Ada Lovelace", "Grace Hopper"], max_spend_usd=0.1 * 3)
     assert (again.made, again.status.classroom.name) == (1, first.status.classroom.name)
     assert len(active(session)) == len(set(active(session))) == 4
     assert sheet(again.status.classroom).read_text().count('<section class="card">') == 4
-
-
-def test_what_is_fixed_is_not_changed_half_way(session: rb.Session) -> None:
-    """Another limit, folder or address for the rest of a class is refused."""
-    opened(session)
     for options in ({"rate_limit": 21}, {"max_spend_usd": 3.0}, {"address": "http://10.0.0.1:1"}):
         with pytest.raises(errors.InvalidInput, match="is open already"):
             opened(session, **options)
-    assert len(active(session)) == 3
+    assert len(active(session)) == 4
 
 
 @pytest.mark.parametrize("kind", ["answer_lost", "broken_json"])
@@ -134,27 +129,18 @@ def test_answers_that_are_lost_again_and_again_end_it(session: rb.Session, sandb
     assert len(active(session)) == 4
 
 
-def test_status_says_who_used_their_key(session: rb.Session, sandbox: Sandbox) -> None:
-    """In one request; keys that somebody else made stand apart."""
-    room = opened(session).status.classroom
-    with connected(sandbox, secrets_of(room)[1]) as student:
-        student.keys.create("for a friend")
-    before = sandbox.state()["requests"]["list-keys"]
-    (status,) = Classrooms(session).status()
-    assert sandbox.state()["requests"]["list-keys"] == before + 1
-    assert [bool(key and key.last_used) for key in status.keys.values()] == [False, True, False]
-    assert [key.name for key in status.others] == ["for a friend"]
-
-
 def test_close_revokes_all_and_leaves_others_alone(session: rb.Session, sandbox: Sandbox) -> None:
     """All includes a key whose answer was never heard. Keys from before and by others stay active; the latter
-    are named. A second time changes nothing.
+    are named. After a fault in its middle the next call goes on, and one more changes nothing.
     """
     session.keys.create("before")
     room = opened(session).status.classroom
     session.keys.create("by somebody")
     session.keys.create(room.key_name(CLASS[0]))
-    for revoked in (4, 0):
+    sandbox.fault("html", endpoint="revoke-key", after=1)
+    with pytest.raises(errors.UnexpectedAnswer):
+        closed(session)
+    for revoked in (3, 0):
         done = closed(session)
         assert (done.revoked, len(done.after.own)) == (revoked, 4)
         assert [key.name for key in done.after.others] == ["by somebody"]
@@ -166,11 +152,18 @@ def test_close_revokes_all_and_leaves_others_alone(session: rb.Session, sandbox:
     assert Classrooms(session).status() == []
 
 
-def test_close_takes_what_was_made_since_if_asked_to(session: rb.Session, sandbox: Sandbox) -> None:
-    """A student's own key stays at work otherwise. The session's own stays, and who is at work is told."""
+def test_who_used_a_key_and_what_others_made_is_told(session: rb.Session, sandbox: Sandbox) -> None:
+    """By the status in one request, and by the close. A student's own key stays at work, unless it is asked
+    that it ends; the session's own always stays.
+    """
     room = opened(session).status.classroom
     with connected(sandbox, secrets_of(room)[1]) as student:
         student.keys.create("my own")
+    before = sandbox.state()["requests"]["list-keys"]
+    (status,) = Classrooms(session).status()
+    assert sandbox.state()["requests"]["list-keys"] == before + 1
+    assert [bool(key and key.last_used) for key in status.keys.values()] == [False, True, False]
+    assert [key.name for key in status.others] == ["my own"]
     assert closed(session).before.lately == [CLASS[1]]
     assert active(session) == ["my own"]
     done = closed(session, all_made_since=True)
@@ -194,17 +187,6 @@ def test_a_line_that_was_never_tried_stands_on_no_card(
         said = html.unescape(sheet(again.status.classroom).read_text())
         assert said.count("pip install 'reelbook[lab]'") == 3
     assert check.call_count == 2
-
-
-def test_close_goes_on_where_it_broke_off(session: rb.Session, sandbox: Sandbox) -> None:
-    """After a fault in its middle the rest is revoked by the next call."""
-    opened(session)
-    sandbox.fault("html", endpoint="revoke-key", after=1)
-    with pytest.raises(errors.UnexpectedAnswer):
-        closed(session)
-    assert len(active(session)) == 2
-    assert closed(session).revoked == 2
-    assert active(session) == []
 
 
 def test_keys_that_the_service_does_not_know_are_not_called_revoked(

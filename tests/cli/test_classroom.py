@@ -111,56 +111,57 @@ def test_killed_half_way_and_opened_again(
     assert not [key for key in keys() if key.is_active]
 
 
-def test_no_secret_is_said(words: list[str], home: Path, run: Run) -> None:
-    """Neither output holds a key, at any of the commands; the sheet is named."""
-    said = "".join(
-        result.output for result in (run(*words), run("classroom", "status"), run("classroom", "close"))
-    )
-    for secret in map(key_in, files(home)):
-        assert secret.startswith("sk-")
-        assert secret not in said
-    assert str(files(home)[0].with_name("sheet.html")) in said
-    assert "any student's key may be able to create and revoke keys" in said
-
-
 def test_two_students_of_one_name_are_told(run: Run, sandbox: Sandbox, folder: Path) -> None:
-    """The later one has a number, here and on the card. Those who aren't in a later list are named too."""
+    """The later one has a number, here and on the card. Those who aren't in a later list are named too, and
+    those whose file is gone.
+    """
     words = ("classroom", "open", "--students", "names.csv", "--out", "cards", "--address", sandbox.url)
     (folder / "names.csv").write_text("Ada\nBo\nAda\n")
     said = run(*words)
     assert said.exit_code == 0, said.output
     assert "There is more than one Ada. This one is “Ada (2)” on the card." in said.stderr
     (folder / "names.csv").write_text("Ada\n")
-    assert "weren't in this list, and keep their keys: Bo, Ada (2)" in run(*words).stderr
+    (folder / "cards" / "02-bo.txt").unlink()
+    said = run(*words)
+    assert "weren't in this list, and keep their keys: Bo, Ada (2)" in said.stderr
+    assert "1 student whose file isn't in the folder. --renew STUDENT makes another key: Bo" in said.stderr
 
 
 def test_status_names_everybody(words: list[str], run: Run, sandbox: Sandbox, home: Path) -> None:
-    """And what each did with the key, and keys that others made."""
+    """And what each did with the key, and keys that others made. No command says a secret."""
     assert run("classroom", "status").stdout == "No classroom is open.\n"
-    run(*words)
+    said = run(*words).output
+    assert str(files(home)[0].with_name("sheet.html")) in said
+    assert "any student's key may be able to create and revoke keys" in said
     with rb.connect("live", api_key=key_in(files(home)[2]), base_url=sandbox.url) as student:
         student.keys.create("mine\x1b[31m too")
-    lines = run("classroom", "status").stdout.splitlines()
+    status = run("classroom", "status")
+    lines = status.stdout.splitlines()
     assert "5 students, 5 with a key, 1 used it." in lines[0]
     assert lines[1].split("  ") == ["", "Student 01", "never used"]
     assert lines[3].startswith("  Student 03  last used ")
     assert "1 made by others" in lines[6]
     assert ("mine[31m too" in lines[7], "\x1b" in lines[7]) == (True, False)
+    said += status.output + run("classroom", "close").output
+    assert {secret[:3] for secret in map(key_in, files(home))} == {"sk-"}
+    assert not [secret for secret in map(key_in, files(home)) if secret in said]
 
 
-def test_a_live_service_is_asked_only_after_a_yes(live: RawServer, run: Run, names: Path, home: Path) -> None:
-    """Nobody at the terminal: nothing is sent that makes a key."""
-    result = run("classroom", "open", "--students", str(names))
-    assert (result.exit_code, "--yes" in result.stderr) == (2, True)
-    assert not [each for each in live.seen if "keys" in each.first_line]
-
-
-def test_bad_options_are_refused_before_anything_starts(run: Run, names: Path, home: Path) -> None:
-    """A limit that no key can have, and a list that isn't there."""
-    assert run("classroom", "open", "--students", str(names), "--rate-limit", "101").exit_code == 2
-    result = run("classroom", "open", "--students", str(names.with_name("nobody.csv")))
+def test_nothing_is_made_before_it_is_clear(
+    request: pytest.FixtureRequest, run: Run, names: Path, home: Path
+) -> None:
+    """Not with a limit that no key can have, nor of a list that isn't there; and at a live service, with
+    nobody at the terminal, not without a yes.
+    """
+    command = ("classroom", "open", "--students")
+    assert run(*command, str(names), "--rate-limit", "101").exit_code == 2
+    result = run(*command, str(names.with_name("nobody.csv")))
     assert (result.exit_code, "can't be read" in result.stderr) == (2, True)
     assert server.find(home) is None
+    live: RawServer = request.getfixturevalue("live")
+    result = run(*command, str(names))
+    assert (result.exit_code, "--yes" in result.stderr) == (2, True)
+    assert not [each for each in live.seen if "keys" in each.first_line]
 
 
 def test_ctrl_c_ends_it_between_two_keys(

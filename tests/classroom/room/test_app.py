@@ -178,7 +178,7 @@ def test_pages_of_others_send_nothing(room: Room, visit: Visit, headers: dict[st
 
 
 def test_others_see_nothing(room: Room, visit: Visit, ada: Visitor) -> None:
-    """Neither job nor list, nor can they take anything back; nothing leads to keys, and without one nowhere."""
+    """Neither job nor list, nor can they take anything back. Nothing leads to keys; without one, nowhere."""
     eve, job = visit(room).join("Eve"), ada.ordered()
 
     assert eve.http.get("/room/jobs").json() == {"jobs": []}

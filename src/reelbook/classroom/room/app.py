@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -338,16 +337,12 @@ async def _admit(room: Room, request: Request, key: str) -> tuple[bool, Mapping[
 
 def is_own_host(room: Room, host: str, scope: Scope) -> bool:
     """Whether a request names the room as it is reached: by the address it came in at, or a known name."""
-    try:
-        parts = urlsplit(f"//{host}")
-        name, port = (parts.hostname or "").lower(), parts.port
-    except ValueError:
-        return False
-    if parts.netloc != host or "@" in host or not name:
-        return False
-    if name in room.names:
+    name, _, port = host.lower().partition(":")
+    if name in room.names and (not port or port.isdecimal()):
         return True
     address, own_port = scope["server"]
-    if (port or (443 if scope["scheme"] == "https" else 80)) != own_port:
-        return False
-    return name == address or (name == "localhost" and address in ("127.0.0.1", "::1"))
+    own = [f"[{address}]" if ":" in address else address]
+    if address in ("127.0.0.1", "::1"):
+        own.append("localhost")
+    may_be_left_out = own_port == (443 if scope["scheme"] == "https" else 80)
+    return host.lower() in [*(f"{each}:{own_port}" for each in own), *(own if may_be_left_out else ())]
