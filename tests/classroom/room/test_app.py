@@ -125,7 +125,7 @@ def test_a_repeated_order_is_one_clip(room: Room, visit: Visit, ada: Visitor) ->
 def test_what_was_not_sent_is_taken_back(room: Room, ada: Visitor) -> None:
     """Its money is free again, and it is told as what it is; what was sent can't be taken back."""
     room.store.change(paused=1)
-    first, second = ada.ordered(seconds=5), ada.ordered(seconds=5)
+    first, second = ada.ordered(seconds=1), ada.ordered(seconds=1)
 
     assert ada.status(second)["queue_position"] == 1
     taken = ada.http.delete(f"/room/jobs/{first}").json()
@@ -135,7 +135,7 @@ def test_what_was_not_sent_is_taken_back(room: Room, ada: Visitor) -> None:
     room.queue.poke()
     ada.ended(second)
     assert ada.http.delete(f"/room/jobs/{second}").status_code == 409
-    assert ada.balance() == {"balance_usd": 1.75, "total_spent_usd": 0.25}
+    assert ada.balance() == {"balance_usd": 1.95, "total_spent_usd": 0.05}
 
 
 def test_the_key_has_a_limit_with_the_documented_headers(room: Room, visit: Visit, ada: Visitor) -> None:
