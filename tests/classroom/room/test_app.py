@@ -12,7 +12,7 @@ from PIL import Image
 
 import reelbook as rb
 from reelbook import wire
-from reelbook.classroom.room.app import Room
+from reelbook.classroom.room.app import Room, is_own_host
 from reelbook.media.clips import probe
 from reelbook.sandbox.handle import Sandbox
 
@@ -160,6 +160,24 @@ def test_other_host_names_are_refused(room: Room, visit: Visit, host: str) -> No
     about = visit(room, Host=f"localhost:{port}").http.get("/_sandbox/about").json()
     assert about["service"] == "reelbook-sandbox"
     assert {"idempotency_key", "queue_position", "take_back"} <= set(about["offers"])
+
+
+@pytest.mark.parametrize(
+    ("host", "server", "own"),
+    [
+        ("Teacher.local", ("10.0.0.7", 8080), True),
+        ("teacher.local:9000", ("10.0.0.7", 8080), True),
+        ("teacher.local:x@evil.example", ("10.0.0.7", 8080), False),
+        ("10.0.0.7", ("10.0.0.7", 80), True),
+        ("10.0.0.7", ("10.0.0.7", 8080), False),
+        ("[fd00::7]:8080", ("fd00::7", 8080), True),
+        ("localhost:8080", ("10.0.0.7", 8080), False),
+    ],
+)
+def test_a_room_is_known_by_its_names(room: Room, host: str, server: tuple[str, int], own: bool) -> None:
+    """By the address and port at which it was reached, and by the name that the teacher gave, at any port."""
+    room.names = frozenset({"teacher.local"})
+    assert is_own_host(room, host, {"server": server, "scheme": "http"}) is own
 
 
 @pytest.mark.parametrize(
