@@ -113,7 +113,7 @@ def pytest_runtest_makereport(
 @pytest.fixture(autouse=True)
 def reelbook_can_be_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """No package index is asked for it; what is tried for a teacher is tried in tests/classroom."""
-    monkeypatch.setattr("reelbook.classroom.handouts.default_trouble", lambda: None)
+    monkeypatch.setattr("reelbook.classroom.classroom.check_install", lambda _: None)
 
 
 @pytest.fixture(scope="session")

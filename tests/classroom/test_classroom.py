@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import stat
 import traceback
 import warnings
@@ -16,7 +17,14 @@ from support.raw_server import raw_server
 import reelbook as rb
 from reelbook import errors
 from reelbook.classroom import class_file, handouts
-from reelbook.classroom import classroom as classes
+from reelbook.classroom.class_file import Classroom
+from reelbook.classroom.classroom import (
+    Classrooms,
+    ClosedClassroom,
+    OpenedClassroom,
+    Report,
+    today,
+)
 from reelbook.sandbox.handle import Sandbox
 from reelbook.settings import InsecureAddress
 
@@ -27,13 +35,22 @@ def opened(
     session: rb.Session,
     students: list[str] = CLASS,
     *,
-    renew: list[str] | None = None,
-    report: classes.Report = lambda _: None,
+    renew: tuple[str, ...] = (),
+    report: Report = lambda *_: None,
     **chosen: object,
-) -> classes.OpenedClassroom:
+) -> OpenedClassroom:
     terms: dict[str, Any] = {"address": session.base_url, **chosen}
-    planned = classes.plan_classroom(session, students, **terms)
-    return classes.open_classroom(session, planned, renew=renew or (), report=report)
+    with Classrooms(session).alone() as classes:
+        return classes.open(classes.plan(students, **terms), renew=renew, report=report)
+
+
+def sheet(room: Classroom) -> Path:
+    return Path(room.folder) / handouts.SHEET
+
+
+def closed(session: rb.Session, name: str | None = None, *, all_made_since: bool = False) -> ClosedClassroom:
+    with Classrooms(session).alone() as classes:
+        return classes.close(name, all_made_since=all_made_since)
 
 
 def active(session: rb.Session) -> list[str]:
@@ -41,8 +58,8 @@ def active(session: rb.Session) -> list[str]:
     return sorted(key.name for key in session.keys.list() if key.is_active and key.name != "notebook")
 
 
-def secrets_of(room: classes.OpenedClassroom) -> list[str]:
-    files = [handouts.read(room.classroom, student) for student in room.classroom.students]
+def secrets_of(room: Classroom) -> list[str]:
+    files = [handouts.read(room, student) for student in room.students]
     return [file.key.reveal() for file in files if file is not None]
 
 
@@ -51,58 +68,51 @@ def connected(sandbox: Sandbox, key: str) -> rb.Session:
     return rb.connect("live", api_key=key, base_url=sandbox.url)
 
 
-def test_each_student_gets_a_key_that_works(session: rb.Session, sandbox: Sandbox) -> None:
-    """With the limit asked for, in a file and on the sheet that only the owner may read."""
-    room = opened(session, rate_limit=7, max_spend_usd=1.5)
-    assert room.made == 3
-    assert list(room.classroom.students) == [CLASS[0], CLASS[1], "Ada Lovelace (2)"]
-    for secret, student in zip(secrets_of(room), room.classroom.students, strict=True):
-        assert "REELBOOK_MAX_SPEND=1.50" in room.classroom.handout(student).read_text().splitlines()
+def test_each_student_gets_a_key_that_works(session: rb.Session, sandbox: Sandbox, home: Path) -> None:
+    """With the limit asked for, in a file and on the sheet that only the owner may read, and nowhere else in
+    the home. Progress is told before each request.
+    """
+    steps: list[tuple[int, int]] = []
+    made = opened(
+        session, rate_limit=7, max_spend_usd=1.5, report=lambda done, among, _: steps.append((done, among))
+    )
+    room = made.status.classroom
+    assert (made.made, steps) == (3, [(0, 3), (1, 3), (2, 3)])
+    assert list(room.students) == [CLASS[0], CLASS[1], "Ada Lovelace (2)"]
+    limits = [key.rate_limit for key in session.keys.list() if key.name.startswith(room.name)]
+    assert limits == [7, 7, 7]
+    session.close()
+    for secret, student in zip(secrets_of(room), room.students, strict=True):
+        assert "REELBOOK_MAX_SPEND=1.50" in room.handout(student).read_text().splitlines()
         with connected(sandbox, secret) as theirs:
             assert theirs.balance().balance_usd == 25
-    limits = [key.rate_limit for key in session.keys.list() if key.name.startswith(room.classroom.name)]
-    assert limits == [7, 7, 7]
-    assert {stat.S_IMODE(each.stat().st_mode) for each in room.sheet.parent.iterdir()} == {0o600}
-    assert stat.S_IMODE(room.sheet.parent.stat().st_mode) == 0o700
-
-
-def test_a_key_is_in_no_other_file(session: rb.Session, home: Path) -> None:
-    """Neither ledger nor log nor any other file of the home holds one."""
-    room = opened(session)
-    session.close()
-    for secret in secrets_of(room):
-        holding = [
-            each.name for each in home.rglob("*") if each.is_file() and secret.encode() in each.read_bytes()
-        ]
-        assert len(holding) == 2
-        assert "sheet.html" in holding
+        files = (each for each in home.rglob("*") if each.is_file())
+        holding = {each for each in files if secret.encode() in each.read_bytes()}
+        assert holding == {room.handout(student), sheet(room)}
+    assert {stat.S_IMODE(each.stat().st_mode) for each in Path(room.folder).iterdir()} == {0o600}
+    assert stat.S_IMODE(Path(room.folder).stat().st_mode) == 0o700
 
 
 def test_opened_again_nobody_gets_a_second_key(session: rb.Session) -> None:
-    """A student who came later gets one; one who isn't named any more keeps it. An equal limit is equal,
-    also one that was calculated.
+    """A student who came later gets one; one who isn't named any more keeps it. Another limit, folder or
+    address for the rest of a class is refused; an equal limit is equal, also one that was calculated.
     """
     first = opened(session, max_spend_usd=0.1 * 3)
     again = opened(session, ["Ada Lovelace", "Grace Hopper"], max_spend_usd=0.1 * 3)
-    assert (again.made, again.classroom.name) == (1, first.classroom.name)
+    assert (again.made, again.status.classroom.name) == (1, first.status.classroom.name)
     assert len(active(session)) == len(set(active(session))) == 4
-    assert again.sheet.read_text().count('<section class="card">') == 4
-
-
-def test_what_is_fixed_is_not_changed_half_way(session: rb.Session) -> None:
-    """Another limit, folder or address for the rest of a class is refused."""
-    opened(session)
+    assert sheet(again.status.classroom).read_text().count('<section class="card">') == 4
     for options in ({"rate_limit": 21}, {"max_spend_usd": 3.0}, {"address": "http://10.0.0.1:1"}):
         with pytest.raises(errors.InvalidInput, match="is open already"):
             opened(session, **options)
-    assert len(active(session)) == 3
+    assert len(active(session)) == 4
 
 
 @pytest.mark.parametrize("kind", ["answer_lost", "broken_json"])
 def test_a_lost_answer_leaves_no_key_behind(session: rb.Session, sandbox: Sandbox, kind: str) -> None:
     """A key that nobody saw is revoked and made anew."""
     sandbox.fault(kind, endpoint="create-key")  # type: ignore[arg-type]  # a kind
-    room = opened(session)
+    room = opened(session).status.classroom
     assert len(secrets_of(room)) == len(active(session)) == 3
     assert sum(key.name.endswith("Ada Lovelace") for key in session.keys.list()) == 2
 
@@ -113,54 +123,52 @@ def test_answers_that_are_lost_again_and_again_end_it(session: rb.Session, sandb
     with pytest.raises(errors.KeyUncertain):
         opened(session, name="Drawing")
     assert active(session) == []
-    assert opened(session, ["Zoe"]).classroom.name == classes.today()
+    assert opened(session, ["Zoe"]).status.classroom.name == today()
     again = opened(session, [CLASS[0]])
-    assert (again.classroom.name, again.made) == ("Drawing", 3)
+    assert (again.status.classroom.name, again.made) == ("Drawing", 3)
     assert len(active(session)) == 4
-
-
-def test_status_says_who_used_their_key(session: rb.Session, sandbox: Sandbox) -> None:
-    """In one request; keys that somebody else made stand apart."""
-    room = opened(session)
-    with connected(sandbox, secrets_of(room)[1]) as student:
-        student.keys.create("for a friend")
-    before = sandbox.state()["requests"]["list-keys"]
-    (status,) = classes.classroom_status(session)
-    assert sandbox.state()["requests"]["list-keys"] == before + 1
-    assert [bool(key and key.last_used) for key in status.keys.values()] == [False, True, False]
-    assert [key.name for key in status.others] == ["for a friend"]
 
 
 def test_close_revokes_all_and_leaves_others_alone(session: rb.Session, sandbox: Sandbox) -> None:
     """All includes a key whose answer was never heard. Keys from before and by others stay active; the latter
-    are named. A second time changes nothing.
+    are named. After a fault in its middle the next call goes on, and one more changes nothing.
     """
     session.keys.create("before")
-    room = opened(session)
+    room = opened(session).status.classroom
     session.keys.create("by somebody")
-    session.keys.create(room.classroom.key_name(CLASS[0]))
-    for revoked in (4, 0):
-        closed = classes.close_classroom(session)
-        assert (closed.revoked, closed.listed, len(closed.others)) == (revoked, 4, 1)
-        assert closed.others[0].name == "by somebody"
+    session.keys.create(room.key_name(CLASS[0]))
+    sandbox.fault("html", endpoint="revoke-key", after=1)
+    with pytest.raises(errors.UnexpectedAnswer):
+        closed(session)
+    for revoked in (3, 0):
+        done = closed(session)
+        assert (done.revoked, len(done.after.own)) == (revoked, 4)
+        assert [key.name for key in done.after.others] == ["by somebody"]
     assert active(session) == ["before", "by somebody"]
     for secret in secrets_of(room):
         with connected(sandbox, secret) as student:
             with pytest.raises(errors.AuthenticationError):
                 student.balance()
-    assert classes.classroom_status(session) == ()
+    assert Classrooms(session).status() == []
 
 
-def test_close_takes_what_was_made_since_if_asked_to(session: rb.Session, sandbox: Sandbox) -> None:
-    """A student's own key stays at work otherwise. The session's own stays, and who is at work is told."""
-    room = opened(session)
+def test_who_used_a_key_and_what_others_made_is_told(session: rb.Session, sandbox: Sandbox) -> None:
+    """By the status in one request, and by the close. A student's own key stays at work, unless it is asked
+    that it ends; the session's own always stays.
+    """
+    room = opened(session).status.classroom
     with connected(sandbox, secrets_of(room)[1]) as student:
         student.keys.create("my own")
-    assert classes.close_classroom(session).lately == (CLASS[1],)
+    before = sandbox.state()["requests"]["list-keys"]
+    (status,) = Classrooms(session).status()
+    assert sandbox.state()["requests"]["list-keys"] == before + 1
+    assert [bool(key and key.last_used) for key in status.keys.values()] == [False, True, False]
+    assert [key.name for key in status.others] == ["my own"]
+    assert closed(session).before.lately == [CLASS[1]]
     assert active(session) == ["my own"]
-    closed = classes.close_classroom(session, all_made_since=True)
-    assert (closed.revoked, closed.lately, active(session)) == (1, (), [])
-    assert [key.is_active for key in closed.others] == [False]
+    done = closed(session, all_made_since=True)
+    assert (done.revoked, done.before.lately, active(session)) == (1, [], [])
+    assert [key.is_active for key in done.after.others] == [False]
     assert session.balance().balance_usd == 25
 
 
@@ -168,61 +176,32 @@ def test_a_line_that_was_never_tried_stands_on_no_card(
     session: rb.Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where the index has no reelbook it is said; once it has it, the cards are written anew with it."""
-    monkeypatch.setattr(handouts, "default_trouble", lambda: "“reelbook” can't be installed here.")
-    room = opened(session)
-    assert room.untold == "“reelbook” can't be installed here."
-    assert "pip install" not in room.sheet.read_text()
-    monkeypatch.setattr(handouts, "default_trouble", lambda: None)
-    again = opened(session)
-    assert again.untold is None
-    assert again.sheet.read_text().count("pip install 'reelbook[lab]'") == 3
-
-
-def test_close_goes_on_where_it_broke_off(session: rb.Session, sandbox: Sandbox) -> None:
-    """After a fault in its middle the rest is revoked by the next call."""
-    opened(session)
-    sandbox.fault("html", endpoint="revoke-key", after=1)
-    with pytest.raises(errors.UnexpectedAnswer):
-        classes.close_classroom(session)
-    assert len(active(session)) == 2
-    assert classes.close_classroom(session).revoked == 2
-    assert active(session) == []
-
-
-def test_closed_and_opened_again_it_is_another_one(session: rb.Session) -> None:
-    """Its keys have names of their own, so that neither close takes the other's."""
+    check = Mock(side_effect=errors.InvalidInput("“reelbook” can't be installed here."))
+    monkeypatch.setattr("reelbook.classroom.classroom.check_install", check)
     first = opened(session)
-    classes.close_classroom(session)
-    second = opened(session)
-    assert second.classroom.name == f"{first.classroom.name} (2)"
-    assert (second.made, second.sheet == first.sheet) == (3, False)
-    assert classes.close_classroom(session, first.classroom.name).revoked == 0
-    assert len(active(session)) == 3
-
-
-def test_of_two_open_ones_one_must_be_named(session: rb.Session) -> None:
-    """Closing guesses nothing."""
-    opened(session, name="morning")
-    opened(session, name="afternoon")
-    with pytest.raises(errors.InvalidInput, match=r"“afternoon”, “morning”"):
-        classes.close_classroom(session)
-    assert classes.close_classroom(session, "morning").revoked == 3
-    assert len(active(session)) == 3
+    assert first.untold == "“reelbook” can't be installed here."
+    assert "pip install" not in sheet(first.status.classroom).read_text()
+    check.side_effect = None
+    for again in (opened(session), opened(session)):
+        assert again.untold is None
+        said = html.unescape(sheet(again.status.classroom).read_text())
+        assert said.count("pip install 'reelbook[lab]'") == 3
+    assert check.call_count == 2
 
 
 def test_keys_that_the_service_does_not_know_are_not_called_revoked(
     session: rb.Session, sandbox: Sandbox
 ) -> None:
     """Another account's list proves nothing."""
-    room = opened(session)
-    strange = {student: f"key_of_another_account_{student}" for student in room.classroom.students}
+    room = opened(session).status.classroom
+    strange = {student: f"key_of_another_account_{student}" for student in room.students}
     (path,) = session.home.glob("classrooms/*/*.json")
-    class_file.write(path, replace(room.classroom, students=strange))
+    class_file.write(path, replace(room, students=strange))
     for key in session.keys.list():
         if key.name != "notebook":
             session.keys.revoke(key.key_id)
     with pytest.raises(errors.ClassroomError, match="knows none of the keys"):
-        classes.close_classroom(session)
+        closed(session)
 
 
 @pytest.mark.parametrize(
@@ -242,31 +221,6 @@ def test_a_folder_that_wont_do_is_left_alone(
     assert (active(session), stat.S_IMODE(folder.stat().st_mode)) == ([], 0o755)
 
 
-def test_a_file_that_is_gone_costs_nobody_the_key(session: rb.Session) -> None:
-    """A teacher may have moved it: no key is made or revoked for it, and it is said."""
-    room = opened(session)
-    room.classroom.handout(CLASS[1]).unlink()
-    again = opened(session)
-    assert (again.made, again.without_file) == (0, (CLASS[1],))
-    assert len(active(session)) == 3
-    assert "isn't in the folder" in again.sheet.read_text()
-
-
-def test_a_renewed_key_takes_the_place_of_the_old_one(session: rb.Session) -> None:
-    """For a file that is gone, or a key that somebody revoked; the others keep theirs."""
-    room = opened(session)
-    first, *others = room.classroom.students.items()
-    session.keys.revoke(first[1] or "")
-    room.classroom.handout(first[0]).unlink()
-    assert opened(session).inactive == (first[0],)
-    again = opened(session, renew=[" Ada  Lovelace "])
-    assert (again.made, again.inactive, again.without_file) == (1, (), ())
-    assert list(again.classroom.students.items())[1:] == others
-    assert len(active(session)) == len(secrets_of(again)) == 3
-    with pytest.raises(errors.InvalidInput, match="Not in classroom"):
-        opened(session, renew=["Eve"])
-
-
 def test_a_file_that_cannot_be_written_leaves_no_key_behind(
     session: rb.Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -274,9 +228,8 @@ def test_a_file_that_cannot_be_written_leaves_no_key_behind(
     made: list[str] = []
 
     def full(path: Path, content: bytes) -> None:
-        if path.name != handouts.INSTALL:
-            made.append(content.decode().partition("REELBOOK_API_KEY=")[2].split("\n", 1)[0])
-            raise OSError(28, "No space left on device")
+        made.append(content.decode().partition("REELBOOK_API_KEY=")[2].split("\n", 1)[0])
+        raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
         patched.setattr(handouts, "write_whole", full)
@@ -290,7 +243,7 @@ def test_a_file_that_cannot_be_written_leaves_no_key_behind(
     ]
     assert [name for name in held if not name.startswith("test_")] == []
     assert (failed.value.__context__, secret in str(failed.value)) == (None, False)
-    assert len(secrets_of(opened(session))) == len(active(session)) == 3
+    assert len(secrets_of(opened(session).status.classroom)) == len(active(session)) == 3
 
 
 def test_another_classroom_of_the_same_names_is_left_alone(
@@ -302,87 +255,92 @@ def test_another_classroom_of_the_same_names_is_left_alone(
         "live", api_key=sandbox.api_key, base_url=sandbox.url, home=tmp_path / "colleague"
     ) as colleague:
         theirs = opened(colleague)
-        assert theirs.classroom.name == mine.classroom.name
-        closed = classes.close_classroom(session)
-        assert (closed.revoked, len(closed.others)) == (3, 3)
+        assert theirs.status.classroom.name == mine.status.classroom.name
+        done = closed(session)
+        assert (done.revoked, len(done.after.others)) == (3, 3)
         assert len(active(session)) == 3
-        assert classes.close_classroom(colleague).revoked == 3
+        assert closed(colleague).revoked == 3
 
 
-def test_a_sandbox_of_this_machine_alone_is_no_use_to_a_class(session: rb.Session) -> None:
-    """It is said how it is served to the room, before anything is made."""
-    with pytest.raises(errors.InvalidInput, match="serve --host"):
-        classes.plan_classroom(session, CLASS)
-    assert active(session) == []
+def test_a_key_is_renewed_only_when_asked_to(session: rb.Session) -> None:
+    """A file that is gone, as a teacher may have moved it, costs nobody the key, and one that somebody
+    revoked is told. The new key takes the place of the old one; the others keep theirs.
+    """
+    room = opened(session).status.classroom
+    first, *others = room.students.items()
+    session.keys.revoke(first[1] or "")
+    room.handout(first[0]).unlink()
+    again = opened(session)
+    assert (again.made, again.status.inactive, len(active(session))) == (0, [first[0]], 2)
+    assert "isn't in the folder" in sheet(room).read_text()
+    again = opened(session, renew=(" Ada  Lovelace ",))
+    assert (again.made, again.status.inactive) == (1, [])
+    assert list(again.status.classroom.students.items())[1:] == others
+    assert len(active(session)) == len(secrets_of(again.status.classroom)) == 3
+    with pytest.raises(errors.InvalidInput, match="Not in classroom"):
+        opened(session, renew=("Eve",))
+
+
+def test_of_two_open_ones_one_must_be_named(session: rb.Session) -> None:
+    """Closing guesses nothing. Opened again by the name of a closed one it is another class, with names of
+    its own for its keys, so that neither close takes the other's.
+    """
+    morning = opened(session, name="morning").status.classroom
+    opened(session, name="afternoon")
+    with pytest.raises(errors.InvalidInput, match=r"“afternoon”, “morning”"):
+        closed(session)
+    assert closed(session, "morning").revoked == 3
+    second = opened(session, name="morning")
+    assert (second.status.classroom.name, second.made) == ("morning (2)", 3)
+    assert second.status.classroom.folder != morning.folder
+    assert closed(session, "morning").revoked == 0
+    assert len(active(session)) == 6
 
 
 def test_what_cannot_be_written_down_is_not_made(
     session: rb.Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody could revoke a key that is written down nowhere."""
-    full = OSError(28, "No space left on device")
-    monkeypatch.setattr(class_file, "write_whole", Mock(side_effect=full))
-    with pytest.raises(errors.ClassroomError, match="No space left"):
-        opened(session)
+    """Nobody could revoke it. A damaged file is left as it is, and its keys can be found in the list."""
+    with monkeypatch.context() as patched:
+        full = OSError(28, "No space left on device")
+        patched.setattr(class_file, "write_whole", Mock(side_effect=full))
+        with pytest.raises(errors.ClassroomError, match="No space left"):
+            opened(session)
     assert active(session) == []
-
-
-def test_a_damaged_file_of_a_class_is_named(session: rb.Session) -> None:
-    """It is left as it is, and its keys can still be found in the list."""
     opened(session)
     (path,) = session.home.glob("classrooms/*/*.json")
     path.write_text("{")
     with pytest.raises(errors.ClassroomError, match="reelbook keys list"):
-        classes.close_classroom(session)
+        closed(session)
     assert path.read_text() == "{"
 
 
-def test_the_way_is_told(session: rb.Session) -> None:
-    """How many are done of how many, before each request."""
-    steps: list[classes.Step] = []
-    opened(session, report=steps.append)
-    assert [(step.done, step.all) for step in steps] == [(0, 3), (1, 3), (2, 3)]
-
-
-def test_a_classroom_has_a_name_of_reasonable_length() -> None:
-    """Without one, the day."""
-    assert classes.checked_name(None) == classes.today()
-    assert classes.checked_name("  Life   Drawing ") == "Life Drawing"
-    for name in ("", "x" * 27):
-        with pytest.raises(errors.InvalidInput, match="1 to 26 characters"):
-            classes.checked_name(name)
+def test_a_plan_makes_nothing(session: rb.Session) -> None:
+    """A name has a reasonable length, and without one it is the day. A sandbox of this machine alone is no
+    use to a class, and it is said how it is served to the room. Meanwhile nobody else opens or closes one.
+    """
+    classes = Classrooms(session)
+    planned = classes.plan(["Ada"], name="  Life   Drawing ", address=session.base_url)
+    assert (planned.name, planned.missing) == ("Life Drawing", ("Ada",))
+    assert classes.plan(["Ada"], address=session.base_url).name == today()
+    for name, why in (("", "1 to 26 characters"), ("x" * 27, "1 to 26 characters"), (None, "serve --host")):
+        with pytest.raises(errors.InvalidInput, match=why):
+            classes.plan(["Ada"], name=name)
+    with classes.alone(), pytest.raises(errors.ClassroomError, match="Another program"):
+        closed(session)
+    assert (active(session), (session.home / "classrooms").exists()) == ([], False)
 
 
 def test_students_get_an_address_that_reaches_the_service(session: rb.Session) -> None:
     """A given one, checked as any other, though plain HTTP in the room is no news to the teacher; or a live
     service's own.
     """
+    classes = Classrooms(session)
     with warnings.catch_warnings():
         warnings.simplefilter("error", InsecureAddress)
-        assert classes.address_for_students(session, "http://10.0.0.7:8000/") == "http://10.0.0.7:8000"
+        assert classes.plan(["Ada"], address="http://10.0.0.7:8000/").address == "http://10.0.0.7:8000"
     with pytest.raises(errors.ConfigurationError):
-        classes.address_for_students(session, "ten dot zero")
+        classes.plan(["Ada"], address="ten dot zero")
     with raw_server(lambda exchange: exchange.answer(404)) as service:
         with rb.connect("live", api_key="sk-planted-address", base_url=service.url) as live:
-            assert classes.address_for_students(live, None) == service.url
-
-
-def test_the_plan_is_what_opening_does(session: rb.Session) -> None:
-    """For a fresh class, one that goes on, and one whose name an earlier class has; it does nothing."""
-
-    def plan(*students: str) -> class_file.Classroom:
-        return classes.plan_classroom(session, students, name="Drawing", address=session.base_url)
-
-    fresh, meanwhile = plan("Ada", "Grace"), plan("Ada")
-    assert not (session.home / "classrooms").exists()
-    room = classes.open_classroom(session, fresh).classroom
-    assert (fresh.name, fresh.folder, fresh.missing) == (room.name, room.folder, ("Ada", "Grace"))
-    with pytest.raises(errors.ClassroomError, match="opened or closed Drawing meanwhile"):
-        classes.open_classroom(session, meanwhile)
-    later = plan("Grace", "Alan")
-    assert (list(later.students), later.missing) == (["Ada", "Grace", "Alan"], ("Alan",))
-    classes.close_classroom(session)
-    with pytest.raises(errors.ClassroomError, match="opened or closed Drawing meanwhile"):
-        classes.open_classroom(session, later)
-    again = plan("Ada")
-    assert (again.name, again.missing) == ("Drawing (2)", ("Ada",))
+            assert Classrooms(live).plan(["Ada"]).address == service.url

@@ -17,7 +17,7 @@ WHEEL = "https://example.org/reelbook-1.0-py3-none-any.whl"
 ADA, BO = "Ada <b>", "Bo"
 
 
-def room(folder: Path, address: str = "https://api.example.com") -> Classroom:
+def room(folder: Path, address: str = "https://api.example.com", install: str = "") -> Classroom:
     return Classroom(
         service="sandbox",
         name="Drawing",
@@ -27,6 +27,7 @@ def room(folder: Path, address: str = "https://api.example.com") -> Classroom:
         rate_limit=20,
         max_spend_usd=1.5,
         opened_at=0.0,
+        install=install,
         students={ADA: "k1", BO: None},
     )
 
@@ -68,9 +69,9 @@ def test_the_sheet_has_a_card_for_each_student(tmp_path: Path) -> None:
 )
 def test_colab_is_offered_where_it_reaches_the_address(address: str, reached: bool, tmp_path: Path) -> None:
     """It runs elsewhere, and knows no address of the room: there a computer in the room does it."""
-    handouts.keep_install(tmp_path, "reelbook")
-    handouts.write(room(tmp_path, address), ADA, "k1", Secret("sk-planted"))
-    text = room(tmp_path, address).handout(ADA).read_text()
+    place = room(tmp_path, address, "reelbook")
+    handouts.write(place, ADA, "k1", Secret("sk-planted"))
+    text = place.handout(ADA).read_text()
     assert ("%pip install reelbook" in text, "Colab can't reach" in text) == (reached, not reached)
 
 
@@ -90,7 +91,8 @@ def test_a_file_is_called_after_its_student(student: str, name: str, tmp_path: P
 
 def test_a_prepared_folder_is_its_owners_only(tmp_path: Path) -> None:
     """Half a file of an opening that was killed is taken away."""
-    folder = handouts.prepare(tmp_path / "class")
+    folder = tmp_path / "class"
+    handouts.prepare(folder)
     (folder / ".0123.part").touch()
     handouts.prepare(folder)
     assert list(folder.iterdir()) == []
@@ -117,14 +119,13 @@ def test_it_is_written_as_pip_takes_it(given: str, plain: str, with_lab: str) ->
     assert handouts.requirement(given, extra=True) == with_lab
 
 
-def test_what_to_install_is_kept_beside_the_cards(tmp_path: Path) -> None:
-    """And stands in the files that are written later; where nothing that was tried works, none says how."""
+def test_a_file_tells_what_to_install(tmp_path: Path) -> None:
+    """Where nothing that was tried works, none says how."""
     handouts.write(room(tmp_path), ADA, "k1", Secret("sk-planted"))
     text = room(tmp_path).handout(ADA).read_text()
     assert "pip install" not in text
     assert text.count("(your teacher says how Reelbook is installed)") == 2
-    handouts.keep_install(tmp_path, WHEEL)
-    handouts.write(room(tmp_path), ADA, "k1", Secret("sk-planted"))
+    handouts.write(room(tmp_path, install=WHEEL), ADA, "k1", Secret("sk-planted"))
     text = room(tmp_path).handout(ADA).read_text()
     assert f"   pip install 'reelbook[lab] @ {WHEEL}'\n" in text
     assert f"   %pip install 'reelbook @ {WHEEL}'\n" in text

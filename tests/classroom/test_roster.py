@@ -45,36 +45,27 @@ def test_the_encodings_of_spreadsheets_are_understood(encoding: str, tmp_path: P
     assert roster.read(file) == ADA
 
 
-def test_columns_that_nobody_named_are_refused(tmp_path: Path) -> None:
-    """Which of them holds the name isn't guessed."""
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("Lovelace, Ada\nCurie, Marie\n", "several columns, and no header row"),
+        ("", "holds no names"),
+        ("\n ; \n", "holds no names"),
+        ("name\n", "holds no names"),
+        (None, r"names\.csv can't be read \(No such file"),
+    ],
+)
+def test_what_is_no_list_is_refused(text: str | None, why: str, tmp_path: Path) -> None:
+    """Which of several columns holds the name isn't guessed, and a class has somebody in it."""
     file = tmp_path / "names.csv"
-    file.write_text("Lovelace, Ada\nCurie, Marie\n")
-    with pytest.raises(InvalidInput, match="several columns, and no header row"):
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(InvalidInput, match=why):
         roster.read(file)
 
 
-@pytest.mark.parametrize("text", ["", "\n ; \n", "name\n"])
-def test_an_empty_list_is_refused(text: str, tmp_path: Path) -> None:
-    """A class has somebody in it."""
-    file = tmp_path / "names.csv"
-    file.write_text(text)
-    with pytest.raises(InvalidInput, match="holds no names"):
-        roster.read(file)
-
-
-def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
-    """With its name and the reason."""
-    with pytest.raises(InvalidInput, match=r"names\.csv can't be read \(No such file"):
-        roster.read(tmp_path / "names.csv")
-
-
-def test_whoever_has_a_namesake_is_known() -> None:
-    """By the number that `unique` gave; a number of somebody's own is none."""
+def test_names_are_kept_apart() -> None:
+    """By a number, also where they are too long to be different. A number of somebody's own is none."""
     names = roster.unique(["Ada", "Bo", "Ada", "Cy (2)"])
     assert roster.numbered(names) == ("Ada (2)",)
-
-
-def test_long_names_are_cut_and_stay_apart() -> None:
-    """A key's label holds so much; two that are equal up to there are numbered."""
-    first, second = roster.unique(["A" * 80, "A" * 90])
-    assert (first, second) == ("A" * 60, "A" * 56 + " (2)")
+    assert roster.unique(["A" * 80, "A" * 90]) == ("A" * 60, "A" * 56 + " (2)")

@@ -12,38 +12,21 @@ from pathlib import Path
 import pytest
 from cli.conftest import Run
 from cli.doubles import WAIT_SECONDS, environment
+from support.deadly import deadly
 from support.raw_server import RawServer
 
 import reelbook as rb
-from reelbook.classroom.classroom import Step
-from reelbook.cli.classroom import step_text
+from reelbook.cli.classroom import progress_text
 from reelbook.models import ApiKey
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 
 STUDENTS = [f"Student {number:02}" for number in range(1, 6)]
 
-# Ends the process itself at the nth such step, just before it or just after.
-DEADLY = """
-import os, signal, sys
-from reelbook.cli import main
-from reelbook.classroom import class_file, handouts
-from reelbook.account import keys
-handouts.default_trouble = lambda: None
-owner, step, nth, before = {owner}, {step!r}, {nth}, {before}
-real, calls = getattr(owner, step), 0
-def deadly(*args, **options):
-    global calls
-    calls += 1
-    if calls == nth and before:
-        os.kill(os.getpid(), signal.SIGKILL)
-    result = real(*args, **options)
-    if calls == nth:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return result
-setattr(owner, step, deadly)
-sys.argv = ["reelbook", *{words!r}]
-main()
+SETUP = """
+from reelbook.account.keys import Keys
+from reelbook.classroom import class_file, classroom, handouts
+classroom.check_install = lambda _: None
 """
 
 
@@ -99,22 +82,22 @@ def one_for_each(home: Path, url: str) -> None:
 
 @pytest.mark.browser
 @pytest.mark.parametrize(
-    ("owner", "step", "before"),
+    ("step", "before"),
     [
-        pytest.param("handouts", "keep_install", False, id="after the folder"),
-        pytest.param("keys.Keys", "create", True, id="before the POST"),
-        pytest.param("keys.Keys", "create", False, id="after the answer"),
-        pytest.param("handouts", "write", False, id="after the file"),
-        pytest.param("class_file", "write", False, id="after the id"),
-        pytest.param("handouts", "_keep", True, id="before the file"),
+        pytest.param("handouts.prepare", False, id="after the folder"),
+        pytest.param("Keys.create", True, id="before the POST"),
+        pytest.param("Keys.create", False, id="after the answer"),
+        pytest.param("handouts.write", False, id="after the file"),
+        pytest.param("class_file.write", False, id="after the id"),
+        pytest.param("handouts._keep", True, id="before the file"),
     ],
 )
 def test_killed_half_way_and_opened_again(
-    owner: str, step: str, before: bool, words: list[str], home: Path, run: Run, sandbox: Sandbox
+    step: str, before: bool, words: list[str], home: Path, run: Run, sandbox: Sandbox
 ) -> None:
     """At each step of the third key: five keys then, none twice, and none after the close."""
-    nth = 1 if step == "keep_install" else 3
-    code = DEADLY.format(owner=owner, step=step, nth=nth, before=before, words=words)
+    nth = 1 if step == "handouts.prepare" else 3
+    code = deadly(words, step, nth, before=before, setup=SETUP)
     killed = subprocess.run(
         [sys.executable, "-c", code], env=environment(), capture_output=True, timeout=WAIT_SECONDS
     )
@@ -128,56 +111,57 @@ def test_killed_half_way_and_opened_again(
     assert not [key for key in keys() if key.is_active]
 
 
-def test_no_secret_is_said(words: list[str], home: Path, run: Run) -> None:
-    """Neither output holds a key, at any of the commands; the sheet is named."""
-    said = "".join(
-        result.output for result in (run(*words), run("classroom", "status"), run("classroom", "close"))
-    )
-    for secret in map(key_in, files(home)):
-        assert secret.startswith("sk-")
-        assert secret not in said
-    assert str(files(home)[0].with_name("sheet.html")) in said
-    assert "any student's key may be able to create and revoke keys" in said
-
-
 def test_two_students_of_one_name_are_told(run: Run, sandbox: Sandbox, folder: Path) -> None:
-    """The later one has a number, here and on the card. Those who aren't in a later list are named too."""
+    """The later one has a number, here and on the card. Those who aren't in a later list are named too, and
+    those whose file is gone.
+    """
     words = ("classroom", "open", "--students", "names.csv", "--out", "cards", "--address", sandbox.url)
     (folder / "names.csv").write_text("Ada\nBo\nAda\n")
     said = run(*words)
     assert said.exit_code == 0, said.output
     assert "There is more than one Ada. This one is “Ada (2)” on the card." in said.stderr
     (folder / "names.csv").write_text("Ada\n")
-    assert "weren't in this list, and keep their keys: Bo, Ada (2)" in run(*words).stderr
+    (folder / "cards" / "02-bo.txt").unlink()
+    said = run(*words)
+    assert "weren't in this list, and keep their keys: Bo, Ada (2)" in said.stderr
+    assert "1 student whose file isn't in the folder. --renew STUDENT makes another key: Bo" in said.stderr
 
 
 def test_status_names_everybody(words: list[str], run: Run, sandbox: Sandbox, home: Path) -> None:
-    """And what each did with the key, and keys that others made."""
+    """And what each did with the key, and keys that others made. No command says a secret."""
     assert run("classroom", "status").stdout == "No classroom is open.\n"
-    run(*words)
+    said = run(*words).output
+    assert str(files(home)[0].with_name("sheet.html")) in said
+    assert "any student's key may be able to create and revoke keys" in said
     with rb.connect("live", api_key=key_in(files(home)[2]), base_url=sandbox.url) as student:
         student.keys.create("mine\x1b[31m too")
-    lines = run("classroom", "status").stdout.splitlines()
+    status = run("classroom", "status")
+    lines = status.stdout.splitlines()
     assert "5 students, 5 with a key, 1 used it." in lines[0]
     assert lines[1].split("  ") == ["", "Student 01", "never used"]
     assert lines[3].startswith("  Student 03  last used ")
     assert "1 made by others" in lines[6]
     assert ("mine[31m too" in lines[7], "\x1b" in lines[7]) == (True, False)
+    said += status.output + run("classroom", "close").output
+    assert {secret[:3] for secret in map(key_in, files(home))} == {"sk-"}
+    assert not [secret for secret in map(key_in, files(home)) if secret in said]
 
 
-def test_a_live_service_is_asked_only_after_a_yes(live: RawServer, run: Run, names: Path, home: Path) -> None:
-    """Nobody at the terminal: nothing is sent that makes a key."""
-    result = run("classroom", "open", "--students", str(names))
-    assert (result.exit_code, "--yes" in result.stderr) == (2, True)
-    assert not [each for each in live.seen if "keys" in each.first_line]
-
-
-def test_bad_options_are_refused_before_anything_starts(run: Run, names: Path, home: Path) -> None:
-    """A limit that no key can have, and a list that isn't there."""
-    assert run("classroom", "open", "--students", str(names), "--rate-limit", "101").exit_code == 2
-    result = run("classroom", "open", "--students", str(names.with_name("nobody.csv")))
+def test_nothing_is_made_before_it_is_clear(
+    request: pytest.FixtureRequest, run: Run, names: Path, home: Path
+) -> None:
+    """Not with a limit that no key can have, nor of a list that isn't there; and at a live service, with
+    nobody at the terminal, not without a yes.
+    """
+    command = ("classroom", "open", "--students")
+    assert run(*command, str(names), "--rate-limit", "101").exit_code == 2
+    result = run(*command, str(names.with_name("nobody.csv")))
     assert (result.exit_code, "can't be read" in result.stderr) == (2, True)
     assert server.find(home) is None
+    live: RawServer = request.getfixturevalue("live")
+    result = run(*command, str(names))
+    assert (result.exit_code, "--yes" in result.stderr) == (2, True)
+    assert not [each for each in live.seen if "keys" in each.first_line]
 
 
 def test_ctrl_c_ends_it_between_two_keys(
@@ -223,5 +207,5 @@ def test_limits_that_the_balance_doesnt_cover_are_said_before(
 
 def test_the_way_and_the_wait_are_said() -> None:
     """Where the budget holds it up, for how long."""
-    assert step_text(Step(12, 30, 20.2)) == "12 of 30, the next in 20 s"
-    assert step_text(Step(12, 30, 0)) == "12 of 30"
+    assert progress_text(12, 30, 20.2) == "12 of 30, the next in 20 s"
+    assert progress_text(12, 30, 0) == "12 of 30"

@@ -13,7 +13,7 @@ from notebooks.refresh import VOLATILE, nbformat, read
 from support.raw_server import raw_server
 
 import reelbook as rb
-from reelbook.classroom.classroom import open_classroom, plan_classroom
+from reelbook.classroom.classroom import Classrooms
 from reelbook.lessons import shipped_lessons
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
@@ -42,8 +42,8 @@ def test_a_lesson_runs_and_tells_the_truth(lesson: Path, home: Path, tmp_path: P
 @pytest.mark.browser
 def test_in_a_class_a_lesson_uses_the_room_s_sandbox(sandbox: Sandbox, tmp_path: Path) -> None:
     """With the three settings of a student's card: the clips are ordered there, and no other one starts."""
-    with rb.connect("sandbox") as teacher:
-        room = open_classroom(teacher, plan_classroom(teacher, ["Ada"], address=sandbox.url)).classroom
+    with rb.connect("sandbox") as teacher, Classrooms(teacher).alone() as classes:
+        room = classes.open(classes.plan(["Ada"], address=sandbox.url)).status.classroom
     card = dict(
         line.split("=", 1)
         for line in room.handout("Ada").read_text().splitlines()

@@ -109,18 +109,15 @@ def test_an_attempt_that_the_room_never_got_is_told_so(
     assert job.state == states.NOT_ACCEPTED
 
 
-def test_the_place_in_the_queue_is_told(queued: rb.Batch, ada: rb.Session) -> None:
-    """On the card, with a button that takes it back."""
+def test_what_waits_is_taken_back(room: Room, ada: rb.Session, queued: rb.Batch) -> None:
+    """The card has its place in the queue, and a button. Nothing is paid, the next ones move up, and a later
+    kernel doesn't take it up.
+    """
     places = {job.view().ahead: job for job in queued}
     shown = ShownJob.of(places[1], ada.service)
-
     assert set(places) == {0, 1}
     assert ["cancel", "Take back"] in job_face(shown)["actions"]
     assert "1 clip ahead of yours" in str(job_lines(shown.view, None))
-
-
-def test_what_waits_is_taken_back(room: Room, ada: rb.Session, queued: rb.Batch) -> None:
-    """Nothing is paid, the next ones move up, and a later kernel doesn't take it up."""
     assert queued[0].cancel()
     with pytest.raises(SubmissionCancelled):
         queued[0].result()
@@ -130,13 +127,6 @@ def test_what_waits_is_taken_back(room: Room, ada: rb.Session, queued: rb.Batch)
     room.queue.poke()
     queued[1].result()
     assert ada.resume() == ()
-
-
-def test_a_batch_that_waits_is_taken_back(room: Room, ada: rb.Session, queued: rb.Batch) -> None:
-    """All that the room has in its queue, as each of its jobs would be."""
-    assert (queued.cancel(), queued.cancel()) == (2, 0)
-    assert (len(queued.unpaid), ada.spending().committed_usd) == (2, 0.0)
-    assert room.store.money() == (0, 0)
 
 
 @pytest.mark.parametrize("halt", [SweepRun.pause, SweepRun.stop])
@@ -166,6 +156,13 @@ def test_what_was_sent_is_not_taken_back(room: Room, queued: rb.Batch) -> None:
 
     assert not job.cancel()
     assert job.result().duration_seconds == pytest.approx(1.0, abs=0.1)
+
+
+def test_a_batch_that_waits_is_taken_back(room: Room, ada: rb.Session, queued: rb.Batch) -> None:
+    """All that the room has in its queue, as each of its jobs would be."""
+    assert (queued.cancel(), queued.cancel()) == (2, 0)
+    assert (len(queued.unpaid), ada.spending().committed_usd) == (2, 0.0)
+    assert room.store.money() == (0, 0)
 
 
 def test_the_end_of_the_class_costs_nothing(room: Room, ada: rb.Session, queued: rb.Batch) -> None:

@@ -51,6 +51,11 @@ def test_a_class_that_is_served_is_shown(panel: ClassroomPanel, home: Path) -> N
             "clips": ["Ada: a heron"],
         }
         assert panel.joined == 1
+        room.store.change(paused=1, places=None)
+        panel.update()
+        figures = "1 joined · 0 clips in the queue · $0.05 spent"
+        assert page.last("served")["room"]["figures"] == f"Paused · {figures}"
+        assert panel.still()[1] == f"Classroom “Drawing”: {figures}."
         assert "Ada" not in repr(panel.get_state()) + repr(panel.still())
     panel.update()
     assert "Nobody is serving it" in page.last("served")["room"]["where"]

@@ -21,7 +21,8 @@ class Classroom:
 
     `label` begins the names of its keys, and of no other class's. `students` has each student's key id, None
     if there is no key or its answer was lost. `before` are the ids of the keys that were there when it was
-    opened. `opened_at` and `closed_at` are epoch seconds; `rate_limit` is requests a minute, each.
+    opened. `opened_at` and `closed_at` are epoch seconds; `rate_limit` is requests a minute, each. `install`
+    is what the cards tell pip to install, "" for nothing.
     """
 
     service: str
@@ -33,6 +34,7 @@ class Classroom:
     max_spend_usd: float
     opened_at: float
     closed_at: float | None = None
+    install: str = ""
     before: Sequence[str] = ()
     students: Mapping[str, str | None] = field(default_factory=dict)
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import html
 import ipaddress
 import os
 import re
@@ -25,14 +24,15 @@ from .. import settings, wire
 from ..atomic_files import write_whole
 from ..errors import ClassroomError, InvalidInput
 from ..formatting import dollars
+from ..pages.html import Html, filled, joined, kept_text
 from ..secret import Secret
 from .class_file import Classroom
 
 SHEET: Final = "sheet.html"
-INSTALL: Final = "install"  # the file with what a student gives to pip
 PACKAGE: Final = "reelbook"
 _REPOSITORIES: Final = (".git", ".hg", ".svn")
 _KEY_ID: Final = "# Key: "
+_HERE: Final = Path(__file__).parent
 # Nothing in the interface says what a key may not do, so everybody is told as much as this.
 WARNING: Final = (
     "The service doesn't say what a key may not do: any student's key may be able to create and revoke keys, "
@@ -65,13 +65,12 @@ def checked(folder: Path, fresh: bool = False) -> Path:
     return folder
 
 
-def prepare(folder: Path) -> Path:
+def prepare(folder: Path) -> None:
     """Makes `folder`, for its owner only, and removes half-written files that a killed `open` left."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     folder.chmod(0o700)
     for left in folder.glob(".*"):
         left.unlink()
-    return folder
 
 
 def write(classroom: Classroom, student: str, key_id: str, key: Secret) -> None:
@@ -124,28 +123,6 @@ def requirement(given: str, *, extra: bool = False) -> str:
     return f"{name}{extras}{version}"
 
 
-def keep_install(folder: Path, given: str) -> None:
-    """Records what cards that are written later tell pip to install; "" for nothing."""
-    write_whole(folder / INSTALL, f"{given}\n".encode())
-
-
-def install_named(folder: Path) -> str:
-    """What the cards in `folder` tell pip to install; "" if nothing is recorded."""
-    try:
-        return (folder / INSTALL).read_text(encoding="utf-8").strip()
-    except OSError:
-        return ""
-
-
-def default_trouble() -> str | None:
-    """Why no card can name the package, tried as `check_install` does; None if one can."""
-    try:
-        check_install(PACKAGE)
-    except InvalidInput as error:
-        return str(error)
-    return None
-
-
 def check_install(given: str) -> None:
     """Installs `given` in a fresh environment, without its dependencies, and imports it.
 
@@ -186,10 +163,11 @@ def _keep(path: Path, content: Callable[[], str]) -> None:
 
 def _text(classroom: Classroom, student: str, key_id: str, key: Secret) -> str:
     code = "\n".join(f"   {line}" for line in _connecting(classroom).splitlines())
-    in_colab = _pip(classroom)
-    install = _pip(classroom, extra=True) or "(your teacher says how Reelbook is installed)"
+    install = in_colab = "(your teacher says how Reelbook is installed)"
+    if classroom.install:
+        install, in_colab = _pip(classroom, extra=True), f"%{_pip(classroom)}"
     colab = (
-        f"In Colab, in a cell\n   {f'%{in_colab}' if in_colab else install}"
+        f"In Colab, in a cell\n   {in_colab}"
         if reaches_colab(classroom.address)
         else f"Colab can't reach {classroom.address}: it runs elsewhere, and this address is in the room. "
         "Use a computer in the room's network."
@@ -217,19 +195,43 @@ Settings. The key is yours alone: put it in no notebook, and show it to nobody.
 
 
 def _page(classroom: Classroom) -> str:
-    cards = "\n".join(_card(classroom, student, read(classroom, student)) for student in classroom.students)
-    limit, escape = dollars(classroom.max_spend_usd), html.escape
-    closing = shlex.join(["reelbook", "classroom", "close", "--name", classroom.name])
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f"<title>{escape(classroom.name)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
-        f"<header>\n<h1>{escape(classroom.name)}</h1>\n"
-        f"<p>{len(classroom.students)} students · {escape(classroom.address)} · "
-        f"{classroom.rate_limit} requests a minute and {limit} each</p>\n"
-        f'<p class="warning"><strong>For the teacher.</strong> {escape(WARNING)} '
-        f"The {limit} are a limit that Reelbook keeps on the student's computer; the service knows nothing "
-        f"of it. To end it: <code>{escape(closing)}</code></p>\n"
-        f"</header>\n<main>\n{cards}\n</main>\n</body>\n</html>\n"
+    return filled(
+        _HERE,
+        "sheet.html",
+        name=classroom.name,
+        style=Html(kept_text(_HERE / "static" / "sheet.css")),
+        students=len(classroom.students),
+        address=classroom.address,
+        rate_limit=classroom.rate_limit,
+        limit=dollars(classroom.max_spend_usd),
+        warning=WARNING,
+        closing=shlex.join(["reelbook", "classroom", "close", "--name", classroom.name]),
+        cards=joined(_card(classroom, student) for student in classroom.students),
+    )
+
+
+def _card(classroom: Classroom, student: str) -> Html:
+    key = Html("<p class=\"missing\">No key here: the student's file isn't in the folder.</p>")
+    if (handout := read(classroom, student)) is not None:
+        key = Html('<p class="key"><span>Key</span><code>{}</code></p>').format(handout.key.reveal())
+    install, colab = "your teacher says how Reelbook is installed", "<b>Colab:</b> {}"
+    in_colab = install
+    if classroom.install:
+        install = Html("<code>{}</code>").format(_pip(classroom, extra=True))
+        in_colab = Html("<code>%{}</code> in a cell").format(_pip(classroom))
+    if not reaches_colab(classroom.address):
+        colab = "<b>Colab</b> can't reach this address: use a computer in the room's network."
+    return filled(
+        _HERE,
+        "card.html",
+        student=student,
+        key=key,
+        address=classroom.address,
+        install=install,
+        colab=Html(colab).format(in_colab),
+        code=_connecting(classroom),
+        price=dollars(wire.PRICE_USD_PER_SECOND),
+        limit=dollars(classroom.max_spend_usd),
     )
 
 
@@ -242,58 +244,5 @@ def _connecting(classroom: Classroom) -> str:
     )
 
 
-def _pip(classroom: Classroom, *, extra: bool = False) -> str | None:
-    if not (given := install_named(Path(classroom.folder))):
-        return None
-    return shlex.join(["pip", "install", requirement(given, extra=extra)])
-
-
-def _card(classroom: Classroom, student: str, handout: Handout | None) -> str:
-    escape = html.escape
-    if handout is None:
-        key = "<p class=\"missing\">No key here: the student's file isn't in the folder.</p>"
-    else:
-        key = f'<p class="key"><span>Key</span><code>{escape(handout.key.reveal())}</code></p>'
-    pip, in_colab = _pip(classroom, extra=True), _pip(classroom)
-    ask = "your teacher says how Reelbook is installed"
-    install = f"<code>{escape(pip, quote=False)}</code>" if pip else ask
-    colab = (
-        f"<p><b>Colab:</b> {f'<code>%{escape(in_colab)}</code> in a cell' if in_colab else ask}</p>"
-        if reaches_colab(classroom.address)
-        else "<p><b>Colab</b> can't reach this address: use a computer in the room's network.</p>"
-    )
-    price, limit = dollars(wire.PRICE_USD_PER_SECOND), dollars(classroom.max_spend_usd)
-    return (
-        f'<section class="card">\n<h2>{escape(student)}</h2>\n{key}\n'
-        f'<p class="key"><span>Address</span><code>{escape(classroom.address)}</code></p>\n'
-        f"<p><b>Own computer:</b> {install}, then <code>jupyter lab</code></p>\n{colab}\n"
-        "<p>Then run this, and type the key where it asks:</p>\n"
-        f"<pre>{escape(_connecting(classroom))}</pre>\n"
-        f'<p class="small">A second of video costs {price}; up to {limit} is yours. '
-        "The key is yours alone: put it in no notebook, show it to nobody.</p>\n</section>"
-    )
-
-
-_STYLE: Final = """
-@page { size: A4; margin: 12mm; }
-* { box-sizing: border-box; }
-body { font: 10pt/1.35 system-ui, "Liberation Sans", Arial, sans-serif; color: #111; background: #fff;
-  max-width: 186mm; margin: 0 auto; }
-header { margin-bottom: 6mm; }
-h1 { font-size: 16pt; margin: 0 0 1mm; }
-header p { margin: 0 0 2mm; overflow-wrap: anywhere; }
-.warning { border: 0.5mm solid #111; padding: 2mm 3mm; }
-.card { border: 0.3mm dashed #666; padding: 2.5mm 5mm; margin: 0 0 -0.3mm; break-inside: avoid; }
-.card h2 { font-size: 13pt; line-height: 1.2; margin: 0 0 1mm; overflow-wrap: anywhere; }
-.card p { margin: 0 0 0.8mm; }
-.card p:last-child { margin: 0; }
-.key { display: flex; gap: 3mm; align-items: baseline; }
-.key span { flex: 0 0 16mm; font-weight: 600; }
-.key code { font-size: 11pt; overflow-wrap: anywhere; }
-code, pre { font-family: "DejaVu Sans Mono", "Liberation Mono", Menlo, Consolas, monospace; font-size: 9pt;
-  font-variant-ligatures: none; }
-pre { margin: 0 0 1mm; padding: 1mm 2mm; border: 0.2mm solid #bbb; white-space: pre-wrap;
-  overflow-wrap: anywhere; }
-.small { font-size: 8.5pt; color: #333; }
-.missing { font-weight: 600; }
-"""
+def _pip(classroom: Classroom, *, extra: bool = False) -> str:
+    return shlex.join(["pip", "install", requirement(classroom.install, extra=extra)])

@@ -74,30 +74,26 @@ def _text(data: bytes) -> str:
 
 
 def _names(text: str, file: str) -> list[str]:
-    for delimiter in _DELIMITERS:
-        rows = _rows(text, delimiter)
-        if not rows:
-            return []
+    tables = [_rows(text, delimiter) for delimiter in _DELIMITERS]
+    if not all(tables):
+        return []
+    several = any(sum(bool(cell.strip()) for cell in row) > 1 for rows in tables for row in rows)
+    for rows in tables:
         header = [" ".join(cell.split()).casefold() for cell in rows[0]]
-        first, last = _column(header, _FIRST), _column(header, _LAST)
+        first, last, whole = (_column(header, words) for words in (_FIRST, _LAST, _WHOLE))
         if first is not None and last is not None:
             return [f"{_cell(row, first)} {_cell(row, last)}" for row in rows[1:]]
-        if (whole := _column(header, _WHOLE)) is not None and (len(header) > 1 or not _several(text)):
+        if whole is not None and (len(header) > 1 or not several):
             return [_cell(row, whole) for row in rows[1:]]
-    if _several(text):
+    if several:
         raise InvalidInput(
             f"{file} has several columns, and no header row says which holds the name. Write “name” above "
             "it, or “first name” and “last name”; a name with a comma in it belongs in quotes. Nothing was "
             "done."
         )
     # One column, and perhaps a delimiter at the end of each line.
-    rows = max((_rows(text, each) for each in _DELIMITERS), key=lambda rows: max(map(len, rows)))
-    return [next(filter(None, map(str.strip, row)), "") for row in rows]
-
-
-def _several(text: str) -> bool:
-    rows = (row for delimiter in _DELIMITERS for row in _rows(text, delimiter))
-    return any(sum(bool(cell.strip()) for cell in row) > 1 for row in rows)
+    widest = max(tables, key=lambda rows: max(map(len, rows)))
+    return [next(filter(None, map(str.strip, row)), "") for row in widest]
 
 
 def _rows(text: str, delimiter: str) -> list[list[str]]:

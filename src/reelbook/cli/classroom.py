@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,7 +17,7 @@ from .console import moving_line, require_yes, say, stoppable
 from .options import Home, Service, Which, Yes, command_line, open_session, option
 
 if TYPE_CHECKING:
-    from ..classroom.classroom import ClassroomStatus, OpenedClassroom, Step
+    from ..classroom.classroom import ClassroomStatus, OpenedClassroom, Report
     from ..models import ApiKey
 
 STUDENT_CHARACTERS = 60
@@ -72,14 +72,13 @@ def open_one(
     Stopped half-way, the same command goes on, and nobody gets two keys.
     """
     from ..classroom import roster as lists
-    from ..classroom.classroom import open_classroom, plan_classroom
+    from ..classroom.classroom import Classrooms
 
     names = lists.read(students)
     for each in lists.numbered(names):
         say(f"There is more than one {each.rpartition(' (')[0]}. This one is “{each}” on the card.", err=True)
-    with open_session(service, home) as session:
-        planned = plan_classroom(
-            session,
+    with open_session(service, home) as session, Classrooms(session).alone() as classes:
+        planned = classes.plan(
             names,
             name=name,
             rate_limit=rate_limit,
@@ -104,20 +103,20 @@ def open_one(
                 untouched="Nothing was done.",
             )
         with _reported("Keys", "Stopped. Run the same command again: it goes on where it stopped.") as report:
-            opened = open_classroom(session, planned, install=install, renew=renew or (), report=report)
-        closing = command_line(
-            "classroom", "close", "--name", opened.classroom.name, service=service, home=home
-        )
-        _say_opened(opened, names, closing)
+            opened = classes.open(planned, install=install, renew=renew or (), report=report)
+    room = opened.status.classroom
+    _say_opened(
+        opened, names, command_line("classroom", "close", "--name", room.name, service=service, home=home)
+    )
 
 
 @commands.command()
 def status(service: Which = Service.auto, home: Home = None) -> None:
     """Show who uses their key, and which keys somebody else made. One request."""
-    from ..classroom.classroom import classroom_status
+    from ..classroom.classroom import Classrooms
 
     with open_session(service, home) as session:
-        rooms = classroom_status(session)
+        rooms = Classrooms(session).status()
     if not rooms:
         say("No classroom is open.")
     for room in rooms:
@@ -134,47 +133,52 @@ def close(
     home: Home = None,
 ) -> None:
     """Revoke all keys of the class, and list the keys to prove it. May be run again."""
-    from ..classroom.classroom import close_classroom
+    from ..classroom.classroom import Classrooms
 
     with (
         open_session(service, home) as session,
+        Classrooms(session).alone() as classes,
         _reported("Revoked", "Stopped; some keys are still active. Run the same command again.") as report,
     ):
-        closed = close_classroom(session, name, all_made_since=all_made_since, report=report)
-    room = closed.classroom
-    if closed.lately:
-        used = f"{count(len(closed.lately), 'student')} used theirs within the last hour"
+        closed = classes.close(name, all_made_since=all_made_since, report=report)
+    room, others = closed.after.classroom, closed.after.others
+    if closed.before.lately:
+        used = f"{count(len(closed.before.lately), 'student')} used theirs within the last hour"
         say(f"{used}: clips under way go on and are billed, and they can't fetch them any more.", err=True)
     say(f"{room.name}: {count(closed.revoked, 'key')} revoked now.")
     say(
         "By the service's own list, asked for after that, none of the class's keys is active; it shows "
-        f"{closed.listed} as revoked."
+        f"{len(closed.after.own)} as revoked."
     )
     say(f"The files in {room.folder} hold useless keys now and can go.")
-    _say_others(closed.others)
-    if any(key.is_active for key in closed.others) and not all_made_since:
+    _say_others(others)
+    if any(key.is_active for key in others) and not all_made_since:
         again = command_line("classroom", "close", "--name", room.name, service=service, home=home)
         say(f"To revoke these, too:\n  {again} --all-made-since", err=True)
 
 
 def _say_opened(opened: OpenedClassroom, listed: Sequence[str], closing: str) -> None:
     """What `open` did for the students `listed`. `closing` is the command that revokes the keys."""
-    from ..classroom.handouts import WARNING
+    from ..classroom import handouts
 
-    room = opened.classroom
+    room = opened.status.classroom
+    without_file = [student for student in room.students if handouts.read(room, student) is None]
     unlisted = [student for student in room.students if student not in listed]
     say(f"{room.name}: {count(len(room.students), 'student')}, {count(opened.made, 'key')} made now.")
-    say(f"Their files and the sheet to print: {opened.sheet}")
+    say(f"Their files and the sheet to print: {Path(room.folder) / handouts.SHEET}")
     for names, words in (
-        (opened.without_file, "whose file isn't in the folder. --renew STUDENT makes another key"),
-        (opened.inactive, "whose key isn't active by the service's list. --renew STUDENT makes another"),
+        (without_file, "whose file isn't in the folder. --renew STUDENT makes another key"),
+        (
+            opened.status.inactive,
+            "whose key isn't active by the service's list. --renew STUDENT makes another",
+        ),
         (unlisted, "of the classroom who weren't in this list, and keep their keys"),
     ):
         if names:
             say(f"{count(len(names), 'student')} {words}: {', '.join(names)}", err=True)
     if opened.untold:
         say(f"No card says how Reelbook is installed. {opened.untold}", err=True)
-    say(WARNING, err=True)
+    say(handouts.WARNING, err=True)
     say(f"To revoke all of them:\n  {closing}", err=True)
 
 
@@ -209,18 +213,18 @@ def _say_others(keys: tuple[ApiKey, ...]) -> None:
 
 
 @contextmanager
-def _reported(what: str, stopped: str) -> Iterator[Callable[[Step], None]]:
+def _reported(what: str, stopped: str) -> Iterator[Report]:
     """Shows how far it is. Ctrl-C ends it between two requests; `stopped` says how things stand then."""
     with stoppable(stopped) as ctrl_c, moving_line() as show:
 
-        def report(step: Step) -> None:
+        def report(done: int, among: int, wait_seconds: float) -> None:
             ctrl_c.check()
-            show(f"{what}: {step_text(step)}")
+            show(f"{what}: {progress_text(done, among, wait_seconds)}")
 
         yield report
 
 
-def step_text(step: Step) -> str:
+def progress_text(done: int, among: int, wait_seconds: float) -> str:
     """Progress in words: "12 of 30, the next in 20 s"."""
-    wait = f", the next in {step.wait_seconds:.0f} s" if step.wait_seconds >= 1 else ""
-    return f"{step.done} of {step.all}{wait}"
+    wait = f", the next in {wait_seconds:.0f} s" if wait_seconds >= 1 else ""
+    return f"{done} of {among}{wait}"

@@ -96,9 +96,8 @@ def serve(
         code = kept.code if kept else code
         with serving.opened_room(session, code, chosen, names=names, certificate=certificate) as room:
             _provide(session, room)
-            listening = serving.listening_socket(room, host or serving.EVERYWHERE, port)
-            room.url = url = serving.address_of(room, listening, address)
-            serving.serve(room, listening, on_started=lambda: introduce(room, url))
+            listening = serving.listen(room, host or serving.EVERYWHERE, port, address)
+            serving.serve(room, listening, on_started=lambda: introduce(room))
             say("Stopped. Run the same command again: the class goes on.")
 
 
@@ -191,15 +190,17 @@ def end_time(text: str, now: datetime | None = None) -> float:
     return at.timestamp()
 
 
-def introduce(room: Room, url: str) -> None:
+def introduce(room: Room) -> None:
     """Says where the class is, and what the teacher needs."""
+    from ..classroom.room.codes import qr_code
     from ..classroom.wheels import complete_targets, folder_of
 
-    held = room.store.settings()
-    link = f"{url}/?code={held.code}"
+    held, url = room.store.settings(), room.url
     say(f"{held.name}\n")
-    if picture := qr_code(link):
-        say(picture)
+    if (picture := qr_code(f"{url}/?code={held.code}")) is not None:
+        drawn = io.StringIO()
+        picture.terminal(out=drawn, compact=True, border=2)
+        say(drawn.getvalue())
     say(f"Students open  {url}")
     say(f"Code           {held.code}")
     if held.expires_at is not None:
@@ -214,20 +215,9 @@ def introduce(room: Room, url: str) -> None:
         )
     if not complete_targets(folder_of(room.session.home)):
         say("Students install Reelbook from here once you have run: reelbook classroom wheels")
-    if not picture:
+    if picture is None:
         say("A QR code stands here with: pip install segno")
     say("Ctrl-C stops it.")
-
-
-def qr_code(link: str) -> str:
-    """The link as a QR code of block characters; empty without the package for it."""
-    try:
-        import segno
-    except ImportError:
-        return ""
-    drawn = io.StringIO()
-    segno.make(link, micro=False).terminal(out=drawn, compact=True, border=2)
-    return drawn.getvalue()
 
 
 def _most(chosen: Choices, kept: RoomSettings | None) -> str:

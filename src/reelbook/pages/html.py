@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import html
+import string
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class Html(str):
@@ -29,3 +32,15 @@ def safe(value: object) -> str:
 def joined(parts: Iterable[Html]) -> Html:
     """One after the other."""
     return Html("".join(parts))
+
+
+def filled(folder: Path, template: str, **values: object) -> Html:
+    """A file of the folder's `templates` filled with values, which are escaped."""
+    text = string.Template(kept_text(folder / "templates" / template))
+    return Html(text.substitute({name: safe(value) for name, value in values.items()}))
+
+
+@functools.cache
+def kept_text(file: Path) -> str:
+    """The text of a file that comes with Reelbook; it is read once."""
+    return file.read_text("utf-8")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 import hmac
-import string
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +12,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from .html import Html, safe
+from .. import states
+from .html import Html, filled, kept_text
 
 FRESH: Final = {"Cache-Control": "no-store"}
 # Pages load scripts, styles and files from their own server only, and no other page can frame them.
@@ -42,12 +41,11 @@ class Site:
 
     def filled(self, template: str, **values: Any) -> Html:
         """The site's template filled with values, which are escaped."""
-        return _filled(self.folder, template, values)
+        return filled(self.folder, template, **values)
 
     def whole(self, title: str, body: Html) -> Html:
         """A whole page as text."""
-        values = {"title": title, "body": body, "prefix": self.prefix, "name": self.name}
-        return _filled(_SHARED, "page.html", values)
+        return filled(_SHARED, "page.html", title=title, body=body, prefix=self.prefix, name=self.name)
 
     def page(self, title: str, body: Html, *, status: int = 200) -> Response:
         """A whole page as a response that no browser keeps."""
@@ -60,7 +58,8 @@ class Site:
 
     def style(self) -> str:
         """Both style sheets as one, for a page that is kept as a file."""
-        return _read(_SHARED / "static" / "page.css") + _read(self.folder / "static" / f"{self.name}.css")
+        own = self.folder / "static" / f"{self.name}.css"
+        return kept_text(_SHARED / "static" / "page.css") + kept_text(own)
 
     async def static(self, request: Request) -> Response:
         """The endpoint of the static files."""
@@ -69,7 +68,23 @@ class Site:
         if name not in folders:
             raise HTTPException(404)
         headers = {"Content-Type": _TYPES[Path(name).suffix], "Cache-Control": "max-age=300"}
-        return Response(_read(folders[name] / "static" / name), headers=headers)
+        return Response(kept_text(folders[name] / "static" / name), headers=headers)
+
+
+def video(url: str) -> Html:
+    """A clip that plays when it is asked to."""
+    return Html('<video controls playsinline preload="metadata" src="{}"></video>').format(url)
+
+
+def clip_article(
+    name: str, film: Html, prompt: str, state: states.State | None, quiet: str, more: Html
+) -> Html:
+    """A clip among others: its film, its prompt, its state with a few quiet words, and what else there is."""
+    assert state is not None
+    return Html(
+        '<article class="clip" id="{}">{}<div class="in"><p class="prompt">{}</p><div class="line">'
+        '<span class="chip {}">{}</span><span class="quiet">{}</span></div>{}</div></article>'
+    ).format(name, film, prompt, state.tone, state.title, quiet, more)
 
 
 def from_own_page(headers: dict[bytes, bytes]) -> bool:
@@ -92,13 +107,3 @@ def usd(text: str) -> float | None:
 def same(given: str, secret: str) -> bool:
     """Whether `given` is the secret; the time it takes tells nothing about it."""
     return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), secret.encode())
-
-
-def _filled(folder: Path, template: str, values: dict[str, Any]) -> Html:
-    text = string.Template(_read(folder / "templates" / template))
-    return Html(text.substitute({name: safe(value) for name, value in values.items()}))
-
-
-@functools.cache
-def _read(file: Path) -> str:
-    return file.read_text("utf-8")

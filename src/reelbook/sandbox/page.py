@@ -21,7 +21,7 @@ from starlette.routing import Route
 from .. import states, wire
 from ..formatting import count, dollars
 from ..pages.html import Html, joined
-from ..pages.web import Site, same, usd
+from ..pages.web import Site, clip_article, same, usd, video
 from ..web.payloads import reached_at, read_form
 from ..web.refusals import Refused
 from ..wire import MICRO
@@ -131,23 +131,16 @@ def _options(values: tuple[str, ...]) -> Html:
 
 
 def _clip(service: SandboxService, job: SandboxJob, now: float) -> Html:
-    state = states.state(job.state)
-    assert state is not None
     film, quiet, more = Html(""), f"{job.seconds} s", Html("")
     if job.state == wire.PROCESSING:
         done = progress(job, now)
         more = Html('<progress value="{0}" max="100" aria-label="{0} %"></progress>').format(done)
     elif job.state == wire.COMPLETED:
-        film = Html('<video controls playsinline preload="metadata" src="{}{}?link={}"></video>').format(
-            VIDEOS, job.video, service.link(job.video or "")[0]
-        )
+        film = video(f"{VIDEOS}{job.video}?link={service.link(job.video or '')[0]}")
         quiet += f" · {dollars((job.cost_micro or 0) / MICRO)}"
     elif job.state == wire.FAILED:
         more = Html('<p class="quiet">{}</p>').format(job.failure)
-    return Html(
-        '<article class="clip" id="{}">{}<div class="in"><p class="prompt">{}</p><div class="line">'
-        '<span class="chip {}">{}</span><span class="quiet">{}</span></div>{}</div></article>'
-    ).format(job.request_id, film, job.request["prompt"], state.tone, state.title, quiet, more)
+    return clip_article(job.request_id, film, job.request["prompt"], states.state(job.state), quiet, more)
 
 
 def _requests(log: Log, now: float) -> Html:

@@ -7,20 +7,21 @@ from typing import Any
 from reelbook.classroom.room.numbers import RoomNumbers
 
 from ..formatting import count, dollars
+from ..wire import MICRO
 
 
 def served(room: RoomNumbers) -> dict[str, Any]:
     """The class as the page shows it."""
-    figures = _figures(room)
+    figures, settings = _figures(room), room.settings
     if room.ended:
         where = "It has ended; reelbook classroom report writes its report."
     elif not room.address:
         where = "Nobody is serving it; reelbook classroom serve resumes it."
     else:
-        where = f"{room.address} · code {room.code} · your page: {room.address}/room"
+        where = f"{room.address} · code {settings.code} · your page: {room.address}/room"
     return {
-        "name": room.name,
-        "figures": f"Paused · {figures}" if room.paused else figures,
+        "name": settings.name,
+        "figures": f"Paused · {figures}" if settings.paused else figures,
         "where": where,
         "joined": ", ".join(room.joined),
         "clips": [f"{name}: {prompt}" for name, prompt in room.clips],
@@ -29,13 +30,16 @@ def served(room: RoomNumbers) -> dict[str, Any]:
 
 def still(room: RoomNumbers | None) -> str:
     """The class in one line for a saved notebook, without anybody's name."""
-    return "Classroom: none is served." if room is None else f"Classroom “{room.name}”: {_figures(room)}."
+    if room is None:
+        return "Classroom: none is served."
+    return f"Classroom “{room.settings.name}”: {_figures(room)}."
 
 
 def _figures(room: RoomNumbers) -> str:
-    places = "" if room.places is None else f" of {room.places}"
-    cap = "" if room.cap_usd is None else f" of {dollars(room.cap_usd)}"
+    settings = room.settings
+    places = "" if settings.places is None else f" of {settings.places}"
+    cap = "" if settings.whole_cap_micro is None else f" of {dollars(settings.whole_cap_micro / MICRO)}"
     return (
         f"{len(room.joined)}{places} joined · {count(room.waiting, 'clip')} in the queue · "
-        f"{dollars(room.spent_usd)}{cap} spent"
+        f"{dollars(room.spent_micro / MICRO)}{cap} spent"
     )

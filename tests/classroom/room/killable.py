@@ -108,7 +108,7 @@ class Killable:
             )
             return True
         with contextlib.suppress(httpx.TransportError):
-            return httpx.get(f"{self.url}/room/about", trust_env=False).status_code == 200
+            return httpx.get(f"{self.url}/_sandbox/about", trust_env=False).status_code == 200
         return False
 
 

@@ -12,13 +12,17 @@ from PIL import Image
 
 import reelbook as rb
 from reelbook import wire
-from reelbook.classroom.room.app import Room
+from reelbook.classroom.room.app import Room, is_own_host
 from reelbook.media.clips import probe
 from reelbook.sandbox.handle import Sandbox
 
 
-def test_a_student_joins_orders_and_watches(room: Room, ada: Visitor, tmp_path: Path) -> None:
-    """By the code alone; the clip comes from the room, whole or in parts, and costs what it costs."""
+def test_a_student_joins_orders_and_watches(
+    room: Room, ada: Visitor, teacher: rb.Session, tmp_path: Path
+) -> None:
+    """By the code alone; the clip comes from the room, whole or in parts, and costs what it costs. The
+    teacher's ledger has it, as an experiment of the class.
+    """
     done = ada.ended(ada.ordered("a red fox in the snow", 2, aspect_ratio="1:1", seed=7))
 
     assert (done["status"], done["cost_usd"]) == ("completed", 0.10)
@@ -32,10 +36,14 @@ def test_a_student_joins_orders_and_watches(room: Room, ada: Visitor, tmp_path: 
     assert ada.balance() == {"balance_usd": 1.90, "total_spent_usd": 0.10}
     used = ada.http.get(wire.USAGE, params={"days": 7}).json()
     assert (used["total_requests"], used["total_seconds"], used["total_cost_usd"]) == (1, 2.0, 0.10)
+    (job,) = teacher.jobs(experiment="class FOX-234")
+    assert job.prompt == "a red fox in the snow"
 
 
-def test_a_clip_from_an_image_is_made(ada: Visitor) -> None:
-    """Its picture lies in the room's folder until it is sent."""
+def test_a_clip_from_an_image_is_made(ada: Visitor, sandbox: Sandbox) -> None:
+    """Its picture lies in the room's folder until it is sent. One that fails costs nothing, and its reason is
+    told.
+    """
     picture = BytesIO()
     Image.linear_gradient("L").convert("RGB").save(picture, "PNG")
     files = {"image": ("cat.png", picture.getvalue(), "image/png")}
@@ -43,15 +51,10 @@ def test_a_clip_from_an_image_is_made(ada: Visitor) -> None:
     answer = ada.http.post(wire.IMAGE_TO_VIDEO, data=form, files=files)
     assert answer.status_code == 200, answer.text
     assert ada.ended(answer.json()["request_id"])["status"] == "completed"
-
-
-def test_joining_by_a_program(room: Room, visit: Visit) -> None:
-    """The answer has all that a client needs."""
-    answer = visit(room).ask_to_join("  Ada ").json()
-
-    assert answer.pop("api_key").startswith("rk-")
-    assert answer.pop("offers") == list(wire.OFFERS)
-    assert answer == {"base_url": room.url, "name": "Ada", "cap_usd": 2.0, "expires_at": None}
+    sandbox.settings(fail_next="The prompt was refused.")
+    told = ada.ended(ada.ordered())
+    assert (told["status"], told["error"]) == ("failed", "The prompt was refused.")
+    assert ada.balance() == {"balance_usd": 1.95, "total_spent_usd": 0.05}
 
 
 def test_wrong_codes_are_refused_slower_after_five(room: Room, visit: Visit) -> None:
@@ -90,31 +93,13 @@ def test_who_may_join_is_the_teachers_choice(
 ) -> None:
     """Only names of a list, or so many and no more; the others are told so."""
     room = serve(**chosen)
-    visit(room).join("Ada")
+    joined = visit(room).ask_to_join("  Ada ").json()
+    assert joined.pop("api_key").startswith("rk-")
+    assert joined == {"base_url": room.url, "name": "Ada"}
 
     answer = visit(room).ask_to_join(refused)
     assert answer.status_code in (400, 409)
     assert why in answer.json()["detail"]
-
-
-def test_a_used_up_cap_is_said_with_both_amounts(serve: Serve, visit: Visit) -> None:
-    """402, as the service says it."""
-    room = serve(cap_usd=0.30)
-    ada = visit(room).join("Ada")
-    ada.ordered(seconds=4)
-
-    refused = ada.order(seconds=5)
-    assert refused.status_code == 402
-    assert refused.json()["detail"] == "Insufficient balance. Current balance: $0.10, required: $0.25"
-
-
-def test_clips_longer_than_the_class_allows_are_refused(serve: Serve, visit: Visit) -> None:
-    """Before anything is reserved."""
-    room = serve(max_seconds=3)
-    ada = visit(room).join("Ada")
-
-    assert ada.order(seconds=4).status_code == 400
-    assert ada.balance()["balance_usd"] == 2.0
 
 
 def test_keys_end_with_the_class(room: Room, visit: Visit, ada: Visitor) -> None:
@@ -123,26 +108,6 @@ def test_keys_end_with_the_class(room: Room, visit: Visit, ada: Visitor) -> None
 
     assert ada.order().status_code == 401
     assert visit(room).ask_to_join("Grace").status_code == 403
-
-
-def test_others_see_nothing(room: Room, visit: Visit, ada: Visitor) -> None:
-    """Neither job nor list, nor can they take anything back; and there is no way to keys."""
-    eve, job = visit(room).join("Eve"), ada.ordered()
-
-    assert eve.http.get(wire.status_path(job)).status_code == 404
-    assert eve.http.delete(f"/room/jobs/{job}").status_code == 404
-    assert eve.http.get("/room/jobs").json() == {"jobs": []}
-    for method, path in (("GET", wire.KEYS), ("POST", wire.KEYS), ("DELETE", f"{wire.KEYS}/key_1")):
-        assert eve.http.request(method, path).status_code == 404
-    assert eve.http.get("/room/clips/AAAAAAAAAAAAAAAAAAAAAAAA.mp4").status_code == 404
-    assert eve.http.get("/room/clips/..%2Froom.db.mp4").status_code == 404
-    assert eve.http.get("/mcp").status_code == 404
-
-
-def test_strangers_are_refused(room: Room, visit: Visit) -> None:
-    """Without a key, and with one that is nobody's."""
-    assert visit(room).http.get(wire.BALANCE).status_code == 401
-    assert visit(room, Authorization="Bearer rk-nobody").http.get(wire.BALANCE).status_code == 401
 
 
 def test_a_repeated_order_is_one_clip(room: Room, visit: Visit, ada: Visitor) -> None:
@@ -160,7 +125,7 @@ def test_a_repeated_order_is_one_clip(room: Room, visit: Visit, ada: Visitor) ->
 def test_what_was_not_sent_is_taken_back(room: Room, ada: Visitor) -> None:
     """Its money is free again, and it is told as what it is; what was sent can't be taken back."""
     room.store.change(paused=1)
-    first, second = ada.ordered(seconds=5), ada.ordered(seconds=5)
+    first, second = ada.ordered(seconds=1), ada.ordered(seconds=1)
 
     assert ada.status(second)["queue_position"] == 1
     taken = ada.http.delete(f"/room/jobs/{first}").json()
@@ -170,7 +135,7 @@ def test_what_was_not_sent_is_taken_back(room: Room, ada: Visitor) -> None:
     room.queue.poke()
     ada.ended(second)
     assert ada.http.delete(f"/room/jobs/{second}").status_code == 409
-    assert ada.balance() == {"balance_usd": 1.75, "total_spent_usd": 0.25}
+    assert ada.balance() == {"balance_usd": 1.95, "total_spent_usd": 0.05}
 
 
 def test_the_key_has_a_limit_with_the_documented_headers(room: Room, visit: Visit, ada: Visitor) -> None:
@@ -186,11 +151,33 @@ def test_the_key_has_a_limit_with_the_documented_headers(room: Room, visit: Visi
 
 @pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "127.0.0.2", "a@127.0.0.1", ""])
 def test_other_host_names_are_refused(room: Room, visit: Visit, host: str) -> None:
-    """A page whose name was made to point at the room names itself."""
+    """A page whose name was made to point at the room names itself. By its own it says what it offers, and
+    that a sandbox is behind it.
+    """
     port = room.url.rpartition(":")[2]
 
-    assert visit(room, Host=f"{host}:{port}").http.get("/room/about").status_code == 421
-    assert visit(room, Host=f"localhost:{port}").http.get("/room/about").status_code == 200
+    assert visit(room, Host=f"{host}:{port}").http.get("/_sandbox/about").status_code == 421
+    about = visit(room, Host=f"localhost:{port}").http.get("/_sandbox/about").json()
+    assert about["service"] == "reelbook-sandbox"
+    assert {"idempotency_key", "queue_position", "take_back"} <= set(about["offers"])
+
+
+@pytest.mark.parametrize(
+    ("host", "server", "own"),
+    [
+        ("Teacher.local", ("10.0.0.7", 8080), True),
+        ("teacher.local:9000", ("10.0.0.7", 8080), True),
+        ("teacher.local:x@evil.example", ("10.0.0.7", 8080), False),
+        ("10.0.0.7", ("10.0.0.7", 80), True),
+        ("10.0.0.7", ("10.0.0.7", 8080), False),
+        ("[fd00::7]:8080", ("fd00::7", 8080), True),
+        ("localhost:8080", ("10.0.0.7", 8080), False),
+    ],
+)
+def test_a_room_is_known_by_its_names(room: Room, host: str, server: tuple[str, int], own: bool) -> None:
+    """By the address and port at which it was reached, and by the name that the teacher gave, at any port."""
+    room.names = frozenset({"teacher.local"})
+    assert is_own_host(room, host, {"server": server, "scheme": "http"}) is own
 
 
 @pytest.mark.parametrize(
@@ -208,42 +195,42 @@ def test_pages_of_others_send_nothing(room: Room, visit: Visit, headers: dict[st
     assert visit(room, Origin=room.url).ask_to_join("Ada").status_code == 200
 
 
-def test_about_says_what_the_room_offers(room: Room, visit: Visit) -> None:
-    """And that a sandbox is behind it, in the sandbox's own way too."""
-    about = visit(room).http.get("/room/about").json()
-    assert about["service"] == "reelbook-room"
-    assert {"idempotency_key", "queue_position", "take_back"} <= set(about["offers"])
-    assert visit(room).http.get("/_sandbox/about").json()["service"] == "reelbook-sandbox"
+def test_others_see_nothing(room: Room, visit: Visit, ada: Visitor) -> None:
+    """Neither job nor list, nor can they take anything back. Nothing leads to keys; without one, nowhere."""
+    eve, job = visit(room).join("Eve"), ada.ordered()
+
+    assert eve.http.get("/room/jobs").json() == {"jobs": []}
+    for method, path in (
+        ("GET", wire.status_path(job)),
+        ("DELETE", f"/room/jobs/{job}"),
+        ("GET", wire.KEYS),
+        ("POST", wire.KEYS),
+        ("DELETE", f"{wire.KEYS}/key_1"),
+        ("GET", "/room/clips/AAAAAAAAAAAAAAAAAAAAAAAA.mp4"),
+        ("GET", "/room/clips/..%2Froom.db.mp4"),
+        ("GET", "/mcp"),
+    ):
+        assert eve.http.request(method, path).status_code == 404
+    assert visit(room).http.get(wire.BALANCE).status_code == 401
+    assert visit(room, Authorization="Bearer rk-nobody").http.get(wire.BALANCE).status_code == 401
 
 
-@pytest.mark.parametrize(
-    ("body", "status"),
-    [
+def test_what_is_refused_reserves_nothing(serve: Serve, visit: Visit) -> None:
+    """What makes no clip, one that is longer than the class allows, and one that the cap doesn't pay for:
+    402, with both amounts, as the service says it.
+    """
+    room = serve(cap_usd=0.30, max_seconds=5)
+    ada = visit(room).join("Ada")
+    for body, status in (
         ({}, 400),
         ({"prompt": "a", "duration_seconds": -5}, 400),
+        ({"prompt": "a", "duration_seconds": 6}, 400),
         ({"prompt": "a" * 1_100_000}, 413),
-    ],
-)
-def test_what_makes_no_clip_is_refused(
-    room: Room, ada: Visitor, body: dict[str, object], status: int
-) -> None:
-    """And nothing is reserved for it."""
-    assert ada.http.post(wire.TEXT_TO_VIDEO, json=body).status_code == status
+    ):
+        assert ada.http.post(wire.TEXT_TO_VIDEO, json=body).status_code == status
     assert room.store.money() == (0, 0)
-
-
-def test_a_failed_clip_costs_nothing(ada: Visitor, sandbox: Sandbox) -> None:
-    """Its reason is told, and its reservation is free again."""
-    sandbox.settings(fail_next="The prompt was refused.")
-    told = ada.ended(ada.ordered())
-
-    assert (told["status"], told["error"]) == ("failed", "The prompt was refused.")
-    assert ada.balance() == {"balance_usd": 2.0, "total_spent_usd": 0.0}
-
-
-def test_the_room_buys_on_the_teachers_account(ada: Visitor, teacher: rb.Session) -> None:
-    """One ledger has them all, as an experiment of the class."""
-    ada.ended(ada.ordered("a heron"))
-
-    (job,) = teacher.jobs(experiment="class FOX-234")
-    assert job.prompt == "a heron"
+    ada.ordered(seconds=4)
+    refused = ada.order(seconds=5)
+    assert refused.status_code == 402
+    assert refused.json()["detail"] == "Insufficient balance. Current balance: $0.10, required: $0.25"
+    assert sum(room.store.money()) == 200_000

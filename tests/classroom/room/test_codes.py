@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from reelbook.classroom.room.codes import ALPHABET, Tries, new_code, plain_code
+import sys
+
+import pytest
+
+from reelbook.classroom.room.codes import ALPHABET, Tries, new_code, plain_code, qr_code
 
 
 def test_codes_have_no_letters_that_are_taken_for_each_other() -> None:
@@ -40,3 +44,9 @@ def test_quiet_minutes_make_it_good() -> None:
     assert tries.wait_seconds("here", 104.0) == 0
     tries.wrong("here", 800.0)
     assert tries.wait_seconds("here", 800.0) == 0
+
+
+def test_without_the_extra_there_is_no_qr_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And no error either."""
+    monkeypatch.setitem(sys.modules, "segno", None)
+    assert qr_code("http://192.168.1.20:8080/?code=K7M-4PX") is None

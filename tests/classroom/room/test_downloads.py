@@ -52,19 +52,19 @@ def test_pip_installs_from_the_room_alone(wheels: Path, room: Room, tmp_path: Pa
 
 @pytest.mark.usefixtures("wheels")
 def test_the_page_of_wheels_tells_their_pythons(room: Room, visit: Visit) -> None:
-    """Half a wheel isn't offered, and what lies beside the wheels neither."""
-    page = visit(room).http.get("/wheels/").text
+    """Half a wheel isn't offered, and what isn't among the wheels isn't there. The lessons come as one file,
+    into a folder of their own.
+    """
+    http = visit(room).http
+    page = http.get("/wheels/").text
 
     assert re.findall('href="([^"]+)"', page) == ["Tiny_Tool-1.0-py3-none-any.whl", NEEDED]
     assert f'href="{NEEDED}" data-requires-python="&gt;=3.9,&lt;4"' in page
-    assert visit(room).http.get(f"/wheels/{NEEDED}").content.startswith(b"PK")
-
-
-@pytest.mark.parametrize("path", ["x.whl", TARGETS, f"..%2fwheels%2f{NEEDED}", "..%2fledger.db"])
-@pytest.mark.usefixtures("wheels")
-def test_names_are_no_paths(room: Room, visit: Visit, path: str) -> None:
-    """What isn't among the wheels isn't there."""
-    assert visit(room).http.get(f"/wheels/{path}").status_code == 404
+    assert http.get(f"/wheels/{NEEDED}").content.startswith(b"PK")
+    for path in ("x.whl", TARGETS, f"..%2fwheels%2f{NEEDED}", "..%2fledger.db"):
+        assert http.get(f"/wheels/{path}").status_code == 404
+    lessons = zipfile.ZipFile(io.BytesIO(http.get("/lessons.zip").content)).namelist()
+    assert "reelbook-lessons/01-first-video.ipynb" in lessons
 
 
 def test_a_student_is_told_how_to_install(home: Path, room: Room, visit: Visit) -> None:
@@ -79,11 +79,3 @@ def test_a_student_is_told_how_to_install(home: Path, room: Room, visit: Visit) 
     host = room.url.partition("://")[2]
     assert f"--find-links {room.url}/wheels/ --trusted-host {host} &quot;reelbook[lab]&quot;" in page
     assert ", with Python 3.11 or 3.12:" in page
-
-
-def test_the_lessons_come_as_one_file(room: Room, visit: Visit) -> None:
-    """Into a folder of their own."""
-    content = visit(room).http.get("/lessons.zip").content
-
-    names = zipfile.ZipFile(io.BytesIO(content)).namelist()
-    assert "reelbook-lessons/01-first-video.ipynb" in names

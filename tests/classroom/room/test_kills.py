@@ -10,6 +10,7 @@ import httpx
 import pytest
 from classroom.room.killable import CLIPS, STUDENTS, Killable, books, bought, broken, kill_at_random
 from classroom.room.visitors import Visitor
+from support.deadly import deadly
 
 from reelbook.classroom.room.turns import UNSENT
 from reelbook.sandbox import server
@@ -20,26 +21,10 @@ pytestmark = pytest.mark.browser  # processes take long to start
 ROUNDS = 2  # `bench_room kills` has a hundred
 PRICE_MICRO = 50_000
 
-# Ends the process itself at the nth such step that has an effect, just before it or just after.
-DEADLY = """
-import os, signal, sys
+SETUP = """
 from reelbook.classroom.room.store import RoomStore
-from reelbook.cli import main
 from reelbook.ledger import Ledger
 from reelbook.session import Session
-real, calls = {step}, 0
-def deadly(*args, **options):
-    global calls
-    calls += {step!r} != "RoomStore.hand_over" or "queued" in args[0].counts()
-    if calls == {nth} and {before}:
-        os.kill(os.getpid(), signal.SIGKILL)
-    result = real(*args, **options)
-    if calls == {nth}:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return result
-{step} = deadly
-sys.argv = ["reelbook", *{words!r}]
-main()
 """
 # Each moment once: what comes after one step comes before the next.
 MOMENTS = [
@@ -86,7 +71,10 @@ def test_killed_around_a_step_it_goes_on(killable: Killable, home: Path, step: s
 
     Only those that were on their way to the service are uncertain; everything else is made, once.
     """
-    killable.start(DEADLY.format(step=step, nth=2, before=side == "before", words=killable.words))
+    counts = (
+        "'queued' in args[0].counts()" if step == "RoomStore.hand_over" else "1"
+    )  # where it has an effect
+    killable.start(deadly(killable.words, step, 2, before=side == "before", setup=SETUP, counts=counts))
     prompts = ["first", "second", "third"]
     with Visitor(killable.url) as ada:
         ada.join("Ada")

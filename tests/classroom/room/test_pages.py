@@ -94,14 +94,17 @@ def test_the_cookie_is_the_pages_alone(room: Room, visit: Visit) -> None:
     assert "SameSite=strict" in teacher.headers["set-cookie"]
 
 
-def test_a_wrong_code_stands_under_its_field(room: Room, visit: Visit) -> None:
-    """What was typed is kept, and nothing is said of the class that there is."""
-    answer = join(visit(room), code="FOX-235")
+@pytest.mark.usefixtures("ada")
+def test_why_nobody_was_let_in_stands_under_its_field(room: Room, visit: Visit) -> None:
+    """What was typed is kept, and to a wrong code nothing is said of the class that there is."""
+    wrong, taken = join(visit(room), code="FOX-235"), join(visit(room))
 
-    assert answer.status_code == 403
-    assert 'value="FOX-235"' in answer.text
-    assert "No class has this code" in answer.text
-    assert "Class</h1>" not in answer.text
+    assert (wrong.status_code, taken.status_code) == (403, 409)
+    assert 'value="FOX-235"' in wrong.text
+    assert "No class has this code" in wrong.text
+    assert "Class</h1>" not in wrong.text
+    assert "add a letter" in taken.text
+    assert 'value="Ada"' in taken.text
 
 
 def test_links_with_codes_are_tries_too(room: Room, visit: Visit) -> None:
@@ -111,16 +114,6 @@ def test_links_with_codes_are_tries_too(room: Room, visit: Visit) -> None:
         assert guesser.http.get("/", params={"code": f"BAD-{number}"}).status_code == 403
 
     assert "Class</h1>" not in guesser.http.get("/", params={"code": "FOX-234"}).text
-
-
-@pytest.mark.usefixtures("ada")
-def test_a_taken_name_says_what_to_do(room: Room, visit: Visit) -> None:
-    """The name stays typed."""
-    answer = join(visit(room))
-
-    assert answer.status_code == 409
-    assert "add a letter" in answer.text
-    assert 'value="Ada"' in answer.text
 
 
 def test_the_list_is_shown_to_those_who_have_the_code(serve: Serve, visit: Visit) -> None:
@@ -133,11 +126,15 @@ def test_the_list_is_shown_to_those_who_have_the_code(serve: Serve, visit: Visit
     assert re.findall("<option>([^<]+)", shown) == ["Grace"]
 
 
-def test_an_order_that_is_refused_keeps_what_was_typed(serve: Serve, visit: Visit) -> None:
-    """And says why, with what is left."""
+def test_an_order_is_refused_repeated_and_taken_back(serve: Serve, visit: Visit) -> None:
+    """A refused one keeps what was typed and says why, with what is left. As a double press and a reload send
+    it, it is one order. Taken back by its button its money is back, and by nobody else.
+    """
     room = serve(cap_usd=0.10)
-    ada = visit(room)
+    room.store.change(paused=1)
+    ada, eve = visit(room), visit(room)
     join(ada)
+    join(eve, "Eve")
 
     answer = order(ada, "a long fox", duration_seconds="4")
     assert answer.status_code == 402
@@ -147,24 +144,10 @@ def test_an_order_that_is_refused_keeps_what_was_typed(serve: Serve, visit: Visi
     assert order(ada, duration_seconds="x").status_code == 400
     assert room.store.money() == (0, 0)
 
-
-def test_a_form_that_is_sent_twice_orders_once(room: Room, ada: Visitor) -> None:
-    """As a double press and a reload send it."""
     (key,) = re.findall('name="repeat_key" value="([^"]+)"', ada.http.get("/mine").text)
-
-    order(ada, repeat_key=key)
-    order(ada, repeat_key=key)
-    assert len(room.store.all_jobs()) == 1
-
-
-def test_taking_back_by_its_button(room: Room, ada: Visitor, visit: Visit) -> None:
-    """Its money is back; somebody else's can't be taken back."""
-    room.store.change(paused=1)
-    eve = visit(room)
-    join(eve, "Eve")
-    order(ada)
+    for _ in range(2):
+        order(ada, repeat_key=key)
     (job,) = room.store.all_jobs()
-
     assert "Take back" in ada.http.get("/mine").text
     assert eve.http.post("/mine/take-back", data={"request_id": job.request_id}).status_code == 404
     assert ada.http.post("/mine/take-back", data={"request_id": job.request_id}).status_code == 303
@@ -173,7 +156,9 @@ def test_taking_back_by_its_button(room: Room, ada: Visitor, visit: Visit) -> No
 
 
 def test_what_people_type_is_text(room: Room, visit: Visit, teacher_page: Visitor) -> None:
-    """In names, prompts and codes, on every page."""
+    """In names, prompts and codes, on every page. Pages run only the room's own script, and stand in no other
+    page.
+    """
     room.store.change(paused=1, name=HOSTILE)
     ada = visit(room)
     assert HOSTILE not in visit(room).http.get("/", params={"code": HOSTILE}).text
@@ -181,14 +166,19 @@ def test_what_people_type_is_text(room: Room, visit: Visit, teacher_page: Visito
     order(ada, HOSTILE)
 
     for page in (ada.http.get("/mine"), *map(teacher_page.http.get, ("/room", "/room/report"))):
+        policy = page.headers["content-security-policy"]
+        assert ("script-src 'self'" in policy, "frame-ancestors 'none'" in policy) == (True, True)
+        assert " style=" not in page.text  # the policy would drop it
         assert "<script>alert" not in page.text
         assert "&lt;script&gt;alert(1)" in page.text
 
 
 def test_the_notebook_holds_a_code_and_no_key(
-    room: Room, ada: Visitor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    room: Room, ada: Visitor, visit: Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its cell joins as the same student, and does so again when it is run again."""
+    """Its cell joins as the same student, and does so again when it is run again; a code for another device
+    leads to the same student.
+    """
     source = json.loads(ada.http.get("/mine/class.ipynb").text)["cells"][1]["source"]
     monkeypatch.setenv("REELBOOK_HOME", str(tmp_path / "elsewhere"))
     cell = source.replace("rb.Studio(session)", "session.close()")
@@ -197,14 +187,7 @@ def test_the_notebook_holds_a_code_and_no_key(
     assert ada.http.cookies["reelbook_pass"] not in source
     for _ in range(2):
         exec(cell, {})
-    assert len(room.store.students()) == 1
-
-
-def test_a_code_for_another_device(room: Room, visit: Visit, ada: Visitor) -> None:
-    """It leads to the same student."""
-    page = ada.http.post("/mine/device").text
-    (code,) = re.findall('class="big">([^<]+)', page)
-
+    (code,) = re.findall('class="big">([^<]+)', ada.http.post("/mine/device").text)
     assert visit(room).ask_to_join("Ada", code).json()["name"] == "Ada"
     assert len(room.store.students()) == 1
 
@@ -222,38 +205,21 @@ def test_pages_are_nobodys_without_a_cookie(room: Room, visit: Visit) -> None:
     assert room.store.settings().ended_at is None
 
 
-@pytest.mark.parametrize("path", ["/", "/mine", "/room"])
-def test_pages_run_only_the_rooms_own_script(room: Room, ada: Visitor, path: str) -> None:
-    """And stand in no other page."""
-    answer = teach(room, ada).http.get(path)
-
-    policy = answer.headers["content-security-policy"]
-    assert "script-src 'self'" in policy
-    assert "frame-ancestors 'none'" in policy
-    assert " style=" not in answer.text  # the policy would drop it
-
-
-def test_the_teachers_page_shows_the_class_and_no_ones_money(
-    room: Room, ada: Visitor, teacher_page: Visitor
+def test_the_teachers_page_and_its_buttons(
+    room: Room, ada: Visitor, teacher_page: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Code, address, names, the newest clips, four figures; no prompt that failed, no key, no balance."""
+    """Code, address, names, the newest clips, the figures; no key and no balance. Pause, caps, names, clips,
+    one clip off the wall, a name that is free again, and what became of lost answers.
+    """
     order(ada, "a heron")
     clip_done(room)
     page = teacher_page.http.get("/room").text
-
     address = room.url.partition("://")[2]
     for shown in ("FOX-234", address, "1 joined", "a heron", "$0.05", 'aria-label="QR code'):
         assert shown in page
     assert "$25" not in page
     assert room.token.reveal() not in page
-
-
-def test_the_teachers_buttons(room: Room, ada: Visitor, teacher_page: Visitor) -> None:
-    """Pause, caps, names, clips, one clip off the wall, and a name that is free again."""
-    order(ada, "a heron")
-    clip_done(room)
-    store = room.store
-    (job,), (student,) = store.all_jobs(), store.students()
+    (job,), (student,) = room.store.all_jobs(), room.store.students()
 
     def pressed(action: str, **more: str) -> str:
         """What the page shows above its controls then."""
@@ -271,17 +237,30 @@ def test_the_teachers_buttons(room: Room, ada: Visitor, teacher_page: Visitor) -
     assert "a heron" in ada.http.get("/mine").text
     pressed("release", student=str(student.id))
     assert ada.http.get("/mine").headers["location"] == "/"
-
-
-def test_the_teacher_says_that_only_this_class_used_the_account(
-    room: Room, teacher_page: Visitor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Then balance and usage are asked what became of lost answers."""
     reconcile = Mock()
     monkeypatch.setattr(room.session, "reconcile", reconcile)
-    control(teacher_page, "find_out")
+    pressed("find_out")
     until(lambda: reconcile.called)
     reconcile.assert_called_once_with(alone=True)
+
+
+def test_controls_that_do_nothing_now_are_hidden(serve: Serve, visit: Visit) -> None:
+    """Those of a vote by whether one goes on, and what is about lost answers or about a cap for all."""
+    room = serve(class_cap_usd=9)
+    teacher = teach(room, visit(room))
+
+    def hidden() -> list[str]:
+        """The words of the controls that can't be seen."""
+        controls = teacher.http.get("/room").text.partition("<footer")[2]
+        return re.findall("hidden>(?:<[^>]+>)*([^<]+)", controls)
+
+    assert hidden() == ["End vote", "Newest clips", "Never answered…"]
+    control(teacher, "vote")
+    assert hidden() == ["Vote…", "Newest clips", "Never answered…"]
+    control(teacher, "end_vote")
+    assert hidden() == ["End vote", "Never answered…"]
+    room.store.change(class_cap_micro=None)
+    assert hidden() == ["All, USD ", "End vote", "Never answered…"]
 
 
 def test_the_end_and_its_report(room: Room, ada: Visitor, teacher_page: Visitor) -> None:

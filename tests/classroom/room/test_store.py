@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,7 +42,7 @@ def open_store(tmp_path: Path, clock: Clock) -> Iterator[Open]:
     """Opens the file; again: as another process does, after the first was killed."""
     stores = []
 
-    def open_store(**chosen: object) -> RoomStore:
+    def open_store(**chosen: Any) -> RoomStore:
         store = RoomStore(tmp_path / "room.db", clock=clock)
         store.begin("FOX-234", "sandbox", **chosen)
         stores.append(store)
@@ -108,26 +109,22 @@ def test_a_thousand_orders_at_once_stay_under_every_cap(open_store: Open) -> Non
 
 
 def test_the_real_cost_takes_the_place_of_the_reservation(open_store: Open) -> None:
-    """More or less than was estimated; what failed gives all of it back."""
+    """More or less than was estimated; what failed gives all of it back. An uncertain one may have been
+    bought: it stays reserved until a later word settles it, once.
+    """
     store = open_store()
     for state, cost in (("completed", 0.2375), ("failed", 0.0), ("refused", 0.0)):
         job = handed(store, 5)
         store.settle(job.number, state, cost_usd=cost)  # type: ignore[arg-type]  # one of its words
-
     assert store.money() == (237_500, 0)
     assert store.left_micro(job.student) == 1_762_500
 
-
-def test_an_uncertain_one_stays_reserved_until_somebody_knows(open_store: Open) -> None:
-    """It may have been bought. A later word settles it, and settles it once."""
-    store = open_store()
     job = handed(store, 5)
     store.settle(job.number, "uncertain", error="nobody knows")
-
-    assert store.money() == (0, 250_000)
-    store.settle(job.number, "completed", cost_usd=0.25)
-    store.settle(job.number, "completed", cost_usd=0.25)
-    assert store.money() == (250_000, 0)
+    assert store.money() == (237_500, 250_000)
+    for _ in range(2):
+        store.settle(job.number, "completed", cost_usd=0.25)
+    assert store.money() == (487_500, 0)
 
 
 def test_what_was_heard_of_the_balance_bounds_all(open_store: Open, clock: Clock) -> None:
@@ -161,26 +158,19 @@ def test_all_is_as_it_was_when_the_file_is_opened_again(open_store: Open) -> Non
     assert (again.settings().places, again.settings().cap_micro) == (6, 3 * MICRO)
 
 
-def test_no_key_is_in_the_file(open_store: Open, tmp_path: Path) -> None:
-    """It holds digests, also of codes for another device."""
+def test_a_device_code_is_good_once_and_for_half_an_hour(
+    open_store: Open, clock: Clock, tmp_path: Path
+) -> None:
+    """For its student alone, and not after a newer one was made. The file has digests of codes and keys."""
     store = open_store()
     ada, key = store.join("Ada")
-    _, page = store.join("Grace", "page")
-    device = store.device_code(ada.id)
-
-    kept = b"".join(path.read_bytes() for path in tmp_path.iterdir())
-    for secret in (key.reveal(), page.reveal(), device, device.removeprefix("FOX-234-")):
-        assert secret.encode() not in kept
-
-
-def test_a_device_code_is_good_once_and_for_half_an_hour(open_store: Open, clock: Clock) -> None:
-    """For its student alone, and not after a newer one was made."""
-    store = open_store()
-    ada, _ = store.join("Ada")
-    store.join("Eve")
+    _, page = store.join("Eve", "page")
     older = store.device_code(ada.id)
     code = store.device_code(ada.id)
 
+    kept = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    for secret in (key.reveal(), page.reveal(), code, code.removeprefix("FOX-234-")):
+        assert secret.encode() not in kept
     assert store.join_device("Ada", older) is None
     assert store.join_device("Eve", code) is None
     assert store.join_device("Ada", "FOX-234") is None
@@ -194,14 +184,21 @@ def test_a_device_code_is_good_once_and_for_half_an_hour(open_store: Open, clock
     assert store.join_device("Ada", late) is None
 
 
-def test_the_end_takes_back_what_waits(open_store: Open) -> None:
-    """What was sent goes on; nobody orders or joins any more."""
-    store = open_store()
+@pytest.mark.parametrize("by_time", [False, True])
+def test_the_end_takes_back_what_waits(open_store: Open, clock: Clock, by_time: bool) -> None:
+    """The teacher's, or that of its time, and not before. What was sent goes on; nobody orders or joins."""
+    store = open_store(expires_at=clock.now + 60)
     ada, _ = store.join("Ada")
     for _ in range(3):
         store.order(ada.id, clip(1))
     store.hand_over()
-    store.end()
+    store.expire()
+    assert store.money() == (0, 150_000)
+    if by_time:
+        clock.now += 60
+        store.expire()
+    else:
+        store.end()
 
     assert store.counts() == {"handed": 1, "taken back": 2}
     assert store.money() == (0, 50_000)
@@ -209,19 +206,6 @@ def test_the_end_takes_back_what_waits(open_store: Open) -> None:
         store.order(ada.id, clip(1))
     with pytest.raises(Refused, match="ended"):
         store.join("Grace")
-
-
-def test_time_ends_a_class_too(open_store: Open, clock: Clock) -> None:
-    """Once it is over, and not before."""
-    store = open_store(expires_at=clock.now + 60)
-    ada, _ = store.join("Ada")
-    store.order(ada.id, clip(1))
-
-    store.expire()
-    assert store.money() == (0, 50_000)
-    clock.now += 60
-    store.expire()
-    assert store.money() == (0, 0)
 
 
 def test_what_comes_back_is_the_first_of_its_students(open_store: Open) -> None:

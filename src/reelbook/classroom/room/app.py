@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -22,7 +21,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
 from ... import wire
-from ...formatting import iso_time
+from ...pages.web import FRESH
 from ...requests import JobRequest
 from ...sandbox import protocol
 from ...secret import Secret
@@ -49,7 +48,6 @@ from .store import HANDED, QUEUED, UNCERTAIN, KeyKind, RoomJob, RoomStore, Stude
 if TYPE_CHECKING:
     from ...session import Session
 
-ABOUT: Final = "/room/about"
 CLIPS: Final = "/room/clips"
 SERVICE_NAME: Final = "reelbook-room"
 LONGEST_IDEMPOTENCY_KEY: Final = 255
@@ -116,8 +114,7 @@ def make_app(room: Room, pages: list[Route]) -> ASGIApp:
                 for (method, path), handler in endpoints.items()
             ),
             Route(OPENAPI, JSONResponse(document(version=VERSION, room=True))),
-            Route(ABOUT, partial(_about, room)),
-            Route(protocol.ABOUT, partial(_sandbox_about, room)),
+            Route(protocol.ABOUT, partial(_about, room)),
             Route(f"{CLIPS}/{{name}}.mp4", partial(_clip, room)),
             *pages,
         ],
@@ -292,19 +289,6 @@ async def _take_back(room: Room, request: Request, student: Student) -> dict[str
 
 async def _about(room: Room, request: Request) -> Response:
     settings = await asyncio.to_thread(room.store.settings)
-    return JSONResponse(
-        {
-            "service": SERVICE_NAME,
-            "version": VERSION,
-            "upstream": settings.service,
-            "max_duration_seconds": settings.max_seconds,
-            "offers": wire.OFFERS,
-        }
-    )
-
-
-async def _sandbox_about(room: Room, request: Request) -> Response:
-    settings = await asyncio.to_thread(room.store.settings)
     # The same as the service behind it, so that a student's cards and clips say that a sandbox made them.
     service = protocol.SERVICE_NAME if settings.service == "sandbox" else SERVICE_NAME
     return JSONResponse({"service": service, "version": VERSION, "offers": wire.OFFERS})
@@ -322,18 +306,8 @@ async def join_as_program(room: Room, request: Request) -> Response:
     asked = await json_object(request)
     name, code, token = asked.get("name"), asked.get("code"), asked.get("token")
     student, key = await asyncio.to_thread(join, room, request, name, code, "api", token)
-    settings = await asyncio.to_thread(room.store.settings)
-    return JSONResponse(
-        {
-            "api_key": key.reveal(),
-            "base_url": reached_at(request),
-            "name": student.name,
-            "cap_usd": settings.cap_micro / MICRO,
-            "expires_at": iso_time(settings.expires_at),
-            "offers": wire.OFFERS,
-        },
-        headers={"Cache-Control": "no-store"},
-    )
+    told = {"api_key": key.reveal(), "base_url": reached_at(request), "name": student.name}
+    return JSONResponse(told, headers=FRESH)
 
 
 def _repeat_key(request: Request) -> str | None:
@@ -364,16 +338,12 @@ async def _admit(room: Room, request: Request, key: str) -> tuple[bool, Mapping[
 
 def is_own_host(room: Room, host: str, scope: Scope) -> bool:
     """Whether a request names the room as it is reached: by the address it came in at, or a known name."""
-    try:
-        parts = urlsplit(f"//{host}")
-        name, port = (parts.hostname or "").lower(), parts.port
-    except ValueError:
-        return False
-    if parts.netloc != host or "@" in host or not name:
-        return False
-    if name in room.names:
+    name, _, port = host.lower().partition(":")
+    if name in room.names and (not port or port.isdecimal()):
         return True
     address, own_port = scope["server"]
-    if (port or (443 if scope["scheme"] == "https" else 80)) != own_port:
-        return False
-    return name == address or (name == "localhost" and address in ("127.0.0.1", "::1"))
+    own = [f"[{address}]" if ":" in address else address]
+    if address in ("127.0.0.1", "::1"):
+        own.append("localhost")
+    may_be_left_out = own_port == (443 if scope["scheme"] == "https" else 80)
+    return host.lower() in [*(f"{each}:{own_port}" for each in own), *(own if may_be_left_out else ())]

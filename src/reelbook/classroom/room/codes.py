@@ -1,10 +1,10 @@
-"""A class's code: how it is made and compared, and how many wrong ones an address may try."""
+"""A class's code: how it is made, shown and compared, and how many wrong ones an address may try."""
 
 from __future__ import annotations
 
 import secrets
 from collections import OrderedDict
-from typing import Final
+from typing import Any, Final
 
 # Without characters that look alike on a screen: O and 0, I and 1.
 ALPHABET: Final = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
@@ -24,6 +24,15 @@ def new_code() -> str:
 def plain_code(code: str) -> str:
     """The part of a code that is compared: its letters and digits, in capitals."""
     return "".join(each for each in code.upper() if each.isascii() and each.isalnum())
+
+
+def qr_code(link: str) -> Any:
+    """The link as a `segno.QRCode`; None without the package for it."""
+    try:
+        import segno
+    except ImportError:
+        return None
+    return segno.make(link, micro=False)
 
 
 class Tries:

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from ...wire import MICRO
 from .codes import plain_code
-from .store import QUEUED, RoomStore
+from .store import QUEUED, RoomSettings, RoomStore
 
 ADDRESS: Final = "address"  # the file with the address where the room was last served
 CONNECT_SECONDS: Final = 0.5
@@ -22,22 +21,17 @@ ENDED_SECONDS: Final = 3600.0  # a class that has ended is shown for so long
 
 @dataclass(frozen=True)
 class RoomNumbers:
-    """The state of a class. Money is USD; `cap_usd` is for all together, None without one.
+    """The state of a class. `address` is empty while nobody serves it.
 
-    `address` is empty while nobody serves it. `clips` are the newest: each with its student's name and
-    prompt.
+    `joined` are the students who have, `clips` the newest: each with its student's name and prompt.
     """
 
-    name: str
-    code: str
+    settings: RoomSettings
     address: str
-    paused: bool
     ended: bool
     joined: tuple[str, ...]
-    places: int | None
     waiting: int
-    spent_usd: float
-    cap_usd: float | None
+    spent_micro: int
     clips: tuple[tuple[str, str], ...]
 
 
@@ -65,19 +59,15 @@ def room_numbers(home: Path) -> RoomNumbers | None:
         settings, now = store.settings(), store.clock()
         if not settings.open(now) and now - (settings.ended_at or settings.expires_at or 0) > ENDED_SECONDS:
             return None
-        students, (spent, _), cap = store.students(), store.money(), settings.whole_cap_micro
+        students, (spent, _) = store.students(), store.money()
         names = {student.id: student.name for student in students}
         return RoomNumbers(
-            settings.name,
-            settings.code,
+            settings,
             _served_at(file.parent),
-            settings.paused,
             not settings.open(now),
             tuple(student.name for student in students if student.joined_at is not None),
-            settings.places,
             store.counts().get(QUEUED, 0),
-            spent / MICRO,
-            None if cap is None else cap / MICRO,
+            spent,
             tuple((names[job.student], job.prompt) for job in store.newest_clips(CLIPS)),
         )
 

@@ -10,9 +10,9 @@ import asyncio
 import io
 import json
 import secrets
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Final, Literal
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -23,15 +23,15 @@ from ... import states, wire
 from ...errors import InvalidInput
 from ...formatting import count, dollars, local, terminal_line
 from ...ledger.votes import QUESTION
-from ...pages.html import Html, joined
-from ...pages.web import FRESH, same, usd
+from ...pages.html import Html, joined, kept_text
+from ...pages.web import FRESH, clip_article, same, usd, video
 from ...web.payloads import TEXT, fields_of, reached_at, read_form, wanted_from_text
 from ...web.refusals import NoMoney, Refused
 from ...wire import MICRO
 from ..wheels import complete_targets, folder_of
 from . import downloads, report, voting
 from .app import CLIPS, Room, admitted, check_tries, join, join_as_program, order, wrong_guess
-from .codes import plain_code
+from .codes import plain_code, qr_code
 from .report import SITE, StudentSum
 from .store import HANDED, NEWEST, QUEUED, UNCERTAIN, RoomJob, RoomSettings, Student
 from .voting import ClassVote
@@ -55,6 +55,7 @@ _WORDS: Final = {
 PLAYED: Final = "This class uses the sandbox: its clips are drawn, not generated, and the money isn't real."
 
 Form = Mapping[str, str]
+SameSite = Literal["lax", "strict"]
 Page = Callable[[Room, Request, Form], Response]
 StudentPage = Callable[[Room, Request, Form, Student], Response]
 Endpoint = Callable[[Room, Request], Awaitable[Response]]
@@ -118,7 +119,7 @@ def _student_of(room: Room, request: Request) -> Student | None:
     return None if key is None else room.store.student_of(key, "page")
 
 
-def _set_cookie(room: Room, answer: Response, name: str, value: str, same_site: Any) -> None:
+def _set_cookie(room: Room, answer: Response, name: str, value: str, same_site: SameSite) -> None:
     answer.set_cookie(name, value, max_age=COOKIE_SECONDS, httponly=True, secure=room.tls, samesite=same_site)
 
 
@@ -287,16 +288,11 @@ def _clip(room: Room, job: RoomJob, between_seconds: float | None) -> Html:
         seed = job.request.get("seed", wire.RANDOM_SEED)
         quiet = f"{'' if seed == wire.RANDOM_SEED else f'seed {seed} · '}{dollars(job.cost_micro / MICRO)}"
         url = f"{CLIPS}/{job.clip}.mp4"
-        film = Html('<video controls playsinline preload="metadata" src="{}"></video>').format(url)
+        film = video(url)
         more = Html('<a class="plain" href="{}" download>Download</a>').format(url)
     elif job.error:
         more = Html('<p class="quiet">{}</p>').format(job.error)
-    assert state is not None
-    return Html(
-        '<article class="clip" id="{}">{}<div class="in"><p>{}</p>'
-        '<div class="line"><span class="chip {}">{}</span><span class="quiet">{}</span></div>'
-        "{}</div></article>"
-    ).format(job.request_id, film, job.prompt, state.tone, state.title, quiet, more)
+    return clip_article(job.request_id, film, job.prompt, state, quiet, more)
 
 
 def _place(ahead: int, between_seconds: float | None) -> str:
@@ -364,24 +360,16 @@ def _device(room: Room, request: Request, form: Form, student: Student) -> Respo
 
 def _notebook(room: Room, request: Request, form: Form, student: Student) -> Response:
     url, code = reached_at(request), room.store.device_code(student.id)
-    about_it = (
+    notebook = json.loads(kept_text(SITE.folder / "templates" / "class.ipynb"))
+    about_it, joins = notebook["cells"]
+    about_it["source"] = (
         f"# {student.name}'s clips\n\nThe code is good once, within half an hour; this computer is known "
         f"from then on. A fresh one: {url}/mine"
     )
-    joins = (
+    joins["source"] = (
         "import reelbook as rb\n\n"
         f"session = rb.join({url!r}, {code!r}, name={student.name!r})\nrb.Studio(session)"
     )
-    cells: list[dict[str, Any]] = [
-        {"cell_type": "markdown", "id": "about", "source": about_it},
-        {"cell_type": "code", "id": "join", "source": joins, "execution_count": None, "outputs": []},
-    ]
-    notebook = {
-        "cells": [{"metadata": {}, **cell} for cell in cells],
-        "metadata": {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}},
-        "nbformat": 4,
-        "nbformat_minor": 5,
-    }
     content = json.dumps(notebook, ensure_ascii=False, indent=1).encode()
     return downloads.attachment("class.ipynb", content, "application/x-ipynb+json")
 
@@ -539,57 +527,27 @@ def _numbers(room: Room, settings: RoomSettings, students: list[Student]) -> Htm
 
 
 def _controls(room: Room, settings: RoomSettings, students: list[Student]) -> Html:
-    def control(action: str, button: str, summary: str = "", inside: str = "") -> Html:
-        form = Html(
-            '<form method="post" action="/room/control">{}'
-            '<button class="plain" name="action" value="{}">{}</button></form>'
-        ).format(inside, action, button)
-        if not summary:
-            return form
-        folded = Html('<details class="{}"><summary class="plain">{}</summary>{}</details>')
-        return folded.format("end" if action == "end" else "", summary, form)
-
-    def choice(name: str, label: str, options: Iterable[tuple[object, str]]) -> Html:
-        shown = joined(Html('<option value="{}">{}</option>').format(*each) for each in options)
-        return Html('<select name="{}" aria-label="{}">{}</select>').format(name, label, shown)
-
-    amount = Html('<label>{}, USD <input name="{}" inputmode="decimal" value="{}"></label>')
-    caps = amount.format("Each", "each", f"{settings.cap_micro / MICRO:.2f}")
-    if settings.class_cap_micro is not None:
-        caps += amount.format("All", "all", f"{settings.class_cap_micro / MICRO:.2f}")
-    here = [each for each in students if each.joined_at is not None]
-    names = choice("student", "Name", ((each.id, each.name) for each in here))
-    clips = room.store.newest_clips()
-    on_wall = choice(
-        "request_id", "Clip", ((each.request_id, terminal_line(each.prompt, 40)) for each in clips)
+    hidden, cap_all = Html(" hidden"), settings.class_cap_micro
+    option = Html('<option value="{}">{}</option>').format
+    return SITE.filled(
+        "controls.html",
+        pause="Go on" if settings.paused else "Pause all",
+        each=f"{settings.cap_micro / MICRO:.2f}",
+        all=f"{(cap_all or 0) / MICRO:.2f}",
+        all_hidden=hidden if cap_all is None else "",
+        names=joined(option(each.id, each.name) for each in students if each.joined_at is not None),
+        names_shown="Show names" if settings.names_hidden else "Hide names",
+        clips_shown="Show clips" if settings.clips_hidden else "Hide clips",
+        clips=joined(
+            option(each.request_id, terminal_line(each.prompt, 40)) for each in room.store.newest_clips()
+        ),
+        question=settings.question or QUESTION,
+        longest_question=LONGEST_QUESTION,
+        voting=hidden if settings.voting else "",
+        vote_over="" if settings.voting else hidden,
+        no_result="" if settings.question and not settings.voting else hidden,
+        all_answered="" if room.store.counts().get(UNCERTAIN) else hidden,
     )
-    question = Html('<label>Question <input name="question" maxlength="{}" value="{}"></label>').format(
-        LONGEST_QUESTION, settings.question or QUESTION
-    )
-    never_answered = Html(
-        "<span>If nobody else has used the account since, balance and usage tell whether they were bought. "
-        "Then what was bought counts as spent, and the rest is given back.</span>"
-    )
-    the_end = Html("<span>Nobody can order any more. What wasn't sent is taken back.</span>")
-    parts = [
-        control("pause", "Go on" if settings.paused else "Pause all"),
-        control("cap", "Raise", "Raise cap…", caps),
-        control("release", "Release", "Release a name…", names),
-        control("names", "Show names" if settings.names_hidden else "Hide names"),
-        control("clips", "Show clips" if settings.clips_hidden else "Hide clips"),
-        control("hide", "Take off", "Take a clip off…", on_wall),
-    ]
-    if settings.voting:
-        parts.append(control("end_vote", "End vote"))
-    else:
-        parts.append(control("vote", "Ask the class", "Vote…", question))
-        if settings.question:
-            parts.append(control("newest", "Newest clips"))
-    if room.store.counts().get(UNCERTAIN):
-        parts.append(control("find_out", "Only this class used it", "Never answered…", never_answered))
-    parts.append(Html('<span class="quiet">Only people with the token see these buttons.</span>'))
-    parts.append(control("end", "End it", "End class…", the_end))
-    return joined(parts)
 
 
 def _ended_page(room: Room, settings: RoomSettings) -> Response:
@@ -672,12 +630,10 @@ def _state(room: Room, settings: RoomSettings) -> str:
 
 
 def _qr(link: str) -> Html:
-    try:
-        import segno
-    except ImportError:
+    if (code := qr_code(link)) is None:
         return Html("")
     drawn = io.BytesIO()
-    segno.make(link, micro=False).save(drawn, kind="svg", xmldecl=False, svgns=True, omitsize=True, border=0)
+    code.save(drawn, kind="svg", xmldecl=False, svgns=True, omitsize=True, border=0)
     return Html('<div class="qr" role="img" aria-label="QR code of the address">{}</div>').format(
         Html(drawn.getvalue().decode())
     )

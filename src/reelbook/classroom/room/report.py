@@ -13,23 +13,12 @@ from ...atomic_files import atomic_write
 from ...errors import InvalidInput
 from ...formatting import count, csv_table, local
 from ...pages.html import Html, joined
-from ...pages.web import Site
+from ...pages.web import Site, video
 from ...wire import MICRO
 from .store import RoomJob, RoomSettings, RoomStore
 
 SITE: Final = Site("room", Path(__file__).parent, "/room/static")  # this page and all others of the room
 MOST_INSIDE_BYTES: Final = 200_000_000  # browsers open no larger page
-COLUMNS: Final = (
-    "student",
-    "prompt",
-    "duration_seconds",
-    "state",
-    "cost_usd",
-    "ordered_at",
-    "ended_at",
-    "clip_seconds",
-    "error",
-)
 
 
 @dataclass(frozen=True)
@@ -77,21 +66,18 @@ def _sum(name: str, jobs: Sequence[RoomJob]) -> StudentSum:
 def table(store: RoomStore) -> str:
     """All orders as CSV, oldest first, amounts in USD."""
     names = {student.id: student.name for student in store.students()}
-    rows = [
-        (
-            names[job.student],
-            job.prompt,
-            job.request["duration_seconds"],
-            job.state,
-            job.cost_micro / MICRO,
-            local(job.accepted_at),
-            None if job.ended_at is None else local(job.ended_at),
-            job.seconds,
-            job.error,
-        )
-        for job in store.all_jobs()
-    ]
-    return csv_table(COLUMNS, rows)
+    columns: dict[str, Callable[[RoomJob], object]] = {
+        "student": lambda job: names[job.student],
+        "prompt": lambda job: job.prompt,
+        "duration_seconds": lambda job: job.request["duration_seconds"],
+        "state": lambda job: job.state,
+        "cost_usd": lambda job: job.cost_micro / MICRO,
+        "ordered_at": lambda job: local(job.accepted_at),
+        "ended_at": lambda job: None if job.ended_at is None else local(job.ended_at),
+        "clip_seconds": lambda job: job.seconds,
+        "error": lambda job: job.error,
+    }
+    return csv_table(list(columns), [[value(job) for value in columns.values()] for job in store.all_jobs()])
 
 
 def page(store: RoomStore, address: Callable[[RoomJob], str], *, whole: bool = False) -> str:
@@ -104,9 +90,8 @@ def page(store: RoomStore, address: Callable[[RoomJob], str], *, whole: bool = F
     shown = [job for job in store.all_jobs() if job.clip is not None and not job.hidden]
     clips = joined(
         Html(
-            '<article class="clip"><video controls playsinline preload="metadata" src="{}"></video>'
-            '<div class="in"><p>{}</p><span class="quiet">{}</span></div></article>'
-        ).format(address(job), job.prompt, "" if settings.names_hidden else names[job.student])
+            '<article class="clip">{}<div class="in"><p>{}</p><span class="quiet">{}</span></div></article>'
+        ).format(video(address(job)), job.prompt, "" if settings.names_hidden else names[job.student])
         for job in shown
     )
     body = SITE.filled(

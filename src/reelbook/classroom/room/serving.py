@@ -103,16 +103,16 @@ def opened_room(
                 "only. Nothing was started. Another class needs a code of its own (--code)."
             )
         chosen = choices or Choices()
-        store.begin(code.upper(), session.service, **chosen.columns())
-        store.enrol(chosen.students or ())
+        store.begin(code.upper(), session.service, chosen.students or (), **chosen.columns())
         own = frozenset(name.lower() for name in names)
         yield Room(store, session, folder, _token(folder), own, certificate)
 
 
-def listening_socket(room: Room, host: str, port: int | None) -> socket.socket:
+def listen(room: Room, host: str, port: int | None, name: str | None = None) -> socket.socket:
     """A listening socket: on `port`, or else on the port that this room had, the usual one, or a free one.
 
-    Students know the address, so a room that goes on keeps it if it can. Raises ClassroomError.
+    Students know the address, so a room that goes on keeps it if it can. The room's `url` has `name` in it,
+    or else the host as far as this machine knows its own. Raises ClassroomError.
     """
     file, ports = room.folder / "port", [USUAL_PORT, 0]
     with contextlib.suppress(OSError, ValueError):
@@ -123,21 +123,17 @@ def listening_socket(room: Room, host: str, port: int | None) -> socket.socket:
         except OSError as error:
             problem = error.strerror or str(error)
             continue
-        write_whole(file, str(listening.getsockname()[1]).encode())
+        address, number = listening.getsockname()[:2]
+        write_whole(file, str(number).encode())
+        if address in (EVERYWHERE, "::"):
+            address = own_address() or LOOPBACK
+        name = name or (f"[{address}]" if ":" in address else address)
+        room.url = f"{'https' if room.tls else 'http'}://{name}:{number}"
         return listening
     raise ClassroomError(
         f"The room can't listen on {host}{'' if port is None else f':{port}'}: {problem}. "
         "Nothing was started. Choose another port or host."
     )
-
-
-def address_of(room: Room, listening: socket.socket, name: str | None = None) -> str:
-    """The address by which students reach the room, as far as this machine knows its own."""
-    host, port = listening.getsockname()[:2]
-    if host in (EVERYWHERE, "::"):
-        host = own_address() or LOOPBACK
-    host = name or (f"[{host}]" if ":" in host else host)
-    return f"{'https' if room.tls else 'http'}://{host}:{port}"
 
 
 def make_server(
@@ -171,13 +167,13 @@ def in_thread(
     certificate: tuple[Path, Path] | None = None,
 ) -> Iterator[Room]:
     """Serves a room to this computer, on a free port and in a thread, until the block ends."""
-    with opened_room(session, code, choices, certificate=certificate) as room:
-        listening = listening_socket(room, LOOPBACK, 0)
-        room.url = address_of(room, listening)
-        with make_server(room, listening).in_thread("reelbook-room") as answers:
-            if not answers:
-                raise ClassroomError("The room could not be started in a thread.")
-            yield room
+    with (
+        opened_room(session, code, choices, certificate=certificate) as room,
+        make_server(room, listen(room, LOOPBACK, 0)).in_thread("reelbook-room") as answers,
+    ):
+        if not answers:
+            raise ClassroomError("The room could not be started in a thread.")
+        yield room
 
 
 def _token(folder: Path) -> Secret:

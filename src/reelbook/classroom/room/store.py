@@ -221,8 +221,11 @@ class RoomStore(SqliteFile):
         super().__init__(path, MIGRATIONS)
         self.clock = clock
 
-    def begin(self, code: str, service: str, **chosen: Any) -> None:
-        """Makes the class if there is none, and sets what was chosen: columns of `RoomSettings`."""
+    def begin(self, code: str, service: str, names: Sequence[str] = (), **chosen: Any) -> None:
+        """Makes the class if there is none, and sets what was chosen: columns of `RoomSettings`.
+
+        Puts `names` on the list; those already on it stay as they are.
+        """
         with self.transaction() as db:
             if db.execute("SELECT 1 FROM room").fetchone() is None:
                 db.execute(
@@ -230,6 +233,10 @@ class RoomStore(SqliteFile):
                     "VALUES (1, ?, ?, ?, ?, ?, ?)",
                     (code, USUAL_NAME, service, self.clock(), USUAL_CAP_MICRO, wire.MAX_SECONDS),
                 )
+            db.executemany(
+                "INSERT OR IGNORE INTO students (name, name_key) VALUES (?, ?)",
+                [(name, _name_key(name)) for name in names],
+            )
             if chosen:
                 _set(db, chosen)
 
@@ -246,14 +253,6 @@ class RoomStore(SqliteFile):
     def settings(self) -> RoomSettings:
         with self.reading() as db:
             return _settings(db)
-
-    def enrol(self, names: Sequence[str]) -> None:
-        """Puts names on the list; those already on it stay as they are."""
-        with self.transaction() as db:
-            db.executemany(
-                "INSERT OR IGNORE INTO students (name, name_key) VALUES (?, ?)",
-                [(name, _name_key(name)) for name in names],
-            )
 
     def end(self) -> None:
         """Ends the class: nobody can order any more, and what wasn't sent is taken back."""
