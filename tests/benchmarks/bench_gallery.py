@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.command import sandbox_process
-from benchmarks.page import figures_of, opened_notebook
+from benchmarks.page import growth_of, opened_notebook
 from browser.lab import SETUP, shown
 
 import reelbook as rb
@@ -106,10 +106,9 @@ def taken(work: Callable[[], object]) -> float:
 def in_page(folder: Path) -> None:
     """Scrolls through all of them in a real JupyterLab, and prints what the page then holds."""
     with opened_notebook(folder) as notebook:
-        figures = figures_of(notebook)
         notebook.run(SETUP)
         notebook.value("len(session.jobs())")
-        before = figures()
+        growth = growth_of(notebook)
         began = time.perf_counter()
         cell = notebook.run(IN_KERNEL)
         shown(cell, ".rb-grid li")
@@ -121,7 +120,7 @@ def in_page(folder: Path) -> None:
             scroller.evaluate("(node) => { node.scrollTop += 2000; }")
             notebook.page.wait_for_timeout(60)
         notebook.page.wait_for_timeout(1500)
-        after = figures()
+        grown = growth()
         tiles = cell.locator(".rb-grid li").count()
         print(f"{tiles:8} tiles after {time.perf_counter() - began:.0f} s of scrolling")
         for name, unit, scale in (
@@ -130,7 +129,7 @@ def in_page(folder: Path) -> None:
             ("ScriptDuration", "s of script", 1),
             ("LayoutDuration", "s of layout", 1),
         ):
-            print(f"{(after[name] - before[name]) / scale:8.1f} {unit}")
+            print(f"{grown[name] / scale:8.1f} {unit}")
 
 
 def main() -> None:

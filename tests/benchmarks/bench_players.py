@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Any
 
-from benchmarks.page import figures_of, opened_notebook
+from benchmarks.page import growth_of, opened_notebook
 from browser.lab import PLAYS, SETUP, Notebook, keep_in_view, shown, until
 
 from reelbook.sandbox import server
@@ -77,19 +76,18 @@ def main() -> None:
         with opened_notebook(Path(name)) as notebook:
             page = notebook.page
             size = int(notebook.run(CLIP).locator(".jp-OutputArea-output").first.inner_text(timeout=60_000))
-            growth = _growth(notebook)
-            figures = figures_of(notebook)
-            before = figures()
+            added = _added(notebook)
+            growth = growth_of(notebook)
             cells = [notebook.run("rb.Player('big.mp4')") for _ in range(PLAYERS)]
             for cell in cells:
                 until(shown(cell, ".rb-card"), PLAYS)
-            after = figures()
+            opening = growth()
             page.wait_for_timeout(10_000)
-            later = figures()
+            playing = growth()
             held = page.locator(".rb video[src]").count()
             apart = _apart(notebook)
         server.stop(Path(name) / "home")
-    _print(size, growth, before, after, later, held)
+    _print(size, added, opening, playing, held)
     for what, seconds in zip(("clocks", "pictures"), apart, strict=True):
         late = sorted(seconds)[len(seconds) * 95 // 100]
         print(
@@ -97,7 +95,7 @@ def main() -> None:
         )
 
 
-def _growth(notebook: Notebook) -> int:
+def _added(notebook: Notebook) -> int:
     """Bytes that one shown clip adds to the notebook, its cell included and widget state saved."""
     without = saved_bytes(notebook)
     until(shown(notebook.run("rb.Player('big.mp4')"), ".rb-card"), PLAYS)
@@ -119,18 +117,17 @@ def _apart(notebook: Notebook) -> tuple[list[float], list[float]]:
     return clocks, pictures
 
 
-def _print(
-    size: int, growth: int, before: dict[str, Any], after: dict[str, Any], later: dict[str, Any], held: int
-) -> None:
-    heap = (later["JSHeapUsedSize"] - before["JSHeapUsedSize"]) / 1e6
-    opening = (after["ScriptDuration"] - before["ScriptDuration"]) / PLAYERS
-    playing = (later["ScriptDuration"] - after["ScriptDuration"]) / 10
-    print(f"one shown clip of {size / 1e6:.1f} MB: the notebook grows by {growth / 1e3:.1f} KB (goal 60)")
+def _print(size: int, added: int, opening: dict[str, float], playing: dict[str, float], held: int) -> None:
+    heap = (opening["JSHeapUsedSize"] + playing["JSHeapUsedSize"]) / 1e6
+    print(f"one shown clip of {size / 1e6:.1f} MB: the notebook grows by {added / 1e3:.1f} KB (goal 60)")
     print(
         f"{PLAYERS} players: {heap:.1f} MB of heap, {held} clips loaded"
         f" ({held * size / 1e6:.0f} of {PLAYERS * size / 1e6:.0f} MB)"
     )
-    print(f"script: {opening * 1000:.0f} ms a player to open, then {playing * 100:.1f} % of the page's time")
+    print(
+        f"script: {opening['ScriptDuration'] / PLAYERS * 1000:.0f} ms a player to open, "
+        f"then {playing['ScriptDuration'] / 10 * 100:.1f} % of the page's time"
+    )
 
 
 if __name__ == "__main__":

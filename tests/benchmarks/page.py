@@ -22,8 +22,8 @@ def opened_notebook(folder: Path | None = None) -> Iterator[Notebook]:
         yield Notebook(page, url, folder)
 
 
-def figures_of(notebook: Notebook) -> Callable[[], dict[str, float]]:
-    """Asks for the page's memory, nodes and times so far, once what isn't used any more is gone."""
+def growth_of(notebook: Notebook) -> Callable[[], dict[str, float]]:
+    """Tells how much the page's memory, nodes and times have grown since now, and then since it told last."""
     tools = notebook.page.context.new_cdp_session(notebook.page)
     tools.send("Performance.enable")
 
@@ -31,4 +31,11 @@ def figures_of(notebook: Notebook) -> Callable[[], dict[str, float]]:
         tools.send("HeapProfiler.collectGarbage")
         return {each["name"]: each["value"] for each in tools.send("Performance.getMetrics")["metrics"]}
 
-    return figures
+    last = figures()
+
+    def growth() -> dict[str, float]:
+        nonlocal last
+        before, last = last, figures()
+        return {name: value - before[name] for name, value in last.items()}
+
+    return growth

@@ -41,10 +41,7 @@ from reelbook.explore.axes import parsed
 )
 def test_an_axis_is_read_as_typed(typed: str, values: tuple[object, ...]) -> None:
     """In the notation of A1111 and SwarmUI; what is no number is a text."""
-    assert parsed(typed) == values
-    assert [type(each) for each in parsed(typed) if isinstance(each, str)] == [
-        type(each) for each in values if isinstance(each, str)
-    ]
+    assert repr(parsed(typed)) == repr(values)  # 1 isn't 1.0, which a prompt would say
 
 
 @pytest.mark.parametrize(

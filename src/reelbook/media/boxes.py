@@ -39,14 +39,10 @@ _LARGEST_PACKET: Final = 4 << 20
 
 @dataclass(frozen=True)
 class Notes:
-    """What a file says about itself. `tags` are texts by the four letters of their box, `xmp` is a packet.
-
-    `sealed`: it carries Content Credentials (C2PA), which are void as soon as a byte beside them changes.
-    """
+    """What a file says about itself. `tags` are texts by the four letters of their box, `xmp` is a packet."""
 
     tags: Mapping[bytes, str] = field(default_factory=dict)
     xmp: bytes = b""
-    sealed: bool = False
 
 
 class Box(NamedTuple):
@@ -75,19 +71,15 @@ def notes(file: BinaryIO, name: str = "The file") -> Notes:
         if data is not None and data.own[:4] == struct.pack(">I", _UTF8):
             tags[item.kind] = data.own[8:].decode("utf-8", "replace")
     packets = [each for each in boxes if _is(file, each, _XMP) and each.size <= _LARGEST_PACKET]
-    return Notes(
-        tags,
-        xmp=b"".join(_body(file, each, _LARGEST_PACKET)[16:] for each in packets),
-        sealed=any(_is(file, each, _C2PA) for each in boxes),
-    )
+    return Notes(tags, xmp=b"".join(_body(file, each, _LARGEST_PACKET)[16:] for each in packets))
 
 
 def copy_with_notes(source: Path, target: Path, tags: Mapping[bytes, str], xmp: bytes) -> bool:
-    """Copies a clip and writes notes into the copy. False if it had to stay unchanged (Content Credentials).
+    """Copies a clip and writes notes into the copy. False if it had to stay unchanged.
 
-    Other tags stay, and the pictures are copied byte for byte. A file in fragments, whose parts are found by
-    their position, only gets the XMP, after all of them. Raises OSError, and NotAVideo if the source isn't an
-    MP4.
+    That is so with Content Credentials (C2PA), which are void as soon as a byte beside them changes. Other
+    tags stay, and the pictures are copied byte for byte. A file in fragments, whose parts are found by their
+    position, only gets the XMP, after all of them. Raises OSError, and NotAVideo if the source isn't an MP4.
     """
     with source.open("rb") as file, target.open("wb") as copy:
         boxes = _outer(file, source.name)
