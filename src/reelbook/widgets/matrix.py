@@ -24,7 +24,6 @@ from reelbook.session.request_code import request_code
 
 from ..states import LEFT_OUT, PLANNED, UNCERTAIN
 from ..text import matrix as words
-from ..text.board import tally
 from .base import Callbacks, session_of
 from .bundle import packed
 from .clip_serving import Plays, ServesClips
@@ -226,7 +225,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
                 [cell.state for cell in run.cells],
                 state=run.state,
                 here=sum(cell.job is not None and cell.job.clip is not None for cell in run.cells),
-                bought=[tally(cell.job.view()) for cell in run.cells if cell.job and not cell.found],
+                bought=[cell.job.view() for cell in run.cells if cell.job and not cell.found],
             )
             if running and run.planned_seconds:
                 planned, elapsed = run.planned_seconds[1], run.elapsed_seconds
