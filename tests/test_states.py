@@ -19,7 +19,7 @@ from reelbook.formatting import price
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Job
 from reelbook.states import BEFORE_AMOUNT, INTENDED, SENDING, STATES, charge_of, names, state
-from reelbook.text import board, gallery, matrix
+from reelbook.text import gallery, matrix
 from reelbook.text.card import ShownJob
 
 USD = 0.05
@@ -58,7 +58,7 @@ def told_by_panels(job: Job) -> dict[str, tuple[str, str, str]]:
 def told_by_sums(job: Job) -> list[str]:
     """What the board of a job and the matrix of a cell say of the whole."""
     view = job.view()
-    head = matrix.head([view.state], state="running", here=0, bought=[board.tally(view)])
+    head = matrix.head([view.state], state="running", here=0, bought=[view])
     return [rb.JobBoard(jobs=[job])._head_words()["money"], head.split(" · ")[-1]]
 
 

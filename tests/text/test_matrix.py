@@ -10,7 +10,6 @@ from widgets.doubles import FOX, view
 from reelbook.explore import Cell, Plan, RunCell, Sweep
 from reelbook.formatting import plain
 from reelbook.text import matrix as words
-from reelbook.text.board import Tally
 from reelbook.text.card import ShownJob
 
 PLAN = Plan(18, 1.6, 2, 22.9, None, (240.0, 300.0, 360.0))
@@ -78,9 +77,9 @@ def test_a_clip_that_was_there_before_cost_nothing() -> None:
 
 def test_the_head_counts() -> None:
     """What is here of what is wanted, what went wrong, and what was paid."""
-    paid = Tally("done", 0.1, "spent")
+    paid, failed = view(state="completed", cost_usd=0.1), view(state="failed", estimated_cost_usd=0.1)
     states = ["completed"] * 6 + ["failed", "uncertain", "left out", "planned"]
-    said = words.head(states, state="paused", here=6, bought=[*[paid] * 6, Tally("failed", 0.1, "uncertain")])
+    said = words.head(states, state="paused", here=6, bought=[*[paid] * 6, failed])
     assert said == ("Paused · 6 of 9 here · 1 failed · 1 not certain · 1 left out · $0.60, $0.10 not certain")
     assert words.head(["completed"] * 2, state="completed", here=2, bought=[paid]) == "All 2 here · $0.10"
 

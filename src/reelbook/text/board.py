@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from reelbook import wire
@@ -27,15 +26,6 @@ _UNDER_WAY = [row.word for row in reversed(STATES.values()) if not row.final]
 _KINDS = dict.fromkeys([*_UNDER_WAY, NOT_WATCHED, *(row.word for row in STATES.values() if row.final)])
 
 
-@dataclass(frozen=True)
-class Tally:
-    """What a job adds to the sums: its kind, its price, and how sure it is that this has to be paid."""
-
-    kind: str
-    usd: float
-    charge: Charge
-
-
 def board_row(job: ShownJob) -> dict[str, Any]:
     """A job's row. `wait`: it waits for the rate limit, which the page shows once for all such rows."""
     face, view = job_face(job), job.view
@@ -52,26 +42,24 @@ def board_row(job: ShownJob) -> dict[str, Any]:
     }
 
 
-def tally(view: JobView) -> Tally:
-    """What the job adds to the sums."""
+def kind(view: JobView) -> str:
+    """What the job is counted as at the top; one in progress that nobody watches as "not watched"."""
     row = state(view.state)
-    kind = row.word if row.final or view.watched else NOT_WATCHED
-    return Tally(kind, view.price_usd or 0.0, view.charge)
+    return row.word if row.final or view.watched else NOT_WATCHED
 
 
-def kind_words(tallies: Iterable[Tally]) -> str:
+def kind_words(views: Iterable[JobView]) -> str:
     """How many are in which state: "2 running · 1 waiting · 8 done · 1 failed"."""
-    counts = Counter(each.kind for each in tallies)
-    return " · ".join(f"{counts[kind]} {kind}" for kind in _KINDS if counts[kind])
+    counts = Counter(map(kind, views))
+    return " · ".join(f"{counts[each]} {each}" for each in _KINDS if counts[each])
 
 
-def sum_words(tallies: Iterable[Tally]) -> str:
+def sum_words(views: Iterable[JobView]) -> str:
     """What they cost: "$0.75", or "spent $0.25 of about $0.75, $0.25 not certain" while some is open."""
-    tallies = list(tallies)
-    charges: tuple[Charge, ...] = ("spent", "reserved", "uncertain")
-    spent, reserved, uncertain = (
-        sum(each.usd for each in tallies if each.charge == charge) for charge in charges
-    )
+    usd: dict[Charge, float] = {"spent": 0.0, "reserved": 0.0, "uncertain": 0.0, "none": 0.0}
+    for view in views:
+        usd[view.charge] += view.price_usd or 0.0
+    spent, reserved, uncertain = usd["spent"], usd["reserved"], usd["uncertain"]
     said, doubt = dollars(spent), _uncertain_words(uncertain)
     if reserved:
         total = f"about {dollars(spent + reserved)}"
@@ -81,9 +69,9 @@ def sum_words(tallies: Iterable[Tally]) -> str:
     return ", ".join(filter(None, [said, doubt]))
 
 
-def heading_words(name: str, tallies: Sequence[Tally]) -> list[str]:
+def heading_words(name: str, views: Sequence[JobView]) -> list[str]:
     """An experiment's heading: its name, its jobs and their cost. No name: jobs without an experiment."""
-    return [name or "Without an experiment", f"{count(len(tallies), 'clip')} · {sum_words(tallies)}"]
+    return [name or "Without an experiment", f"{count(len(views), 'clip')} · {sum_words(views)}"]
 
 
 def spent_words(spend: Spend, max_spend_usd: float | None) -> str:

@@ -101,7 +101,7 @@ def job_face(job: ShownJob) -> CardFace:
         face["word"] = "Waiting"
     if view.unheard and not row.final:
         face["word"] = "Asking"
-    face["shape"] = None if row.missing else _shape(request, job.clip)
+    face["shape"] = None if row.missing else shape_of(request, job.clip)
     face["stage"] = "Your image. " + RUNNING_STAGE if request and request.image else RUNNING_STAGE
     face["note"] = " ".join(filter(None, [_note(view), "" if job.kept else NOT_KEPT]))
     face["aside"] = _aside(view)
@@ -136,7 +136,7 @@ def clip_face(clip: Clip, job: ShownJob | None = None) -> CardFace:
     """A player's caption; `job` is the clip's, where a ledger knows it."""
     face = empty_face()
     face["prompt"] = clip.request.prompt if clip.request else clip.path.name
-    face["shape"] = _shape(clip.request, clip)
+    face["shape"] = shape_of(clip.request, clip)
     face["money"] = "" if clip.cost_usd is None else dollars(clip.cost_usd)
     face["mark"] = "sandbox" if clip.sandbox else ""
     face["id"] = clip.request_id
@@ -337,7 +337,8 @@ def _with_marks(face: CardFace, job: ShownJob) -> None:
     face["actions"] = [["pick", "★ Picked" if job.picked else "☆ Pick"], *face["actions"]]
 
 
-def _shape(request: JobRequest | None, clip: Clip | None) -> list[int]:
+def shape_of(request: JobRequest | None, clip: Clip | None = None) -> list[int]:
+    """Width and height of the clip, or those that what was asked for lets expect."""
     if clip is not None:
         return [clip.width, clip.height]
     if request is not None and request.image is not None:

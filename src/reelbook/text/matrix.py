@@ -13,7 +13,7 @@ from ..explore.plan import duration
 from ..formatting import Line, count, counting, dollars, seconds
 from ..states import LEFT_OUT, SENDING, STATES, UNCERTAIN
 from ..states import state as row_of
-from .board import Tally, sum_words
+from .board import sum_words
 from .card import ShownJob, asked_words, bar_share, empty_face, job_face, job_lines
 from .compare import differing
 
@@ -78,7 +78,7 @@ def time_line(view: JobView | None) -> Line:
     return next(iter(job_lines(view, None)), [])
 
 
-def head(states: Sequence[str], *, state: str, here: int, bought: Iterable[Tally]) -> str:
+def head(states: Sequence[str], *, state: str, here: int, bought: Iterable[JobView]) -> str:
     """How far a sweep is: "6 of 18 here · 1 failed · spent $0.80 of about $1.60"."""
     wanted = len(states) - states.count(LEFT_OUT)
     counts = Counter(states)

@@ -11,7 +11,7 @@ from typing import Any
 
 import traitlets
 
-from reelbook.session import Batch, Job, Session
+from reelbook.session import Batch, Job, JobView, Session
 
 from ..formatting import count, plain
 from ..text import board as words
@@ -43,7 +43,7 @@ class BoardEntry:
 
     def update(self) -> None:
         shown = ShownJob.of(self.job)
-        self.row, self.tally = words.board_row(shown), words.tally(shown.view)
+        self.row, self.view = words.board_row(shown), shown.view
 
     def news(self, now: float, *, chosen: bool) -> dict[str, Any]:
         """What the page doesn't have yet: its key and what changed, or nothing."""
@@ -143,7 +143,7 @@ class JobBoard(ShowsJob, ServesClips):
         waits = facts.requests_back_in_seconds is not None
         changed = self._changed()
         if waits != self._waited:
-            changed |= {entry for entry in self._rows() if entry.tally.kind == "waiting"}
+            changed |= {entry for entry in self._rows() if words.kind(entry.view) == "waiting"}
             self._waited = waits
         for entry in changed:
             entry.update()
@@ -236,9 +236,9 @@ class JobBoard(ShowsJob, ServesClips):
         message = self._head.news(now, self._head_words(), lines)
         if rows:
             message["rows"] = rows
-        groups: dict[str, list[words.Tally]] = {}  # by experiment
+        groups: dict[str, list[JobView]] = {}  # by experiment
         for entry in self._rows():
-            groups.setdefault(entry.job.experiment or "", []).append(entry.tally)
+            groups.setdefault(entry.job.experiment or "", []).append(entry.view)
         headings = {name: words.heading_words(name, found) for name, found in groups.items()}
         if headings.keys() - {""} and (new := self._groups.news(now, headings, {})):
             message["groups"] = new
@@ -246,21 +246,21 @@ class JobBoard(ShowsJob, ServesClips):
             self.send({"name": "rows", **message})
 
     def _head_words(self) -> dict[str, Any]:
-        tallies = [entry.tally for entry in self._rows()]
+        views = [entry.view for entry in self._rows()]
         whole = self._given is None
         create = whole and bool(self.on_create)
         if not whole:
-            self._spent = words.sum_words(tallies)
+            self._spent = words.sum_words(views)
         elif not self.session.closed:
             limit = self.session.facts.max_spend_usd
             self._spent = words.spent_words(self.session.spending().of_key, limit)
         return {
-            "count": count(len(tallies), "clip") if tallies else "",
-            "states": words.kind_words(tallies),
+            "count": count(len(views), "clip") if views else "",
+            "states": words.kind_words(views),
             "money": self._spent,
             "note": (self._given.stopped if isinstance(self._given, Batch) else None) or "",
-            "empty": "" if tallies else words.empty_words(whole_session=whole, can_create=create),
-            "create": words.CREATE if create and not tallies else "",
+            "empty": "" if views else words.empty_words(whole_session=whole, can_create=create),
+            "create": words.CREATE if create and not views else "",
             "mark": "sandbox" if self.session.service == "sandbox" else "",
         }
 

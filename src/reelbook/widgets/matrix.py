@@ -24,7 +24,7 @@ from reelbook.session.request_code import request_code
 
 from ..states import LEFT_OUT, PLANNED, UNCERTAIN
 from ..text import matrix as words
-from ..text.board import tally
+from ..text.card import shape_of
 from .base import Callbacks, session_of
 from .bundle import packed
 from .clip_serving import Plays, ServesClips
@@ -43,7 +43,6 @@ Row: TypeAlias = tuple[T, ...]
 STILL_CELLS, STILL_BYTES = 36, 30_000  # of all posters in the still form together
 NOT_PRESSED = ("left", "ask", "hello", "posters", "chunk")  # messages that no person sends
 PAGE_SETS = ("rows", "columns", "page", "selected", "opened", "by")
-SHAPES = {"16:9": 16 / 9, "9:16": 9 / 16, "1:1": 1.0}
 
 
 class AxisNames(traitlets.List):  # type: ignore[type-arg] # Colab's can't be subscripted
@@ -226,7 +225,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
                 [cell.state for cell in run.cells],
                 state=run.state,
                 here=sum(cell.job is not None and cell.job.clip is not None for cell in run.cells),
-                bought=[tally(cell.job.view()) for cell in run.cells if cell.job and not cell.found],
+                bought=[cell.job.view() for cell in run.cells if cell.job and not cell.found],
             )
             if running and run.planned_seconds:
                 planned, elapsed = run.planned_seconds[1], run.elapsed_seconds
@@ -408,9 +407,6 @@ def _label(axes: dict[str, Axis], way: dict[str, int]) -> str:
 
 def _shape(cells: Iterable[RunCell]) -> float:
     """The width of a cell over its height; if the clips differ, one that suits all."""
-    ratios = set()
-    for each in cells:
-        request = each.request
-        image = request.image
-        ratios.add(image.width / image.height if image else SHAPES[request.aspect_ratio or "16:9"])
+    shapes = (shape_of(each.request) for each in cells)
+    ratios = {width / height for width, height in shapes}
     return ratios.pop() if len(ratios) == 1 else max(1.0, min(4 / 3, *ratios))
