@@ -21,6 +21,13 @@ PENDING: Final = "pending"
 PROCESSING: Final = "processing"
 COMPLETED: Final = "completed"
 FAILED: Final = "failed"
+# What each state's status has besides request_id and status (interface, "Job states"), and its JSON types.
+STATUS_FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
+    PENDING: {"estimated_cost_usd": "number"},
+    PROCESSING: {"estimated_cost_usd": "number", "progress": "integer"},
+    COMPLETED: {"video_url": "string", "duration_seconds": "number", "cost_usd": "number"},
+    FAILED: {"error": "string"},
+}
 
 Mode = Literal["text-to-video", "image-to-video"]
 AspectRatio = Literal["16:9", "9:16", "1:1"]

@@ -25,7 +25,6 @@ from typing import Any, Final
 from .. import wire
 from ..atomic_files import write_whole
 from ..web.database import SqliteFile
-from ..web.openapi import STATUS_FIELDS
 from ..wire import MICRO
 from .accounts import charge, micro, require_funds
 from .clock import Clock
@@ -146,7 +145,7 @@ def status_body(job: SandboxJob, now: float, video_url: str | None) -> dict[str,
         "cost_usd": (job.cost_micro or 0) / MICRO,
         "error": job.failure,
     }
-    fields = {name: told[name] for name in STATUS_FIELDS[job.state]}
+    fields = {name: told[name] for name in wire.STATUS_FIELDS[job.state]}
     return {"request_id": job.request_id, "status": job.state, **fields}
 
 

@@ -30,7 +30,7 @@ from starlette.types import Receive, Scope, Send
 
 from .. import wire
 from ..version import VERSION
-from ..web.openapi import ACCEPTED_FIELDS, BALANCE_FIELDS, STATUS_FIELDS, USAGE_FIELDS
+from ..web.openapi import ACCEPTED_FIELDS, BALANCE_FIELDS, USAGE_FIELDS
 from ..web.payloads import (
     DAYS,
     IMAGE,
@@ -241,7 +241,9 @@ _IMAGE_BASE64: Final = {
     "description": "A JPEG or PNG file in base64, also as a data: URL; at most 10 MiB.",
 }
 _STATUS: Final = {"request_id": "string", "status": "string"}
-_OF_SOME_STATES: Final = {name: kind for fields in STATUS_FIELDS.values() for name, kind in fields.items()}
+_OF_SOME_STATES: Final = {
+    name: kind for fields in wire.STATUS_FIELDS.values() for name, kind in fields.items()
+}
 
 CATALOGUE: Final[Mapping[str, SandboxTool]] = {
     tool.name: tool

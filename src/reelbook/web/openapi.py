@@ -14,13 +14,6 @@ from .payloads import DAYS, IMAGE, NAME, RATE_LIMIT, TEXT, Parameter, fields_of
 
 OPENAPI: Final = "/openapi.json"
 
-# What each state's status has besides request_id and status (interface, "Job states"), and its JSON types.
-STATUS_FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
-    wire.PENDING: {"estimated_cost_usd": "number"},
-    wire.PROCESSING: {"estimated_cost_usd": "number", "progress": "integer"},
-    wire.COMPLETED: {"video_url": "string", "duration_seconds": "number", "cost_usd": "number"},
-    wire.FAILED: {"error": "string"},
-}
 NOT_SHOWN: Final = (
     ("agent tools: names and arguments", "as its tool server lists them", ""),
     ("progress: bounds", "0 to 99", ""),
@@ -152,7 +145,7 @@ def _status(room: bool) -> dict[str, Any]:
                 optional=more.get(state, {}),
                 closed=not room,
             )
-            for state, fields in STATUS_FIELDS.items()
+            for state, fields in wire.STATUS_FIELDS.items()
         ]
     }
 
