@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import psutil
 import pytest
+from cli.doubles import start
 from sandbox.doubles import Client, http_client
 from support.waiting import until
 
@@ -235,9 +236,4 @@ def test_nothing_is_loaded_before_it_is_needed(
 
 
 def _serve(home: Path, *options: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "reelbook", "sandbox", "serve", "--home", str(home), *options],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    return start("sandbox", "serve", "--home", str(home), *options, cwd=None)
