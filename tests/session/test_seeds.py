@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import reelbook as rb
-from reelbook.sandbox.handle import Sandbox
 from reelbook.widgets.job_actions import send_again
 
 
@@ -40,18 +39,6 @@ def test_a_cell_that_is_run_again_gets_its_clip_back_with_its_seed(
     labelled = session.submit_many(["a hen", "a hen"], once="hens", duration_seconds=1)
     assert len(set(labelled)) == 1
     assert session.text_to_video("a hen", duration_seconds=1, once="hens") is labelled[0]
-
-
-def test_what_a_kernel_left_unsent_is_sent_with_the_seed_that_was_drawn(
-    session: rb.Session, sandbox: Sandbox
-) -> None:
-    """It is written down before anything goes out."""
-    sandbox.fault("429", endpoint="generate", reset_seconds=60)
-    job = session.text_to_video("a fox", duration_seconds=1)
-    session.close()
-    with rb.connect("sandbox") as later:
-        (sent,) = later.resume(unsent=True)
-        assert sent.request == job.request
 
 
 def test_a_job_that_nobody_knows_yet_says_so(session: rb.Session) -> None:
