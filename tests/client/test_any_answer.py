@@ -76,6 +76,9 @@ STATUSES = st.sampled_from([200, 200, 200, 201, 202, 204, 302, 400, 402, 404, 41
     endpoint="status", status=200, body=b'{"request_id": "r", "status": "failed", "error": "cut \\ud83d"}'
 )
 @example(endpoint="submission", status=200, body=b'{"request_id": "\xed\xa0\xbd"}')
+@example(endpoint="submission", status=400, body=b'{"detail": "cut \\ud83d"}')
+@example(endpoint="submission", status=200, body=b"[" * 200_000)
+@example(endpoint="submission", status=500, body=b"[" * 200_000)
 def test_any_body_is_a_value_or_an_error_of_our_own(endpoint: str, status: int, body: bytes) -> None:
     """JSON, a proxy's page, another charset, half a character: what comes out can be written to a file."""
     try:
