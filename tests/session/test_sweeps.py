@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 import reelbook as rb
-from reelbook.errors import InvalidInput
 from reelbook.ledger.sweeps import NewSweep
 from reelbook.session.sweeps import SweepControl
 
@@ -40,13 +39,3 @@ def test_a_cell_is_submitted_once_and_its_job_given_back(session: rb.Session, co
     cells = control.thread.run(lambda: control.cells(sweep))
     assert [(cell.number, job) for cell, job in cells] == [(1, job), (2, None)]
     assert session.jobs(experiment="foxes") == (job,)
-
-
-def test_sweeps_are_listed_and_found(session: rb.Session, control: SweepControl) -> None:
-    """Newest first, and found by their numbers."""
-    first, second = begun(session), begun(session)
-    assert [each.id for each in session.sweeps()] == [str(second), str(first)]
-    assert control.record(str(first)).id == str(first)
-    for strange in ("99", "fox"):
-        with pytest.raises(InvalidInput, match=f"no sweep {strange}"):
-            control.record(strange)
