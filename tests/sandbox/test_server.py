@@ -159,7 +159,7 @@ def test_another_version_is_replaced_unless_it_is_busy(
 ) -> None:
     """With a job under way it stays, without one it makes room."""
     sandbox = server.ensure(home)
-    monkeypatch.setattr(server, "version", lambda: "another")
+    monkeypatch.setattr(server, "VERSION", "another")
     sandbox.settings(pace=600)
     with http_client(sandbox) as http:
         Client(sandbox, http).submit("a red fox", duration_seconds=1)
