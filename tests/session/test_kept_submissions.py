@@ -51,6 +51,30 @@ def test_the_intent_is_on_the_disk_before_the_request_goes_out(home: Path) -> No
         assert [entry.request_id for entry in after.find()] == ["req_1"]
 
 
+@pytest.mark.parametrize(
+    ("step", "state", "uncertain_usd"),
+    [("responses.read", "uncertain", 0.05), ("AsyncClient.submit", "refused", 0.0)],
+    ids=["after the sending", "before"],
+)
+def test_a_mistake_of_ours_leaves_no_paid_request_without_a_verdict(
+    home: Path, monkeypatch: pytest.MonkeyPatch, step: str, state: str, uncertain_usd: float
+) -> None:
+    """What was out when it happened may be billed; what never went out isn't kept as if it might have."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("ours")
+
+    with session_of(lambda e: e.answer(200, b'{"request_id": "req_1", "status": "pending"}')) as (session, _):
+        monkeypatch.setattr(f"reelbook.client.{step}", fail)
+        job = session.text_to_video("a fox", **FOX)
+        with pytest.raises(errors.ReelbookError, match="ZeroDivisionError") as raised:
+            job.result(20)
+        assert isinstance(raised.value, errors.SubmissionUncertain) == (state == "uncertain")
+        assert session.spending().of_key.uncertain_usd == uncertain_usd
+    with LedgerFile.open(home) as ledger:
+        assert [entry.state for entry in ledger.find()] == [state]
+
+
 def test_a_cell_run_again_gives_its_jobs_back(session: rb.Session, run_cell: RunCell) -> None:
     """The second run of the same source pays nothing; `again=True` and another cell do."""
     run_cell()
