@@ -211,13 +211,6 @@ def test_a_sandbox_in_a_thread_is_found_and_stopped_like_any_other(home: Path) -
         assert not server.stop(home)
 
 
-def test_looking_for_a_sandbox_creates_nothing(tmp_path: Path) -> None:
-    """Neither finding nor stopping leaves a trace in a home that never had one."""
-    assert server.find(tmp_path) is None
-    assert not server.stop(tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize(
     ("module", "others"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import os
 import subprocess
@@ -152,15 +153,17 @@ rb.connect("live").text_to_video("a fox", duration_seconds=1).result()
 
 
 def test_the_download_of_a_killed_kernel_is_gone_on_with(home: Path, mp4: bytes) -> None:
-    """The next kernel takes the job up, asks only for the bytes that are missing, and pays nothing."""
-    half = len(mp4) // 2
+    """The next kernel asks only for the bytes that are missing, also by a fresh link where the signed one has
+    expired meanwhile (403), and pays nothing.
+    """
+    half, signatures = len(mp4) // 2, itertools.count()
 
     def hold(exchange: Exchange) -> None:
         exchange.answer_part(mp4, until=half)
         exchange.hold()  # until the kernel is gone
 
-    with raw_server(in_turn(hold, lambda e: e.answer_part(mp4))) as files:
-        with service_with(lambda: files.url) as service:
+    with raw_server(in_turn(hold, lambda e: e.answer(403), lambda e: e.answer_part(mp4))) as files:
+        with service_with(lambda: f"{files.url}/clip.mp4?signature={next(signatures)}") as service:
             settings = {"REELBOOK_API_KEY": KEY, "REELBOOK_BASE_URL": service.url}
             kernel = subprocess.Popen([sys.executable, "-c", KERNEL], env={**os.environ, **settings})
             try:
@@ -172,7 +175,8 @@ def test_the_download_of_a_killed_kernel_is_gone_on_with(home: Path, mp4: bytes)
                 (job,) = session.resume()
                 clip = job.result(30)
     assert clip.path.read_bytes() == mp4
-    assert [exchange.header("range") for exchange in files.seen] == [None, f"bytes={half}-"]
+    assert [exchange.header("range") for exchange in files.seen] == [None, *[f"bytes={half}-"] * 2]
+    assert len({exchange.first_line for exchange in files.seen}) == 3
     assert service.posts == 1
     assert [path.name for path in clip.path.parent.iterdir()] == ["req_1.mp4"]
 
