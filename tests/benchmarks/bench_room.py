@@ -173,35 +173,31 @@ def fairness(students: int, clips: int) -> None:
     )
 
 
-def flood(others: int, clips: int, many: int, where: str) -> None:
+def flood(others: int, clips: int, many: int) -> None:
     """One floods with plain httpx, one orders many: how much later the others have their first clip."""
-    alone, beside = (statistics.fmean(_firsts(others, size, many, where)) for size in (0, clips))
+    alone, beside = (statistics.fmean(_firsts(others, size, many)) for size in (0, clips))
     print(
-        f"{others} who order two each, {where}: first clip after {alone:.1f} s; beside one who floods "
+        f"{others} who order two each: first clip after {alone:.1f} s; beside one who floods "
         f"{clips} and one who orders {many}: after {beside:.1f} s, × {beside / alone:.2f}"
     )
 
 
-def _firsts(others: int, clips: int, many: int, where: str) -> list[float]:
-    """How long those others waited for their first clip, in the room or on the bare sandbox."""
-    with served(short_jobs=False) as (room, sandbox):
-        those = Class(room.url if where == "room" else sandbox.url)
-
-        async def key_of(name: str) -> tuple[str, Sequence[str]]:
-            if where == "room":
-                return await joined(room.url, name)
-            async with AsyncClient(sandbox.api_key, sandbox.url) as client:
-                return (await client.create_key(name, rate_limit=100)).api_key.reveal(), ()
+def _firsts(others: int, clips: int, many: int) -> list[float]:
+    """How long those others waited for their first clip."""
+    with served(short_jobs=False) as (room, _):
+        those = Class(room.url)
 
         async def go() -> None:
             floods = []
             if clips:
                 for name, size in (("Flooder", clips), ("Glutton", many)):
-                    key, _ = await key_of(name)
+                    key, _ = await joined(room.url, name)
                     floods.append(asyncio.create_task(those.flooder(name, key, size)))
                 await asyncio.sleep(2)
-            keys = {name: await key_of(name) for name in (f"Student {number}" for number in range(others))}
-            await asyncio.gather(*(those.student(name, *key, 2) for name, key in keys.items()))
+            names = [f"Student {number}" for number in range(others)]
+            keys = [await joined(room.url, name) for name in names]
+            students = (those.student(name, *key, 2) for name, key in zip(names, keys, strict=True))
+            await asyncio.gather(*students)
             for each in floods:
                 each.cancel()
             await asyncio.gather(*floods, return_exceptions=True)
@@ -312,7 +308,6 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--others", type=int, default=10)
     parser.add_argument("--flood", type=int, default=80)
     parser.add_argument("--many", type=int, default=60)
-    parser.add_argument("--where", choices=["room", "sandbox"], default="room")
     parser.add_argument("--times", type=int, default=100)
     parser.add_argument("--clients", type=int, default=100)
     parser.add_argument("--seconds", type=float, default=180.0)
@@ -320,7 +315,7 @@ def main(arguments: Sequence[str]) -> None:
     if given.what == "fairness":
         fairness(given.students, given.clips)
     elif given.what == "flood":
-        flood(given.others, given.flood, given.many, given.where)
+        flood(given.others, given.flood, given.many)
     elif given.what == "budget":
         budget(given.limit, given.students, given.clips)
     elif given.what == "kills":
