@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-import sqlite3
 import statistics
 import sys
 import tempfile
@@ -24,6 +23,7 @@ import httpx
 import psutil
 from benchmarks.command import options_of, sandbox_process, with_seed
 from classroom.room.killable import CODE, Killable, books, bought, broken, kill_at_random
+from support.ledgers import rows
 
 from reelbook import wire
 from reelbook.client import AsyncClient
@@ -137,20 +137,15 @@ def jain(values: Sequence[float]) -> float:
 def served(pace: float | str = "brisk", **options: Any) -> Iterator[tuple[Killable, Sandbox]]:
     """A room in a process of its own, on a sandbox in another one."""
     with sandbox_process(pace=pace, balance_usd=10_000) as sandbox:
-        room = Killable(sandbox.home, sandbox.home.parent, **options)
-        try:
+        with Killable(sandbox.home, sandbox.home.parent, **options) as room:
             room.start()
             yield room, sandbox
-        finally:
-            if room.process is not None and room.process.poll() is None:
-                room.kill()
 
 
 def ended_at(home: Path) -> dict[str, float]:
     """When each clip was there, by the room's file."""
     file = home / "rooms" / "FOX234" / "room.db"
-    with contextlib.closing(sqlite3.connect(file, timeout=10)) as connection:
-        return dict(connection.execute("SELECT request_id, ended_at FROM jobs WHERE state = 'completed'"))
+    return dict(map(tuple, rows(file, "SELECT request_id, ended_at FROM jobs WHERE state = 'completed'")))
 
 
 def fairness(students: int, clips: int) -> None:
@@ -224,13 +219,12 @@ def budget(limit: int, students: int, clips: int) -> None:
     with tempfile.TemporaryDirectory(prefix="reelbook-") as folder:
         upstream = server.in_thread(Path(folder, "upstream"), rate_limit=limit, balance_usd=1000)
         with upstream as service:
-            key = service.api_key.reveal()
-            room = Killable(Path(folder, "home"), Path(folder), upstream=(key, service.url), short_jobs=False)
-            room.start()
-            those = Class(room.url)
-            took = those.order(students, clips, 1)
-            asked = service.state()["requests"].get("status", 0)
-            room.kill()
+            above = (service.api_key.reveal(), service.url)
+            with Killable(Path(folder, "home"), Path(folder), upstream=above, short_jobs=False) as room:
+                room.start()
+                those = Class(room.url)
+                took = those.order(students, clips, 1)
+                asked = service.state()["requests"].get("status", 0)
     # Each clip takes a submission and at least one question, and the balance was asked for twice. What was
     # sent at once comes back at once, a window later.
     windows = math.ceil((2 * students * clips + 2) / limit) - 1
