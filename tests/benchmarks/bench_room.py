@@ -58,11 +58,9 @@ class Class:
     url: str
     orders: list[Order] = field(default_factory=list)
 
-    async def student(
-        self, name: str, key: str, offers: Sequence[str], clips: int, seconds: int = SECONDS
-    ) -> None:
+    async def student(self, name: str, key: str, clips: int, seconds: int = SECONDS) -> None:
         """Orders all at once with our client, and waits for each."""
-        async with AsyncClient(key, self.url, offers=offers) as client:
+        async with AsyncClient(key, self.url, offers=wire.OFFERS) as client:
 
             async def one(number: int) -> None:
                 order = Order(name, number, time.time())
@@ -98,7 +96,7 @@ class Class:
             names = [f"Student {number}" for number in range(students)]
             keys = [await joined(self.url, name) for name in names]
             await asyncio.gather(
-                *(self.student(name, *key, clips, seconds) for name, key in zip(names, keys, strict=True))
+                *(self.student(name, key, clips, seconds) for name, key in zip(names, keys, strict=True))
             )
 
         begun = time.time()
@@ -120,12 +118,12 @@ class Class:
         return waits
 
 
-async def joined(url: str, name: str) -> tuple[str, list[str]]:
-    """A key of the room's, and what it offers."""
+async def joined(url: str, name: str) -> str:
+    """A key of the room's."""
     async with httpx.AsyncClient(base_url=url, timeout=60, trust_env=False) as http:
         answer = await http.post(wire.ROOM_JOIN, json={"code": CODE, "name": name})
-        told: dict[str, Any] = answer.json()
-        return told["api_key"], told["offers"]
+        key: str = answer.json()["api_key"]
+        return key
 
 
 def jain(values: Sequence[float]) -> float:
@@ -186,12 +184,12 @@ def _firsts(others: int, clips: int, many: int) -> list[float]:
             floods = []
             if clips:
                 for name, size in (("Flooder", clips), ("Glutton", many)):
-                    key, _ = await joined(room.url, name)
+                    key = await joined(room.url, name)
                     floods.append(asyncio.create_task(those.flooder(name, key, size)))
                 await asyncio.sleep(2)
             names = [f"Student {number}" for number in range(others)]
             keys = [await joined(room.url, name) for name in names]
-            students = (those.student(name, *key, 2) for name, key in zip(names, keys, strict=True))
+            students = (those.student(name, key, 2) for name, key in zip(names, keys, strict=True))
             await asyncio.gather(*students)
             for each in floods:
                 each.cancel()
@@ -280,7 +278,7 @@ def crowd(clients: int, seconds: float) -> None:
         errors: list[str] = []
 
         async def go() -> None:
-            keys = [(await joined(room.url, f"Student {number}"))[0] for number in range(clients)]
+            keys = [await joined(room.url, f"Student {number}") for number in range(clients)]
             await asyncio.gather(*(_polling(room.url, key, took, errors, seconds) for key in keys))
 
         asyncio.run(go())
