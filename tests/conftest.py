@@ -130,6 +130,15 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     server.stop(folder)
 
 
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, empty."""
+    place = tmp_path / "work"
+    place.mkdir()
+    monkeypatch.chdir(place)
+    return place
+
+
 @pytest.fixture(autouse=True)
 def jumping_sessions() -> Iterator[None]:
     """The sessions wait for answers and threads, and for nothing else."""

@@ -60,9 +60,18 @@ def test_importing_reelbook_imports_nothing_heavy() -> None:
     }
 
 
-def test_the_client_needs_neither_pictures_nor_widgets() -> None:
-    """A client in a service imports httpx and pydantic, and nothing of the notebook."""
-    code = "import reelbook\nreelbook.AsyncClient('k', 'http://127.0.0.1:9')"
-    notebook = {"PIL", "av", "numpy", "ipywidgets", "IPython", "bqplot", "pandas"}
-    heavy = notebook | {"starlette", "uvicorn", "sqlite3"}
-    assert imported_by(code) & heavy == set()
+@pytest.mark.parametrize(
+    ("code", "heavy"),
+    [
+        (
+            "import reelbook\nreelbook.AsyncClient('k', 'http://127.0.0.1:9')",
+            "PIL av numpy ipywidgets IPython bqplot pandas starlette uvicorn sqlite3",
+        ),
+        ("import reelbook\nreelbook.Job", "ipywidgets"),
+        ("import reelbook.widgets.usage_chart", "bqplot pandas"),
+    ],
+    ids=["a client in a service", "a script that shows nothing", "panels without a chart"],
+)
+def test_what_is_heavy_is_imported_once_it_is_needed(code: str, heavy: str) -> None:
+    """It takes its time to load, and most have no use for it."""
+    assert imported_by(code) & {*heavy.split()} == set()

@@ -47,15 +47,6 @@ def sandbox(home: Path) -> Iterator[Sandbox]:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder in which the examples are run, empty."""
-    place = tmp_path / "work"
-    place.mkdir()
-    monkeypatch.chdir(place)
-    return place
-
-
-@pytest.fixture
 def shell(sandbox: Sandbox) -> Iterator[Any]:
     """IPython as it is in a notebook's kernel."""
     shell: Any = InteractiveShell.instance()

@@ -1,8 +1,9 @@
 """The way of a prompt: which modules it enters, and through how many functions a press on Generate goes.
 
-`python tests/benchmarks/bench_path.py [--list]`. Modules are counted with `sys.setprofile` on the calling
-thread and on the session's own, from `Session.text_to_video` to the POST and to the clip, over a sandbox in a
-process of its own. The words (errors, wire, ...) are left out, and so are modules that are only imported.
+`PYTHONPATH=src:tests python -m benchmarks.bench_path [--list]`. Modules are counted with `sys.setprofile` on
+the calling thread and on the session's own, from `Session.text_to_video` to the POST and to the clip, over a
+sandbox in a process of its own. The words (errors, wire, ...) are left out, and so are modules that are only
+imported.
 
 The chain are the functions of Reelbook that stand on the stack as the POST goes out. Where another task or
 thread was given the work, those count too that stood there at that moment, back to the press.
@@ -10,10 +11,8 @@ thread was given the work, those count too that stood there at that moment, back
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import sys
-import tempfile
 import threading
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -21,8 +20,9 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
+from benchmarks.command import options_of, sandbox_process
+
 import reelbook as rb
-from reelbook.sandbox import server
 
 HOUSE = Path(rb.__file__).parent
 WORDS = frozenset(
@@ -103,30 +103,25 @@ def _module(filename: str) -> str | None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = options_of(__doc__)
     parser.add_argument("--list", action="store_true", help="name the modules and the functions")
     wanted = parser.parse_args()
     walk, press = Walk(), Walk()
     follow(asyncio.BaseEventLoop, "create_task")
     follow(asyncio.BaseEventLoop, "call_soon_threadsafe")
     threading.setprofile(lambda *event: (press if press.walking else walk)(*event))
-    with tempfile.TemporaryDirectory() as home:
-        session = rb.connect("sandbox", home=home)
-        try:
-            session.text_to_video("warm up", duration_seconds=1).result(60)
-            sys.setprofile(walk)
-            walk.walking = True
-            session.text_to_video("a red fox runs through snow", duration_seconds=1, seed=7).result(60)
-            walk.walking = False
-            sys.setprofile(None)
-            form = rb.PromptForm(session, prompt="a kite", duration_seconds=1)
-            press.walking = True
-            form._on_generate("press", {})
-            form.generate().result(60)
-            press.walking = False
-        finally:
-            session.close()
-            server.stop(Path(home))
+    with sandbox_process() as sandbox, rb.connect("sandbox", home=sandbox.home) as session:
+        session.text_to_video("warm up", duration_seconds=1).result(60)
+        sys.setprofile(walk)
+        walk.walking = True
+        session.text_to_video("a red fox runs through snow", duration_seconds=1, seed=7).result(60)
+        walk.walking = False
+        sys.setprofile(None)
+        form = rb.PromptForm(session, prompt="a kite", duration_seconds=1)
+        press.walking = True
+        form._on_generate("press", {})
+        form.generate().result(60)
+        press.walking = False
     assert walk.to_the_post is not None
     for name, figures, modules in (
         ("the POST", walk.to_the_post, walk.post_modules),

@@ -8,13 +8,11 @@ collection and the Blobs that the page holds (each loaded clip is one).
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
+from benchmarks.command import sandbox_process
 from benchmarks.page import growth_of, opened_notebook
 from browser.lab import PLAYS, SETUP, Notebook, keep_in_view, shown, until
-
-from reelbook.sandbox import server
 
 PLAYERS = 20
 # Noise doesn't get smaller: a clip of about 3 MB, 5 s long.
@@ -71,9 +69,9 @@ def saved_bytes(notebook: Notebook) -> int:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as name:
-        save_widget_state(Path(name))
-        with opened_notebook(Path(name)) as notebook:
+    with sandbox_process() as sandbox:
+        save_widget_state(sandbox.home.parent)
+        with opened_notebook(sandbox.home.parent) as notebook:
             page = notebook.page
             size = int(notebook.run(CLIP).locator(".jp-OutputArea-output").first.inner_text(timeout=60_000))
             added = _added(notebook)
@@ -86,7 +84,6 @@ def main() -> None:
             playing = growth()
             held = page.locator(".rb video[src]").count()
             apart = _apart(notebook)
-        server.stop(Path(name) / "home")
     _print(size, added, opening, playing, held)
     for what, seconds in zip(("clocks", "pictures"), apart, strict=True):
         late = sorted(seconds)[len(seconds) * 95 // 100]

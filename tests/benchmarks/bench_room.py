@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-import sqlite3
 import statistics
 import sys
 import tempfile
@@ -24,6 +23,7 @@ import httpx
 import psutil
 from benchmarks.command import options_of, sandbox_process, with_seed
 from classroom.room.killable import CODE, Killable, books, bought, broken, kill_at_random
+from support.ledgers import rows
 
 from reelbook import wire
 from reelbook.client import AsyncClient
@@ -58,11 +58,9 @@ class Class:
     url: str
     orders: list[Order] = field(default_factory=list)
 
-    async def student(
-        self, name: str, key: str, offers: Sequence[str], clips: int, seconds: int = SECONDS
-    ) -> None:
+    async def student(self, name: str, key: str, clips: int, seconds: int = SECONDS) -> None:
         """Orders all at once with our client, and waits for each."""
-        async with AsyncClient(key, self.url, offers=offers) as client:
+        async with AsyncClient(key, self.url, offers=wire.OFFERS) as client:
 
             async def one(number: int) -> None:
                 order = Order(name, number, time.time())
@@ -98,7 +96,7 @@ class Class:
             names = [f"Student {number}" for number in range(students)]
             keys = [await joined(self.url, name) for name in names]
             await asyncio.gather(
-                *(self.student(name, *key, clips, seconds) for name, key in zip(names, keys, strict=True))
+                *(self.student(name, key, clips, seconds) for name, key in zip(names, keys, strict=True))
             )
 
         begun = time.time()
@@ -120,12 +118,12 @@ class Class:
         return waits
 
 
-async def joined(url: str, name: str) -> tuple[str, list[str]]:
-    """A key of the room's, and what it offers."""
+async def joined(url: str, name: str) -> str:
+    """A key of the room's."""
     async with httpx.AsyncClient(base_url=url, timeout=60, trust_env=False) as http:
         answer = await http.post(wire.ROOM_JOIN, json={"code": CODE, "name": name})
-        told: dict[str, Any] = answer.json()
-        return told["api_key"], told["offers"]
+        key: str = answer.json()["api_key"]
+        return key
 
 
 def jain(values: Sequence[float]) -> float:
@@ -137,20 +135,15 @@ def jain(values: Sequence[float]) -> float:
 def served(pace: float | str = "brisk", **options: Any) -> Iterator[tuple[Killable, Sandbox]]:
     """A room in a process of its own, on a sandbox in another one."""
     with sandbox_process(pace=pace, balance_usd=10_000) as sandbox:
-        room = Killable(sandbox.home, sandbox.home.parent, **options)
-        try:
+        with Killable(sandbox.home, sandbox.home.parent, **options) as room:
             room.start()
             yield room, sandbox
-        finally:
-            if room.process is not None and room.process.poll() is None:
-                room.kill()
 
 
 def ended_at(home: Path) -> dict[str, float]:
     """When each clip was there, by the room's file."""
     file = home / "rooms" / "FOX234" / "room.db"
-    with contextlib.closing(sqlite3.connect(file, timeout=10)) as connection:
-        return dict(connection.execute("SELECT request_id, ended_at FROM jobs WHERE state = 'completed'"))
+    return dict(map(tuple, rows(file, "SELECT request_id, ended_at FROM jobs WHERE state = 'completed'")))
 
 
 def fairness(students: int, clips: int) -> None:
@@ -173,35 +166,31 @@ def fairness(students: int, clips: int) -> None:
     )
 
 
-def flood(others: int, clips: int, many: int, where: str) -> None:
+def flood(others: int, clips: int, many: int) -> None:
     """One floods with plain httpx, one orders many: how much later the others have their first clip."""
-    alone, beside = (statistics.fmean(_firsts(others, size, many, where)) for size in (0, clips))
+    alone, beside = (statistics.fmean(_firsts(others, size, many)) for size in (0, clips))
     print(
-        f"{others} who order two each, {where}: first clip after {alone:.1f} s; beside one who floods "
+        f"{others} who order two each: first clip after {alone:.1f} s; beside one who floods "
         f"{clips} and one who orders {many}: after {beside:.1f} s, × {beside / alone:.2f}"
     )
 
 
-def _firsts(others: int, clips: int, many: int, where: str) -> list[float]:
-    """How long those others waited for their first clip, in the room or on the bare sandbox."""
-    with served(short_jobs=False) as (room, sandbox):
-        those = Class(room.url if where == "room" else sandbox.url)
-
-        async def key_of(name: str) -> tuple[str, Sequence[str]]:
-            if where == "room":
-                return await joined(room.url, name)
-            async with AsyncClient(sandbox.api_key, sandbox.url) as client:
-                return (await client.create_key(name, rate_limit=100)).api_key.reveal(), ()
+def _firsts(others: int, clips: int, many: int) -> list[float]:
+    """How long those others waited for their first clip."""
+    with served(short_jobs=False) as (room, _):
+        those = Class(room.url)
 
         async def go() -> None:
             floods = []
             if clips:
                 for name, size in (("Flooder", clips), ("Glutton", many)):
-                    key, _ = await key_of(name)
+                    key = await joined(room.url, name)
                     floods.append(asyncio.create_task(those.flooder(name, key, size)))
                 await asyncio.sleep(2)
-            keys = {name: await key_of(name) for name in (f"Student {number}" for number in range(others))}
-            await asyncio.gather(*(those.student(name, *key, 2) for name, key in keys.items()))
+            names = [f"Student {number}" for number in range(others)]
+            keys = [await joined(room.url, name) for name in names]
+            students = (those.student(name, key, 2) for name, key in zip(names, keys, strict=True))
+            await asyncio.gather(*students)
             for each in floods:
                 each.cancel()
             await asyncio.gather(*floods, return_exceptions=True)
@@ -228,13 +217,12 @@ def budget(limit: int, students: int, clips: int) -> None:
     with tempfile.TemporaryDirectory(prefix="reelbook-") as folder:
         upstream = server.in_thread(Path(folder, "upstream"), rate_limit=limit, balance_usd=1000)
         with upstream as service:
-            key = service.api_key.reveal()
-            room = Killable(Path(folder, "home"), Path(folder), upstream=(key, service.url), short_jobs=False)
-            room.start()
-            those = Class(room.url)
-            took = those.order(students, clips, 1)
-            asked = service.state()["requests"].get("status", 0)
-            room.kill()
+            above = (service.api_key.reveal(), service.url)
+            with Killable(Path(folder, "home"), Path(folder), upstream=above, short_jobs=False) as room:
+                room.start()
+                those = Class(room.url)
+                took = those.order(students, clips, 1)
+                asked = service.state()["requests"].get("status", 0)
     # Each clip takes a submission and at least one question, and the balance was asked for twice. What was
     # sent at once comes back at once, a window later.
     windows = math.ceil((2 * students * clips + 2) / limit) - 1
@@ -290,7 +278,7 @@ def crowd(clients: int, seconds: float) -> None:
         errors: list[str] = []
 
         async def go() -> None:
-            keys = [(await joined(room.url, f"Student {number}"))[0] for number in range(clients)]
+            keys = [await joined(room.url, f"Student {number}") for number in range(clients)]
             await asyncio.gather(*(_polling(room.url, key, took, errors, seconds) for key in keys))
 
         asyncio.run(go())
@@ -312,7 +300,6 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--others", type=int, default=10)
     parser.add_argument("--flood", type=int, default=80)
     parser.add_argument("--many", type=int, default=60)
-    parser.add_argument("--where", choices=["room", "sandbox"], default="room")
     parser.add_argument("--times", type=int, default=100)
     parser.add_argument("--clients", type=int, default=100)
     parser.add_argument("--seconds", type=float, default=180.0)
@@ -320,7 +307,7 @@ def main(arguments: Sequence[str]) -> None:
     if given.what == "fairness":
         fairness(given.students, given.clips)
     elif given.what == "flood":
-        flood(given.others, given.flood, given.many, given.where)
+        flood(given.others, given.flood, given.many)
     elif given.what == "budget":
         budget(given.limit, given.students, given.clips)
     elif given.what == "kills":

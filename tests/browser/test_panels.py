@@ -265,16 +265,6 @@ def test_a_failed_card_says_why_and_offers_again_with_its_price(notebook: Notebo
     tells(cell.locator(".rb-card"), "Same seed · $0.25", "Another seed · $0.25")
 
 
-def test_a_running_card_can_be_left_and_taken_up_again(notebook: Notebook) -> None:
-    """Not watching says that the job goes on and is billed; Watch again brings the clip."""
-    with at_pace(notebook, 8):  # long enough to be left
-        cell = notebook.run("job9 = session.text_to_video('a lighthouse', duration_seconds=1)\njob9")
-        cell.get_by_role("button", name="Stop watching").click()
-        says(cell, "Not watching. The job goes on and is billed.")
-    cell.get_by_role("button", name="Watch again").click()
-    until(shown(cell, ".rb-card"), PLAYS)
-
-
 def test_two_views_of_one_player_both_play(notebook: Notebook) -> None:
     """Each view fetches its own pieces; one resting out of sight doesn't pause the other, Python does."""
     notebook.run("clip14 = finished_job().clip\nplayer14 = rb.Player(clip14)")

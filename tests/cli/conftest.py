@@ -25,15 +25,6 @@ def clips() -> TinyClips:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, empty."""
-    place = tmp_path / "work"
-    place.mkdir()
-    monkeypatch.chdir(place)
-    return place
-
-
-@pytest.fixture
 def book(home: Path) -> Iterator[Book]:
     """The ledger of the test's home, open as in another kernel that lives."""
     clock = Clock(float(int(time.time()) - 3600))

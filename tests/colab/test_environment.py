@@ -136,9 +136,7 @@ def test_reelbook_imports_nothing_heavy_there(colab: Environment) -> None:
         "import ipywidgets\n"
         "print(ipywidgets.__version__)"
     )
-    ended = subprocess.run(
-        [colab.python, "-c", script], env=_environment(), capture_output=True, text=True, check=False
-    )
+    ended = _run(colab, "-c", script)
     assert (ended.stdout.strip(), ended.stderr) == ("7.7.1", "")
 
 
@@ -154,22 +152,20 @@ def test_no_panel_hides_what_those_ipywidgets_call(colab: Environment) -> None:
         "            found |= {n for n, v in vars(kind).items() if n in theirs and inspect.isfunction(v)}\n"
         "print(*sorted(name for name in found if not name.startswith('__')))"
     )
-    ended = subprocess.run(
-        [colab.python, "-c", script], env=_environment(), capture_output=True, text=True, check=True
-    )
+    ended = _run(colab, "-c", script)
     meant = ["_ipython_display_", "_repr_mimebundle_", "_send", "close", "observe", "send", "send_state"]
-    assert ended.stdout.split() == meant
+    assert (ended.stdout.split(), ended.returncode) == (meant, 0), ended.stderr
 
 
 def test_the_panels_own_tests_pass_there(colab: Environment, tmp_path: Path) -> None:
     """ipywidgets 7.7.1 and traitlets 5.7.1 under the panels."""
     files = [str(ROOT / "tests" / "widgets" / f"test_{name}.py") for name in PANELS]
-    command = [
-        *(colab.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--basetemp={tmp_path / 'there'}"),
+    ended = _run(
+        colab,
+        *("-m", "pytest", "-q", "-p", "no:cacheprovider", f"--basetemp={tmp_path / 'there'}"),
         # Those old versions warn of themselves on a newer Python; and pytest-xdist isn't there.
         *("-W", "default", "-o", "addopts=--import-mode=importlib", *files),
-    ]
-    ended = subprocess.run(command, env=_environment(), cwd=ROOT, capture_output=True, text=True, check=False)
+    )
     assert ended.returncode == 0, ended.stdout[-4000:] + ended.stderr[-1000:]
 
 
@@ -177,8 +173,12 @@ def _changed(colab: Environment, installed: dict[str, str]) -> dict[str, str | N
     return {name: installed.get(name) for name in colab.before if installed.get(name) != colab.before[name]}
 
 
-def _environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+def _run(colab: Environment, *words: str) -> subprocess.CompletedProcess[str]:
+    """Runs Colab's Python with this Reelbook."""
+    there = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    return subprocess.run(
+        [colab.python, *words], env=there, cwd=ROOT, capture_output=True, text=True, check=False
+    )
 
 
 def _first_cell(python: Path, place: str) -> str:

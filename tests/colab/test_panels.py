@@ -1,4 +1,4 @@
-"""The panels in a classic Notebook on Colab's versions: the tests they pass in JupyterLab, and its keys."""
+"""The panels in a classic Notebook on Colab's versions: what passes in JupyterLab passes there too."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from browser import (
     test_picker,
     test_player,
 )
-from browser.lab import PLAYS, says, shown, until
+from browser.lab import says, shown
 
 from colab.classic import ClassicNotebook
 
@@ -41,34 +41,6 @@ AS_IN_JUPYTERLAB: list[Callable[[Any], None]] = [
 def test_as_in_jupyterlab(notebook: ClassicNotebook, check: Callable[[Any], None]) -> None:
     """What holds in JupyterLab holds here too."""
     check(notebook)
-
-
-def test_an_afternoon_by_keyboard_alone(notebook: ClassicNotebook) -> None:
-    """Write, send, watch, pause, seek: without a mouse, and the notebook's command keys change no cell."""
-    cell = notebook.run("keyed = rb.Studio(session)\nkeyed")
-    shown(cell, ".rb-form")
-    before = notebook.executions()
-    cell.get_by_label("Prompt").focus()
-    notebook.page.keyboard.type("a bat adds by day")  # a, b and d d are commands of the notebook
-    notebook.press("Tab", "End")
-    says(cell, "10 s × $0.05")
-    notebook.press("a", "b", "d", "d", "m", "Escape", "x")
-    notebook.press("Home")
-    says(cell, "1 s × $0.05")
-    notebook.press("Control+Enter")
-    card = shown(cell, ".rb-card")
-    until(card, PLAYS)
-    video = cell.locator("video")
-    video.focus()
-    notebook.press("Space")
-    until(card, "(card) => card.querySelector('video').paused")
-    at = video.evaluate("(video) => video.currentTime")
-    # To where there is more of the clip.
-    notebook.press("Shift+ArrowLeft" if at > 0.5 else "Shift+ArrowRight")
-    until(card, f"(card) => Math.abs(card.querySelector('video').currentTime - {at}) > 0.05")
-    notebook.press("a", "b", "d", "d", "Escape", "ArrowDown", "Shift+Enter")
-    assert notebook.executions() == before
-    notebook.comes_to("keyed.form.prompt", "a bat adds by day")
 
 
 def test_the_board_is_waited_for_in_a_cell(notebook: ClassicNotebook) -> None:

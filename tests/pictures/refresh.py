@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import tempfile
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
+from benchmarks.command import sandbox_process
 from browser.lab import PLAYS, Notebook, running_lab, shown, until
 from browser.pages import PATIENCE, SECONDS, opened_page
 from PIL import Image, ImageChops
@@ -282,26 +282,23 @@ OTHERS = {"matrix": film, "handed": handed}
 def main() -> None:
     """Takes the pictures that are named on the command line, or all of them."""
     wanted = sys.argv[1:] or [*PICTURES, *OTHERS, "classroom"]
-    with tempfile.TemporaryDirectory(prefix="reelbook-") as folder, running_lab(Path(folder)) as url:
-        server.ensure(Path(folder) / "home")
-        try:
-            with opened_page() as first:
-                assert first.context.browser
-                if "classroom" in wanted:
-                    classroom(first, Path(folder) / "class")
-                    server.stop(Path(folder) / "class")
-                    wanted.remove("classroom")
-                page = first.context.browser.new_page(
-                    viewport={"width": WIDTH, "height": HEIGHT}, device_scale_factor=SHARPNESS
-                )
-                page.set_default_timeout(PATIENCE * SECONDS)
-                notebook = Notebook(page, url, Path(folder))
-                page.add_style_tag(content=STYLE)
-                notebook.run(SETUP)
-                for name in wanted:
-                    OTHERS[name](notebook) if name in OTHERS else take(notebook, name, PICTURES[name])
-        finally:
-            server.stop(Path(folder) / "home")
+    with sandbox_process() as sandbox, opened_page() as first:
+        folder = sandbox.home.parent
+        assert first.context.browser
+        if "classroom" in wanted:
+            classroom(first, folder / "class")
+            server.stop(folder / "class")
+            wanted.remove("classroom")
+        with running_lab(folder) as url:
+            page = first.context.browser.new_page(
+                viewport={"width": WIDTH, "height": HEIGHT}, device_scale_factor=SHARPNESS
+            )
+            page.set_default_timeout(PATIENCE * SECONDS)
+            notebook = Notebook(page, url, folder)
+            page.add_style_tag(content=STYLE)
+            notebook.run(SETUP)
+            for name in wanted:
+                OTHERS[name](notebook) if name in OTHERS else take(notebook, name, PICTURES[name])
 
 
 if __name__ == "__main__":

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -39,10 +37,3 @@ def test_a_job_a_clip_and_a_batch_show_themselves_as_a_widget(monkeypatch: pytes
         assert thing._display_() is kind
         thing._ipython_display_()
         assert shown.pop() is thing
-
-
-def test_a_script_that_shows_nothing_loads_no_widgets() -> None:
-    """They take their time to load."""
-    code = "import reelbook, sys; reelbook.Job; print({'ipywidgets', 'reelbook.widgets'} & {*sys.modules})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"

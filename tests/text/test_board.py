@@ -66,14 +66,6 @@ def test_a_row_says_what_was_asked_for(request_: JobRequest | None, about: str) 
     assert row(request_)["about"] == about
 
 
-def test_a_row_that_waits_leaves_the_reason_to_the_board() -> None:
-    """It is the same for all of them."""
-    waiting = row(state="sending", waiting_seconds=12.0)
-    assert (waiting["word"], waiting["wait"], waiting["time"]) == ("Waiting", True, [])
-    assert plain(words.wait_words(Facts(None, 0, 10, 12.0))) == "waiting for the rate limit, 12 s"
-    assert words.wait_words(Facts(None, 1, 10, None)) == []
-
-
 def test_a_long_prompt_is_cut_between_letters() -> None:
     """The open row has all of it; a letter of several bytes stays whole."""
     cut = row(JobRequest("text-to-video", "雪" * 100, 5, "16:9"))["prompt"]

@@ -60,16 +60,6 @@ def test_what_a_person_may_do_with_a_cell(state: str, acts: list[str]) -> None:
     assert all("$0.25" in label for name, label in cell["acts"] if name == "again")
 
 
-def test_a_cell_that_isnt_bought_can_be_left_out() -> None:
-    """It costs nothing then, and can be taken in again."""
-    planned = words.face(RunCell(CELL), None)
-    assert (planned["word"], planned["money"]) == ("Planned", "about $0.25")
-    assert planned["about"].startswith("seed 7 · ")
-    assert planned["acts"] == [["leave_out", "Leave out"]]
-    out = words.face(RunCell(CELL, left_out=True), None)
-    assert (out["word"], out["money"], out["acts"]) == ("Left out", "", [["take_in", "Take in"]])
-
-
 def test_a_clip_that_was_there_before_cost_nothing() -> None:
     """It says where it is from."""
     assert face("completed", found=True)["money"] == "$0.00, from the ledger"

@@ -182,10 +182,11 @@ def test_why_a_job_waits_is_said_once_for_all_that_wait() -> None:
     session.at_work = [made(session, prompt, state="sending", request_id=None) for prompt in ("a", "b")]
     board, messages = opened(session)
     assert head(messages)["wait"] == ["waiting for the rate limit, ", [12.0, -1]]
-    assert [row["wait"] for row in rows(messages).values()] == [True, True]
+    assert [(row["wait"], "time" in row) for row in rows(messages).values()] == [(True, False)] * 2
     session.facts = Facts(20.0, 2, 10, None)
     board.refresh()
     assert [(row["wait"], row["time"]) for row in rows(messages).values()] == [(False, ["being sent"])] * 2
+    assert head(messages)["wait"] == []
 
 
 def test_an_empty_board_says_how_to_make_the_first_clip() -> None:

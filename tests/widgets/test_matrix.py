@@ -93,16 +93,20 @@ def test_above_a_sum_it_asks_twice(session: rb.Session, sandbox: Sandbox) -> Non
 
 
 def test_a_cell_is_left_out_and_taken_in(session: rb.Session, sandbox: Sandbox) -> None:
-    """What is left out is neither counted nor bought."""
+    """What is left out costs nothing, and is neither counted nor bought."""
     page = MatrixPage(Matrix(foxes(), session))
-    assert page.cells[2]["acts"] == [["leave_out", "Leave out"]]
+
+    def second() -> tuple[str, str, list[list[str]]]:
+        return page.cells[2]["word"], page.cells[2]["money"], page.cells[2]["acts"]
+
+    assert second() == ("Planned", "about $0.05", [["leave_out", "Leave out"]])
     for number in (2, 3):
         page.says("leave_out", n=number)
     page.says("take_in", n=3)
     until(lambda: page.head["controls"] == [["buy", "Make 5 clips · $0.25"]])
     page.says("buy")
     until(lambda: page.head["said"].startswith("All 5 here · 1 left out · $0.25"))
-    assert page.cells[2]["word"] == "Left out"
+    assert second() == ("Left out", "", [["take_in", "Take in"]])
     assert sandbox.state()["requests"]["text-to-video"] == 5
 
 

@@ -160,15 +160,6 @@ def test_the_balance_is_asked_for_once(sandbox: Sandbox) -> None:
         second.close()
 
 
-def test_the_key_is_in_no_state_and_no_repr(session: rb.Session, sandbox: Sandbox) -> None:
-    """What could be saved with a notebook doesn't hold the key."""
-    studio = rb.Studio(session)
-    for panel in (studio.form, studio.card, studio.line):
-        kept = (panel.get_state(), panel, panel._repr_mimebundle_(), panel.__dict__)
-        assert sandbox.api_key.reveal() not in "".join(map(repr, kept))
-    studio.close()
-
-
 def test_the_form_says_what_the_limit_leaves_and_its_button_warns_nobody(sandbox: Sandbox) -> None:
     """What was sent from here counts at once; the warning stands in the form and isn't raised behind it."""
     sandbox.settings(pace=3600)

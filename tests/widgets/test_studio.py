@@ -11,9 +11,8 @@ from PIL import Image
 from widgets.doubles import FakeSession, kept_stills, says
 
 import reelbook as rb
-from reelbook.account import Facts
 from reelbook.sandbox.handle import Sandbox
-from reelbook.widgets.studio import StatusLine, Studio, tools_offered
+from reelbook.widgets.studio import Studio, tools_offered
 from reelbook.widgets.sweep_form import SweepForm
 
 
@@ -214,18 +213,3 @@ def test_a_fresh_clip_leads_to_a_pick_a_comparison_and_a_small_sweep(studio: Stu
     photo = studio.session.image_to_video(Image.new("RGB", (64, 64)), "it snows", duration_seconds=2)
     studio._vary(photo)  # it has no seed, so the form is filled in
     assert (studio.view, studio.form.mode, studio.form.prompt) == ("create", "image-to-video", "it snows")
-
-
-def test_the_line_follows_the_facts() -> None:
-    """Service, balance and requests left."""
-    session: Any = FakeSession()
-    line = StatusLine(session)
-    session.facts = Facts(24.75, 7, 10, None)
-    line.refresh()
-    assert (line.facts["service"], line.facts["balance"], line.facts["left"]) == ("sandbox", "$24.75", 7)
-    assert line.live
-    session.closed, session.spending = True, None  # it is asked for nothing any more
-    line.refresh()
-    assert line.facts["limit_left"] == ""
-    line.close()
-    assert session.listeners == []

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
@@ -126,13 +124,6 @@ def test_a_refusal_is_said_and_asked_again(session: rb.Session, sandbox: Sandbox
     assert (chart.foot.words["progress"], chart.foot.words["rows"]) == ("", [])
     assert NOTHING in chart.children[1]._dom_classes  # it keeps its width: bqplot can't draw on none
     chart.close()
-
-
-def test_bqplot_and_pandas_are_imported_only_for_a_chart() -> None:
-    """They are heavy, and most notebooks show none."""
-    code = "import sys, reelbook.widgets.usage_chart; print({'bqplot', 'pandas'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
 
 
 def span(first: float, last: float, usd: float, *, split: bool = True) -> UsageSpan:

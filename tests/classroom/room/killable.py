@@ -6,18 +6,18 @@ import contextlib
 import random
 import signal
 import socket
-import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import httpx
 from classroom.room.visitors import Visitor
 from cli.doubles import environment, start
+from support.ledgers import forget_requests, rows
 from support.waiting import until
 
 from reelbook.sandbox.handle import Sandbox
@@ -58,6 +58,14 @@ class Killable:
         if short_jobs:
             self._settings["REELBOOK_TEST_JOBS"] = "short"
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing of it goes on."""
+        if self.process is not None and self.process.poll() is None:
+            self.kill()
+
     @property
     def words(self) -> list[str]:
         """The command that the teacher runs."""
@@ -94,11 +102,8 @@ class Killable:
         self.process.wait(60)
         assert self.process.stdout is not None
         self.process.stdout.close()
-        # A sandbox without a limit tells one of 100 a minute, and the killed one may have used more: without
-        # this the next start would wait for those to come back, as for a key that has a limit.
-        with contextlib.closing(sqlite3.connect(self.home / "ledger.db", timeout=10)) as connection:
-            with connection:
-                connection.execute("DELETE FROM requests")
+        # A sandbox without a limit tells one of 100 a minute, and the killed one may have used more.
+        forget_requests(self.home)
 
     def _answers(self) -> bool:
         assert self.process is not None
@@ -114,10 +119,8 @@ class Killable:
 
 def bought(home: Path) -> Counter[str]:
     """What the service was sold, by prompt, out of its own database."""
-    with contextlib.closing(sqlite3.connect(Places(home).database, timeout=10)) as connection:
-        return Counter(
-            row[0] for row in connection.execute("SELECT json_extract(request, '$.prompt') FROM jobs")
-        )
+    sold = rows(Places(home).database, "SELECT json_extract(request, '$.prompt') FROM jobs")
+    return Counter(prompt for (prompt,) in sold)
 
 
 @dataclass(frozen=True)
@@ -133,13 +136,12 @@ class Books:
 def books(home: Path) -> Books:
     """As they are now."""
     file = home / "rooms" / CODE.replace("-", "") / "room.db"
-    with contextlib.closing(sqlite3.connect(file, timeout=10)) as db:
-        rows = db.execute("SELECT state, json_extract(request, '$.prompt') FROM jobs").fetchall()
-        sums = db.execute("SELECT sum(reserved_micro), sum(cost_micro) FROM jobs").fetchone()
+    jobs = rows(file, "SELECT state, json_extract(request, '$.prompt'), reserved_micro, cost_micro FROM jobs")
     return Books(
-        Counter(state for state, _ in rows),
-        frozenset(prompt for state, prompt in rows if state in ("refused", "taken back")),
-        *sums,
+        Counter(state for state, *_ in jobs),
+        frozenset(prompt for state, prompt, *_ in jobs if state in ("refused", "taken back")),
+        sum(reserved for *_, reserved, _ in jobs),
+        sum(cost for *_, cost in jobs),
     )
 
 

@@ -47,10 +47,8 @@ def outside(home: Path) -> Sandbox:
 
 @pytest.fixture
 def killable(home: Path, outside: Sandbox, tmp_path: Path) -> Iterator[Killable]:
-    room = Killable(home, tmp_path)
-    yield room
-    if room.process is not None and room.process.poll() is None:
-        room.kill()
+    with Killable(home, tmp_path) as room:
+        yield room
 
 
 def test_killed_at_random_moments_nothing_is_lost_or_bought_twice(
