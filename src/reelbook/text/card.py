@@ -52,6 +52,11 @@ class ShownJob:
             job.picked, job.note, job.tags,
         )  # fmt: skip
 
+    @property
+    def mark(self) -> str:
+        """What tells a drawn clip from a model's: "sandbox", or nothing."""
+        return "sandbox" if self.service == "sandbox" or (self.clip and self.clip.sandbox) else ""
+
     def on_disk(self) -> ShownJob:
         """The same, without a clip whose file is gone."""
         gone = self.clip is not None and not self.clip.path.exists()
@@ -112,7 +117,7 @@ def job_face(job: ShownJob) -> CardFace:
     face["actions"], face["again"] = _actions(job), _again(job)
     if view.state == UNCERTAIN and job.finding_out:
         face["aside"] = "Asking for balance and usage."
-    face["mark"] = "sandbox" if job.service == "sandbox" or (job.clip and job.clip.sandbox) else ""
+    face["mark"] = job.mark
     face["id"] = job.request_id or ""
     if job.clip is not None:
         _with_clip(face, job.clip)

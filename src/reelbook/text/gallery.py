@@ -11,7 +11,7 @@ from reelbook import wire
 
 from ..formatting import count
 from ..states import names
-from .board import board_row, empty_words
+from .board import board_row
 from .card import CODE_ACTION, ShownJob, empty_face, job_face
 
 # The choices: the value, its label on the page, and the states to look for in the ledger.
@@ -32,6 +32,7 @@ DELETE: Final = (
     "This deletes the clip's file from this disk. Its record stays: prompt, settings, cost, note and tags. "
     "Fetch again brings the file back as long as its link at the service works."
 )
+NO_MATCH: Final = "No clip matches."
 DELETED: Final = "The file was deleted. The record stays."
 
 
@@ -117,16 +118,6 @@ def found_words(clips: int, *, more: bool, of: int | None = None) -> str:
     if of is not None and not more:
         return f"{clips} of {count(of, 'clip')}"
     return f"{count(clips, 'clip')}{', more below' if more else ''}"
-
-
-def group_words(picked: int, clips: int) -> str:
-    """A group's clips: "2 picked of 3", "none picked of 3"."""
-    return f"{picked or 'none'} picked of {clips}"
-
-
-def nothing_words(*, filtered: bool, can_create: bool) -> str:
-    """The words of a gallery without tiles. `can_create`: a button below makes the first clip."""
-    return "No clip matches." if filtered else empty_words(whole_session=True, can_create=can_create)
 
 
 def exported_words(path: Path, clips: int, without_file: int) -> str:

@@ -19,7 +19,7 @@ from reelbook.session import Job, Session
 from reelbook.session.export import export
 
 from ..text import gallery as words
-from ..text.board import CREATE
+from ..text.board import CREATE, empty_words
 from ..text.card import ShownJob
 from ..text.compare import Run, differing
 from .base import Callbacks, session_of
@@ -53,7 +53,8 @@ class Groups:
         for at, (label, numbers) in enumerate(session._sweeps.axes(sweep).get(axis, ())):
             mine = [entries[number] for number in sorted(numbers) if number in entries]
             done = [entry for entry in mine if entry.state == wire.COMPLETED]
-            heads.append((label, words.group_words(sum(each.marks.picked for each in done), len(done))))
+            picked = sum(each.marks.picked for each in done)
+            heads.append((label, f"{picked or 'none'} picked of {len(done)}"))
             of |= {entry.id: at for entry in mine}
             runs = differing([entry.prompt for entry in mine])
             prompts |= {entry.id: run for entry, run in zip(mine, runs, strict=True)}
@@ -287,7 +288,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         count, more = len(self._found.jobs), self._found.more
         filtered = any(getattr(self, name) != self.trait_defaults(name) for name in FILTERS)
         create, groups = bool(self.on_create), self._grouped()
-        nothing = words.nothing_words(filtered=filtered, can_create=create)
+        nothing = words.NO_MATCH if filtered else empty_words(whole_session=True, can_create=create)
         of: int | None = None  # without the filters; of the sweep, if one is chosen
         if filtered and not self.session.closed:
             sweep = int(self.sweep) if self.sweep.isdecimal() else None
