@@ -182,7 +182,7 @@ def job_lines(view: JobView, clip: Clip | None, *, requests_limit: int | None = 
     if view.state == wire.COMPLETED:
         if clip is not None:
             return clip_lines(clip)
-        if view.error:
+        if view.error or not view.watched:
             return []
         done = None if view.download is None else int(view.download * 100)
         return [["Waiting to fetch the clip" if done is None else f"Fetching the clip · {done} %"]]

@@ -12,7 +12,7 @@ from reelbook import wire
 from ..formatting import count
 from ..states import names
 from .board import board_row
-from .card import CODE_ACTION, ShownJob, empty_face, job_face
+from .card import CODE_ACTION, ShownJob, job_face
 
 # The choices: the value, its label on the page, and the states to look for in the ledger.
 STATES: Final[dict[str, tuple[str, Collection[str] | None]]] = {
@@ -36,11 +36,6 @@ NO_MATCH: Final = "No clip matches."
 DELETED: Final = "The file was deleted. The record stays."
 
 
-def nothing_opened() -> dict[str, object]:
-    """The card while no clip is open."""
-    return {**empty_face(), "key": "", "tags": "", "delete": ""}
-
-
 def tile(job: ShownJob, key: str) -> dict[str, Any]:
     """A job's tile: the board's row with parts left out, its marks, and whether its file is `here`.
 
@@ -59,7 +54,7 @@ def tile(job: ShownJob, key: str) -> dict[str, Any]:
 def opened_face(job: ShownJob, key: str, *, can_vary: bool) -> dict[str, Any]:
     """The card of the opened clip, and the person's marks."""
     face = job_face(job)
-    if file_is_gone(job):
+    if job.view.state == wire.COMPLETED and job.clip is None and not job.view.watched:
         face["note"], face["stage"], face["bar"] = NOT_HERE, "No file here.", ""
     when = f"{job.submitted_at:%d %b %Y, %H:%M}".lstrip("0") if job.submitted_at else ""
     face["remark"] = job.note
@@ -73,11 +68,6 @@ def opened_face(job: ShownJob, key: str, *, can_vary: bool) -> dict[str, Any]:
     face["actions"] = actions
     delete = "" if job.clip is None else DELETE
     return {**face, "key": key, "tags": ", ".join(job.tags), "delete": delete}
-
-
-def file_is_gone(job: ShownJob) -> bool:
-    """Whether the clip's file is neither here nor being fetched: then no line is shown under it."""
-    return job.view.state == wire.COMPLETED and job.clip is None and not job.view.watched
 
 
 def choice_words(

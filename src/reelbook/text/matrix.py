@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from reelbook import wire
@@ -128,8 +127,3 @@ def find_out_controls(uncertain: int, word_would_tell: int) -> list[list[str]]:
     """The buttons that find out what became of unanswered submissions."""
     buttons = [["find_out", f"Find out about {count(uncertain, 'clip')}"]] if uncertain else []
     return [*buttons, ["only_me", "Only I use this account"]] if word_would_tell else buttons
-
-
-def saved(path: Path) -> str:
-    """Where the grid was saved."""
-    return f"The grid is in {path.absolute()}."

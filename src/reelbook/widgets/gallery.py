@@ -154,7 +154,6 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
     on_job = Callbacks[[Job]]('`callback(job)` is called for every job that "Again" sends.')
 
     _sends_news = True
-    _empty_face = staticmethod(words.nothing_opened)
 
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
         self.session = session = session_of(self, session)
@@ -164,7 +163,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         self._open_job: Job | None = None
         self._news: queue.SimpleQueue[Job] = queue.SimpleQueue()
         self._last_said: dict[str, Any] = {}
-        self._groups, self._groups_are_old = Groups(), True
+        self._groups = Groups()
         opened = traits.pop("opened", "")
         super().__init__(**traits)
         self._endings += (session.subscribe(self._told),)
@@ -198,6 +197,8 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
 
     def update(self) -> None:
         told = dict.fromkeys(self._news.get_nowait() for _ in range(self._news.qsize()))
+        if told:
+            self._group()
         for job in told:
             if str(job.number) in self._sent:
                 self._send_if_new(job)
@@ -214,9 +215,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         if bool(self.on_compare) != bool(self.choices.get("compare")):
             self._offer()
         with self.hold_sync():
-            shown = self._draw(self._open_job)
-            if shown is not None and words.file_is_gone(shown):
-                self.figures = []
+            self._draw(self._open_job)
             self.live = not self.session.closed and bool(self.session.running)
 
     def still(self) -> tuple[str, str]:
@@ -240,18 +239,16 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         }
 
     def _look_up(self) -> None:
-        self._groups_are_old = True
-        groups = self._grouped()
+        self._group()
+        groups = self._groups
         self._found.search(self._filters(), ALL_ENTRIES if groups.heads else PAGE)
         if groups.heads:
             self._found.jobs.sort(key=lambda job: groups.of.get(job.entry_id or 0, 0))
 
-    def _grouped(self) -> Groups:
-        if self._groups_are_old and not self.session.closed:
-            self._groups_are_old = False
+    def _group(self) -> None:
+        if not self.session.closed:
             wanted = self.sweep and self.group_by
             self._groups = Groups.by(self.session, self.sweep, self.group_by) if wanted else Groups()
-        return self._groups
 
     @traitlets.observe("sweep")
     def _another_sweep(self, _: object) -> None:
@@ -279,15 +276,14 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
 
     def _tile(self, job: Job) -> dict[str, Any]:
         tile, entry = words.tile(ShownJob.of(job), str(job.number)), job.entry_id or 0
-        groups = self._grouped()
-        if entry in groups.of:
-            tile["group"], tile["runs"] = groups.of[entry], groups.prompts[entry]
+        if entry in self._groups.of:
+            tile["group"], tile["runs"] = self._groups.of[entry], self._groups.prompts[entry]
         return tile
 
     def _said(self) -> dict[str, Any]:
         count, more = len(self._found.jobs), self._found.more
         filtered = any(getattr(self, name) != self.trait_defaults(name) for name in FILTERS)
-        create, groups = bool(self.on_create), self._grouped()
+        create, groups = bool(self.on_create), self._groups
         nothing = words.NO_MATCH if filtered else empty_words(whole_session=True, can_create=create)
         of: int | None = None  # without the filters; of the sweep, if one is chosen
         if filtered and not self.session.closed:
@@ -303,7 +299,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         }
 
     def _send_tiles(self, first: int) -> None:
-        last = None if self._grouped().heads else first + PAGE
+        last = None if self._groups.heads else first + PAGE
         tiles = [self._tile(job) for job in self._found.jobs[first:last]]
         self._sent |= {tile["key"]: tile for tile in tiles}
         self._tell({"name": "tiles", "from": first, "tiles": tiles})
@@ -321,7 +317,6 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
     def _told(self, job: Job | None) -> None:
         if job is not None:
             self._news.put(job)
-            self._groups_are_old = True
             self._live.changed()
 
     def _open(self, job: Job | None) -> None:
@@ -403,14 +398,6 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
     def _on_delete(self, job: Job) -> None:
         job.delete_clip()
         self.say(words.DELETED)
-        self._send_if_new(job)
-
-    def _compared(self) -> tuple[Job, ...]:
-        return self.chosen
 
     def _job_of(self, key: object) -> Job | None:
         return self._found.known.get(str(key)) if key else self._open_job
-
-    def _news_of(self, job: Job) -> None:
-        self._send_if_new(job)
-        self.refresh()

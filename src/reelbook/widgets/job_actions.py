@@ -52,7 +52,7 @@ class ActsOnJobs(Panel):
         return None if job is None else job.clip
 
     def _news_of(self, job: Job) -> None:
-        """Called on any thread when there may be news of the job."""
+        """Called on any thread when the panel, rather than the session, has news of the job."""
         self._live.changed()
 
     def _call(
@@ -81,7 +81,6 @@ class ActsOnJobs(Panel):
 
     def _on_pick(self, job: Job) -> None:
         job.mark(picked=not job.picked)
-        self._news_of(job)
 
     def _on_mark(self, job: Job, content: dict[str, Any]) -> None:
         request_id, tags = content.get("request_id"), content.get("tags")
@@ -90,15 +89,12 @@ class ActsOnJobs(Panel):
             known = Session.of(job)._known(request_id)
         if known is not None:
             known.mark(note=content.get("note"), tags=None if tags is None else tags.split(","))
-            self._news_of(known)
 
     def _on_stop(self, job: Job) -> None:
         job.stop_watching()
-        self._news_of(job)
 
     def _on_watch(self, job: Job) -> None:
         job.watch()
-        self._news_of(job)
 
     def _on_cancel(self, job: Job) -> None:
         if not job.cancel():
@@ -142,16 +138,17 @@ class LeadsOn(ActsOnJobs):
     on_vary = Callbacks[[Job]]("`callback(job)` is called when Vary is pressed.")
     on_compare = Callbacks[[tuple[Job, ...]]]("`callback(jobs)` is called when Compare is pressed.")
 
-    def _compared(self) -> tuple[Job, ...]:
-        """The jobs to compare; none if they can't be."""
-        raise NotImplementedError  # each panel's own: traitlets' metaclass rules out ABC
+    @property
+    def chosen(self) -> tuple[Job, ...]:
+        """The selected jobs, in the order of their selection."""
+        return ()
 
     def _on_vary(self, job: Job) -> None:
         self.on_vary.tell(job)
 
     def _on_compare(self) -> None:
-        if jobs := self._compared():
-            self.on_compare.tell(jobs)
+        if self.chosen:
+            self.on_compare.tell(self.chosen)
 
 
 class ShowsJob(ActsOnJobs):
@@ -161,10 +158,8 @@ class ShowsJob(ActsOnJobs):
     face = traitlets.Dict(help="What the page draws of the job.").tag(sync=True)
     figures: traitlets.List[Any] = traitlets.List(help="The lines that count on.").tag(sync=True)
 
-    _empty_face: Callable[[], Mapping[str, object]] = staticmethod(empty_face)
-
     def __init__(self, **traits: Any) -> None:
-        super().__init__(face=dict(self._empty_face()), **traits)
+        super().__init__(face=dict(empty_face()), **traits)
 
     def _face(self, job: ShownJob) -> Mapping[str, object]:
         return job_face(job)
@@ -182,7 +177,7 @@ class ShowsJob(ActsOnJobs):
     def _draw(self, job: Job | None) -> ShownJob | None:
         """Draws the job, or an empty card, and returns what was drawn."""
         if job is None:
-            self.face, self.figures, self.progress = dict(self._empty_face()), [], None
+            self.face, self.figures, self.progress = dict(empty_face()), [], None
             return None
         shown, limit = self._shown(job), Session.of(job).facts.requests_limit
         self.face = dict(self._face(shown))

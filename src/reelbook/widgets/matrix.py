@@ -386,13 +386,10 @@ class Matrix(Plays, LeadsOn, ServesClips):
         def save() -> str:
             free = next(each for each in numbered(Path(f"grid.{kind}")) if not each.exists())
             self.saved = self.save(free)
-            return words.saved(self.saved)
+            return f"The grid is in {self.saved.absolute()}."
 
         self.saved = None
         self._start_work("Saving the grid", save, name="save")
-
-    def _compared(self) -> tuple[Job, ...]:
-        return self.chosen
 
 
 def _ways(axes: dict[str, Axis], names: list[str]) -> list[dict[str, int]]:
