@@ -21,7 +21,7 @@ from reelbook.session.export import export
 from ..text import gallery as words
 from ..text.board import CREATE, empty_words
 from ..text.card import ShownJob
-from ..text.compare import Run, differing
+from ..text.compare import differing
 from .base import Callbacks, session_of
 from .bundle import packed
 from .clip_serving import ServesClips
@@ -38,27 +38,26 @@ STILL_TILES, STILL_BYTES = 4, 3_000
 
 @dataclass(frozen=True)
 class Groups:
-    """A sweep's clips by the values of one axis: their headings, and each entry's group and prompt."""
+    """A sweep's clips by the values of one axis: their headings, and what each entry's tile says besides."""
 
     heads: Sequence[tuple[str, str]] = ()
-    of: Mapping[int, int] = field(default_factory=dict)
-    prompts: Mapping[int, list[Run]] = field(default_factory=dict)
+    tiles: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def by(cls, session: Session, sweep: str, axis: str) -> Groups:
         """The groups of the axis, each counted over all its finished clips."""
         cells = session._ledger.sweeps.cells(int(sweep))
         entries = {cell.number: cell.entry for cell in cells if cell.entry is not None}
-        heads, of, prompts = list[tuple[str, str]](), dict[int, int](), dict[int, list[Run]]()
+        heads, tiles = list[tuple[str, str]](), dict[int, Mapping[str, Any]]()
         for at, (label, numbers) in enumerate(session._sweeps.axes(sweep).get(axis, ())):
             mine = [entries[number] for number in sorted(numbers) if number in entries]
             done = [entry for entry in mine if entry.state == wire.COMPLETED]
             picked = sum(each.marks.picked for each in done)
             heads.append((label, f"{picked or 'none'} picked of {len(done)}"))
-            of |= {entry.id: at for entry in mine}
-            runs = differing([entry.prompt for entry in mine])
-            prompts |= {entry.id: run for entry, run in zip(mine, runs, strict=True)}
-        return cls(heads, of, prompts)
+            prompts = differing([entry.prompt for entry in mine])
+            for entry, runs in zip(mine, prompts, strict=True):
+                tiles[entry.id] = {"group": at, "runs": runs}
+        return cls(heads, tiles)
 
 
 class SearchResults:
@@ -243,7 +242,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         groups = self._groups
         self._found.search(self._filters(), ALL_ENTRIES if groups.heads else PAGE)
         if groups.heads:
-            self._found.jobs.sort(key=lambda job: groups.of.get(job.entry_id or 0, 0))
+            self._found.jobs.sort(key=lambda job: groups.tiles.get(job.entry_id or 0, {}).get("group", 0))
 
     def _group(self) -> None:
         if not self.session.closed:
@@ -275,10 +274,8 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         return words.opened_face(job, str(self._open_job.number), can_vary=bool(self.on_vary))
 
     def _tile(self, job: Job) -> dict[str, Any]:
-        tile, entry = words.tile(ShownJob.of(job), str(job.number)), job.entry_id or 0
-        if entry in self._groups.of:
-            tile["group"], tile["runs"] = self._groups.of[entry], self._groups.prompts[entry]
-        return tile
+        tile = words.tile(ShownJob.of(job), str(job.number))
+        return {**tile, **self._groups.tiles.get(job.entry_id or 0, {})}
 
     def _said(self) -> dict[str, Any]:
         count, more = len(self._found.jobs), self._found.more
