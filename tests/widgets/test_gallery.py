@@ -191,6 +191,12 @@ def test_a_deleted_file_is_fetched_again_by_a_press(session: Session) -> None:
     page.says("watch", key=key)
     assert fox.result(30).path == path
     until(lambda: gallery.face["clip"])
+    path.unlink()  # by other hands
+    page.says("open", key=key)
+    assert [name for name, _ in gallery.face["actions"]] == ["watch", "again", "code"]
+    assert (gallery.figures, gallery.face["bar"]) == ([], "")
+    page.says("watch", key=key)
+    until(lambda: gallery.face["clip"])
     gallery.close()
 
 

@@ -90,8 +90,8 @@ class Compare(Plays, ServesClips):
         return {name: job for name, job in zip(self.names, self._known, strict=True) if name and job}
 
     def update(self) -> None:
-        shown, names = list(map(_shown, self.clips)), self.names
-        jobs = self._jobs
+        shown, jobs = list(map(_shown, self.clips)), self._jobs
+        names = self.names  # after the jobs: one that is accepted meanwhile has a name here, too
         unknown = [name for name in self.picked if name not in jobs]
         picked = [*unknown, *(name for name, job in jobs.items() if job.picked)]
         with self.hold_sync():
