@@ -28,12 +28,10 @@ TWICE_SECONDS = 1.5  # two presses within this time are one double press
 class ActsOnJobs(Panel):
     """Answers the page's `pick`, `mark`, `code`, `stop`, `watch`, `cancel`, `find_out` and `only_me`.
 
-    Each is about one job, except `find_out` and `only_me`, which are about all in the panel's `_doubtful`. A
-    handler may take a parameter `job`, the one that the message is about; without one it isn't called. A
-    panel implements `_job_of`: a widget's metaclass allows no abstract methods.
+    Each is about one job, which the page calls `key`, except `find_out` and `only_me`, which are about all in
+    the panel's `_doubtful`. A handler may take a parameter `job`, the one that the message is about; without
+    one it isn't called. A panel implements `_job_of`: a widget's metaclass allows no abstract methods.
     """
-
-    _called = "key"  # the part of a message that says which job it is about
 
     def __init__(self, **traits: Any) -> None:
         self._word_would_tell: set[Job] = set()
@@ -43,9 +41,6 @@ class ActsOnJobs(Panel):
     def _job_of(self, key: object) -> Job | None:
         """The job that the page calls `key`; without a key the opened one, if there is one."""
         raise NotImplementedError  # each panel's own: traitlets' metaclass rules out ABC
-
-    def _job(self, content: Mapping[str, Any]) -> Job | None:
-        return self._job_of(content.get(self._called, ""))
 
     def clip_of(self, key: str) -> Clip | None:
         job = self._job_of(key)
@@ -60,7 +55,7 @@ class ActsOnJobs(Panel):
     ) -> dict[str, Any] | None:
         if "job" not in inspect.signature(handler).parameters:
             return super()._call(handler, content, buffers)
-        job = self._job(content)
+        job = self._job_of(content.get("key"))
         return None if job is None else super()._call(handler, {**content, "job": job}, buffers)
 
     def _twice(self, button: object) -> bool:
@@ -100,8 +95,8 @@ class ActsOnJobs(Panel):
         if not job.cancel():
             self.say_problem("It was already sent. The job goes on and is billed.")
 
-    def _on_find_out(self, content: dict[str, Any], *, alone: bool | None = None) -> None:
-        jobs = [job for job in self._doubtful(content) if not self._doing(job)]
+    def _on_find_out(self, key: Any, *, alone: bool | None = None) -> None:
+        jobs = [job for job in self._doubtful(key) if not self._doing(job)]
         if not jobs:
             return
         asked = Session.of(jobs[0])._reconciling(alone=bool(alone))
@@ -109,15 +104,15 @@ class ActsOnJobs(Panel):
             self._start_work("Finding out", partial(self._take_verdict, job, asked), name=job)
             self._news_of(job)
 
-    def _on_only_me(self, content: dict[str, Any]) -> None:
-        self._on_find_out(content, alone=True)
+    def _on_only_me(self, key: Any) -> None:
+        self._on_find_out(key, alone=True)
 
-    def _on_code(self, content: dict[str, Any], kind: Any) -> dict[str, Any]:
-        job = self._job(content)
+    def _on_code(self, key: Any, kind: Any) -> dict[str, Any]:
+        job = self._job_of(key)
         return {} if job is None or job.request is None else {"text": request_code(job.request, kind)}
 
-    def _doubtful(self, content: dict[str, Any]) -> Sequence[Job]:
-        job = self._job(content)
+    def _doubtful(self, key: Any) -> Sequence[Job]:
+        job = self._job_of(key)
         return () if job is None else (job,)
 
     def _take_verdict(self, job: Job, asked: Future[Reconciliation]) -> None:
@@ -140,7 +135,7 @@ class LeadsOn(ActsOnJobs):
 
     @property
     def chosen(self) -> tuple[Job, ...]:
-        """The selected jobs, in the order of their selection."""
+        """The selected jobs, in the order of their selection; none where one job is shown."""
         return ()
 
     def _on_vary(self, job: Job) -> None:
