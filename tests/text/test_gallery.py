@@ -29,7 +29,7 @@ def test_the_opened_clip_has_its_day_and_id() -> None:
     )
     face = words.opened_face(gone, "1", can_vary=True)
     assert (face["stage"], face["aside"]) == ("No file here.", "5 Jan 2027, 08:00 · req-1")
-    assert job_lines(gone.view, None) == []
+    assert job_lines(gone.view) == []
     assert words.opened_face(ShownJob(view()), "1", can_vary=True)["note"] == ""
 
 

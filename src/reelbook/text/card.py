@@ -182,11 +182,9 @@ def asked_words(request: JobRequest | None) -> str:
     return " · ".join(filter(None, said))
 
 
-def job_lines(view: JobView, clip: Clip | None, *, requests_limit: int | None = None) -> list[Line]:
-    """The lines under the bar: progress, times, and waiting for the request budget."""
+def job_lines(view: JobView, *, requests_limit: int | None = None) -> list[Line]:
+    """The lines under the bar until there is a clip: progress, times, and waiting for the request budget."""
     if view.state == wire.COMPLETED:
-        if clip is not None:
-            return clip_lines(clip)
         if view.error or not view.watched:
             return []
         done = None if view.download is None else int(view.download * 100)

@@ -157,7 +157,7 @@ def _of_its_card(card: CardFace, job: ShownJob) -> dict[str, Any]:
     elif view.state == wire.COMPLETED and not view.watched:
         made["stage"] = NOT_HERE
     elif card["bar"]:
-        lines, bar = job_lines(view, None)[:1], bar_share(card, view)
+        lines, bar = job_lines(view)[:1], bar_share(card, view)
     else:
         unknown = state(view.state).group == "uncertain" and view.charge != "none"
         made["stage"] = "Whether there is a clip isn't known." if unknown else "There is no clip."

@@ -74,7 +74,7 @@ def time_line(view: JobView | None) -> Line:
         return []
     if view.state == SENDING and view.waiting_seconds is not None:
         return ["sent in ", counting(view.waiting_seconds, -1)]
-    return next(iter(job_lines(view, None)), [])
+    return next(iter(job_lines(view)), [])
 
 
 def head(states: Sequence[str], *, state: str, here: int, bought: Iterable[JobView]) -> str:

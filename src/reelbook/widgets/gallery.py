@@ -375,9 +375,9 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
     def _on_open(self, key: str) -> None:
         self._open(self._found.known.get(key))
 
-    def _on_mark(self, job: Job, content: dict[str, Any]) -> None:
-        super()._on_mark(job, content)
-        if "tags" in content:
+    def _on_mark(self, job: Job, request_id: Any, note: Any, tags: Any) -> None:
+        super()._on_mark(job, request_id, note, tags)
+        if tags is not None:
             self._offer()
 
     def _sent_again(self, job: Job) -> None:

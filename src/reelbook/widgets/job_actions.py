@@ -18,7 +18,7 @@ from reelbook.session.request_code import request_code
 from reelbook.session.session import without_waiting
 from reelbook.wire import RANDOM_SEED
 
-from ..text.card import ShownJob, empty_face, job_face, job_lines, share_done
+from ..text.card import ShownJob, clip_lines, empty_face, job_face, job_lines, share_done
 from .base import Callbacks, Panel
 from .static_html import small_poster
 
@@ -77,13 +77,12 @@ class ActsOnJobs(Panel):
     def _on_pick(self, job: Job) -> None:
         job.mark(picked=not job.picked)
 
-    def _on_mark(self, job: Job, content: dict[str, Any]) -> None:
-        request_id, tags = content.get("request_id"), content.get("tags")
+    def _on_mark(self, job: Job, request_id: Any, note: Any, tags: Any) -> None:
         known: Job | None = job
         if request_id and job.request_id != request_id:  # the panel shows another clip by now
             known = Session.of(job)._known(request_id)
         if known is not None:
-            known.mark(note=content.get("note"), tags=None if tags is None else tags.split(","))
+            known.mark(note=note, tags=None if tags is None else tags.split(","))
 
     def _on_stop(self, job: Job) -> None:
         job.stop_watching()
@@ -176,7 +175,7 @@ class ShowsJob(ActsOnJobs):
             return None
         shown, limit = self._shown(job), Session.of(job).facts.requests_limit
         self.face = dict(self._face(shown))
-        self.figures = job_lines(shown.view, shown.clip, requests_limit=limit)
+        self.figures = clip_lines(shown.clip) if shown.clip else job_lines(shown.view, requests_limit=limit)
         self.progress = share_done(shown.view, shown.clip)
         return shown
 
