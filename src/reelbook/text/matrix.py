@@ -11,7 +11,6 @@ from reelbook import wire
 from ..explore.plan import duration
 from ..formatting import Line, count, counting, dollars, seconds
 from ..states import LEFT_OUT, SENDING, STATES, UNCERTAIN
-from ..states import state as row_of
 from .board import sum_words
 from .card import ShownJob, asked_words, bar_share, empty_face, job_face, job_lines
 from .compare import differing
@@ -70,7 +69,7 @@ def face(cell: RunCell, job: ShownJob | None) -> dict[str, Any]:
 
 def time_line(view: JobView | None) -> Line:
     """The line of a cell that counts: its progress, or how long it waits. Nothing once it has ended."""
-    if view is None or row_of(view.state).missing:
+    if view is None:
         return []
     if view.state == SENDING and view.waiting_seconds is not None:
         return ["sent in ", counting(view.waiting_seconds, -1)]
