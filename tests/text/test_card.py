@@ -105,6 +105,7 @@ def test_what_can_be_done_follows_the_state() -> None:
     unfetched = face(view(state="completed", error="The connection broke. 40 % is kept."))
     assert unfetched["note"] == "The connection broke. 40 % is kept."
     assert ["watch", "Fetch again"] in unfetched["actions"]
+    assert "watch" in names(state="completed", watched=False)
     assert names(state="failed") == ["again", "copy"]
     failed = face(view(state="failed"))
     assert ["again", "Again…"] in failed["actions"]
