@@ -117,7 +117,7 @@ def test_what_waits_is_taken_back(room: Room, ada: rb.Session, queued: rb.Batch)
     shown = ShownJob.of(places[1], ada.service)
     assert set(places) == {0, 1}
     assert ["cancel", "Take back"] in job_face(shown)["actions"]
-    assert "1 clip ahead of yours" in str(job_lines(shown.view, None))
+    assert "1 clip ahead of yours" in str(job_lines(shown.view))
     assert queued[0].cancel()
     with pytest.raises(SubmissionCancelled):
         queued[0].result()

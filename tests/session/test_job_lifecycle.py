@@ -140,7 +140,7 @@ def test_two_clips_are_fetched_at_a_time_and_the_others_wait_for_their_turn(
     jobs = [session.text_to_video("a fox", duration_seconds=1) for _ in range(4)]
     until(lambda: all(job.state == "completed" for job in jobs))
     until(lambda: len(under_way) == 2)
-    lines = sorted(plain(job_lines(job.view(), job.clip)[0]) for job in jobs)
+    lines = sorted(plain(job_lines(job.view())[0]) for job in jobs)
     assert lines == [*["Fetching the clip · 0 %"] * 2, *["Waiting to fetch the clip"] * 2]
     session._thread.loop.call_soon_threadsafe(may_go_on.set)
     assert len({job.result(30).path for job in jobs}) == 4
@@ -228,7 +228,7 @@ def test_a_job_that_stays_all_but_done_counts_down_to_nothing(home: Path, progre
         asked = set[float | None]()
         job.subscribe(lambda job: asked.add(job._life.known.asked_at))
         until(lambda: len(asked - {None}) >= 3)
-        line = plain(job_lines(job.view(), None)[0])
+        line = plain(job_lines(job.view())[0])
         job.stop_watching()
     assert line == "99 % · waiting for the service"
 

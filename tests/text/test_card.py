@@ -15,7 +15,7 @@ from reelbook.formatting import plain
 from reelbook.media.images import PreparedImage
 from reelbook.session import EarlierRun, JobRequest
 from reelbook.session.clip import clip_file_name
-from reelbook.text.card import CardFace, ShownJob, job_face, job_lines
+from reelbook.text.card import CardFace, ShownJob, clip_lines, job_face, job_lines
 
 
 def face(state: Any = None, request: JobRequest | None = FOX, **facts: Any) -> CardFace:
@@ -24,7 +24,7 @@ def face(state: Any = None, request: JobRequest | None = FOX, **facts: Any) -> C
 
 
 def lines(state: Any, **facts: Any) -> list[str]:
-    return [plain(line) for line in job_lines(state, facts.pop("clip", None), **facts)]
+    return [plain(line) for line in job_lines(state, **facts)]
 
 
 UNKNOWN: dict[str, Any] = {"progress": None, "remaining_seconds": None}
@@ -87,7 +87,7 @@ def test_a_card_has_a_word_a_tone_an_amount_and_a_bar(changes: dict[str, Any], s
 
 def test_seconds_travel_as_numbers_with_a_rate() -> None:
     """The page can count on by itself: what has passed goes up, what is left goes down."""
-    asked = job_lines(view(), None)[2]
+    asked = job_lines(view())[2]
     assert [part for part in asked if not isinstance(part, str)] == [[3.0, 1], [6.0, -1]]
 
 
@@ -105,6 +105,7 @@ def test_what_can_be_done_follows_the_state() -> None:
     unfetched = face(view(state="completed", error="The connection broke. 40 % is kept."))
     assert unfetched["note"] == "The connection broke. 40 % is kept."
     assert ["watch", "Fetch again"] in unfetched["actions"]
+    assert "watch" in names(state="completed", watched=False)
     assert names(state="failed") == ["again", "copy"]
     failed = face(view(state="failed"))
     assert ["again", "Again…"] in failed["actions"]
@@ -117,7 +118,7 @@ def test_a_completed_job_says_what_the_file_is(tmp_path: Path) -> None:
     """Length and size come from the file, the cost without "about"."""
     done = clip(tmp_path / "c.mp4")
     state = view(state="completed", cost_usd=0.25, progress=1.0)
-    assert lines(state, clip=done) == ["1.0 s", "64 × 36", "seed 7", "took 48 s"]
+    assert [plain(line) for line in clip_lines(done)] == ["1.0 s", "64 × 36", "seed 7", "took 48 s"]
     shown = face(state, clip=done)
     assert (shown["money"], shown["mark"], shown["codec"]) == ("$0.25", "sandbox", "h264")
     assert (shown["shape"], bool(shown["clip"]), shown["bar"]) == ([64, 36], True, "")

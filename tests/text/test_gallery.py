@@ -9,7 +9,7 @@ from typing import Any
 from widgets.doubles import FOX, clip, view
 
 from reelbook.text import gallery as words
-from reelbook.text.card import ShownJob
+from reelbook.text.card import ShownJob, job_lines
 
 
 def test_a_tile_says_its_state_only_where_it_isnt_a_finished_clip(tmp_path: Path) -> None:
@@ -29,6 +29,7 @@ def test_the_opened_clip_has_its_day_and_id() -> None:
     )
     face = words.opened_face(gone, "1", can_vary=True)
     assert (face["stage"], face["aside"]) == ("No file here.", "5 Jan 2027, 08:00 · req-1")
+    assert job_lines(gone.view) == []
     assert words.opened_face(ShownJob(view()), "1", can_vary=True)["note"] == ""
 
 
@@ -38,7 +39,6 @@ def test_a_chosen_tag_can_be_chosen_though_nothing_has_it() -> None:
     said = words.choice_words(tags=("fox",), tag="snow", service="sandbox", **nothing)
     assert said["tag"] == [["", "Any tag"], ["fox", "fox"], ["snow", "snow"]]
     assert (said["experiment"], said["mark"]) == ([["", "Any experiment"]], "sandbox")
-    assert words.nothing_opened()["key"] == ""
 
 
 def test_what_was_found_and_exported_is_counted() -> None:

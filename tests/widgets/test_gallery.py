@@ -113,7 +113,7 @@ def test_an_opened_clip_shows_everything_and_plays(session: Session) -> None:
     for given in ({}, {"state": "any"}, {"text": "fox", "sort": "oldest"}):  # the search comes first
         assert Gallery(session, opened=str(fox.request_id), **given).face["key"] == str(fox.number)
     gallery.opened = "req-unknown"
-    assert (gallery.face["key"], gallery.opened) == ("", "")
+    assert ("key" in gallery.face, gallery.opened, gallery.message["text"]) == (False, "", "")
 
 
 def test_marks_made_on_the_page_are_kept(session: Session) -> None:
@@ -188,6 +188,12 @@ def test_a_deleted_file_is_fetched_again_by_a_press(session: Session) -> None:
     assert [name for name, _ in gallery.face["actions"]] == ["watch", "again", "code"]
     page.says("watch", key=key)
     assert fox.result(30).path == path
+    until(lambda: gallery.face["clip"])
+    path.unlink()  # by other hands
+    page.says("open", key=key)
+    assert [name for name, _ in gallery.face["actions"]] == ["watch", "again", "code"]
+    assert (gallery.figures, gallery.face["bar"]) == ([], "")
+    page.says("watch", key=key)
     until(lambda: gallery.face["clip"])
     gallery.close()
 

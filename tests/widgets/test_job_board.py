@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,6 @@ class FakeLedgerSession(FakeSession):
 
     past: list[Job] = field(default_factory=list)
     at_work: list[Job] = field(default_factory=list)
-    experiments: list[str] = field(default_factory=list)
 
     def __hash__(self) -> int:
         return id(self)
@@ -42,10 +40,6 @@ class FakeLedgerSession(FakeSession):
 
     def spending(self) -> Spending:
         return Spending(0.0, 0.0, 0.0, of_key=Spend(2.4, 0.25, 0.0))
-
-    def experiment(self, name: str) -> Any:
-        self.experiments.append(name)
-        return nullcontext()
 
     def submit(self, request: JobRequest) -> Job:
         self.submitted.append(request)
@@ -269,14 +263,14 @@ def test_rows_are_chosen_in_the_page_and_from_python() -> None:
 
 
 def test_again_sends_once_and_opens_the_new_row() -> None:
-    """A double press pays once; the new clip belongs to the same experiment."""
+    """A double press pays once."""
     session = FakeLedgerSession()
-    session.at_work = [made(session, "fox", state="completed", experiment="fog")]
+    session.at_work = [made(session, "fox", state="completed")]
     board, _ = opened(session)
     for _ in range(2):
         says(board, "again", key="0")
     assert [each.prompt for each in session.submitted] == ["fox"]
-    assert (board.opened, len(board.jobs), session.experiments) == ("1", 2, ["fog"])
+    assert (board.opened, len(board.jobs)) == ("1", 2)
 
 
 def test_the_buttons_do_what_they_say(session: rb.Session, sandbox: Sandbox) -> None:

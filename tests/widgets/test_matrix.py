@@ -101,8 +101,8 @@ def test_a_cell_is_left_out_and_taken_in(session: rb.Session, sandbox: Sandbox) 
 
     assert second() == ("Planned", "about $0.05", [["leave_out", "Leave out"]])
     for number in (2, 3):
-        page.says("leave_out", n=number)
-    page.says("take_in", n=3)
+        page.says("leave_out", key=number)
+    page.says("take_in", key=3)
     until(lambda: page.head["controls"] == [["buy", "Make 5 clips · $0.25"]])
     page.says("buy")
     until(lambda: page.head["said"].startswith("All 5 here · 1 left out · $0.25"))
@@ -121,8 +121,8 @@ def test_a_failed_cell_says_why_and_is_sent_again(session: rb.Session, sandbox: 
     assert failed["note"]
     assert failed["acts"][0] == ["again", "Send again · $0.05"]
     assert "1 failed" in page.head["said"]
-    page.says("again", n=failed["n"])
-    page.says("again", n=failed["n"])  # a double press
+    page.says("again", key=failed["n"])
+    page.says("again", key=failed["n"])  # a double press
     until(lambda: page.cells[failed["n"]]["word"] == "Completed")
     assert sandbox.state()["requests"]["text-to-video"] == 7
 
@@ -131,9 +131,9 @@ def test_picks_and_notes_are_kept(session: rb.Session) -> None:
     """Another matrix shows them too, and what is picked in code shows in both at once."""
     matrix = bought(session)
     page = MatrixPage(matrix)
-    page.says("mark", n=1, note="the best")
+    page.says("mark", key=1, note="the best")
     for number in (1, 3, 1):
-        page.says("pick", n=number)
+        page.says("pick", key=number)
     other = MatrixPage(Matrix(matrix.run))
 
     def found(page: MatrixPage) -> tuple[list[int], str]:
@@ -166,7 +166,7 @@ def test_what_changes_while_the_head_is_worded_is_in_the_same_message(
     matrix.refresh()
     assert [message["cells"] for message, _ in page.messages] == [[{"n": 4, "picked": True}]]
     page.messages.clear()
-    page.says("pick", n=4)
+    page.says("pick", key=4)
     assert [message for message, _ in page.messages] == [
         {"name": "cells", "cells": [{"n": 4, "picked": False}]}
     ]
@@ -209,7 +209,7 @@ def test_it_leads_on_where_somebody_answers(session: rb.Session) -> None:
     matrix.selected = [4, 2]
     page, jobs = MatrixPage(matrix), [cell.job for cell in matrix.run.cells]
     page.says("compare")
-    page.says("vary", n=3)
+    page.says("vary", key=3)
     assert answered == [(jobs[3], jobs[1]), jobs[2]]
 
 
@@ -217,7 +217,9 @@ def test_a_cell_and_the_whole_sweep_are_given_as_code(session: rb.Session) -> No
     """The cell as its clip gives it, planned or here; the sweep as its form does."""
     matrix = Matrix(foxes(), session)
     page = MatrixPage(matrix)
-    assert page.asks("code", kind="curl", n=2)["text"] == request_code(matrix.sweep.cells[1].request, "curl")
+    assert page.asks("code", kind="curl", key=2)["text"] == request_code(
+        matrix.sweep.cells[1].request, "curl"
+    )
     assert page.asks("code", kind="cell")["text"] == matrix.sweep.as_code()
 
 

@@ -111,7 +111,7 @@ def progress_figures(job: Job, view: JobView) -> str:
     """How far it is and how long it takes: "62 % · about 9 s left · 14 s so far"."""
     # When the service was asked last is for a card, which has a line for it.
     view, limit = replace(view, asked_seconds_ago=None), Session.of(job).facts.requests_limit
-    return " · ".join(plain(line) for line in job_lines(view, None, requests_limit=limit))
+    return " · ".join(plain(line) for line in job_lines(view, requests_limit=limit))
 
 
 def clip_figures(clip: Clip) -> str:

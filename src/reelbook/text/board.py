@@ -117,7 +117,7 @@ def empty_words(*, whole_session: bool, can_create: bool) -> str:
 
 def _time(view: JobView, clip: Clip | None) -> Line:
     if view.state == wire.COMPLETED and clip is None:
-        if view.error:
+        if view.error or not view.watched:
             return ["not on this disk"]
         return ["waits to be fetched" if view.download is None else f"fetching {int(view.download * 100)} %"]
     if state(view.state).final:

@@ -52,6 +52,17 @@ class ShownJob:
             job.picked, job.note, job.tags,
         )  # fmt: skip
 
+    @property
+    def mark(self) -> str:
+        """What tells a drawn clip from a model's: "sandbox", or nothing."""
+        return "sandbox" if self.service == "sandbox" or (self.clip and self.clip.sandbox) else ""
+
+    @property
+    def fetching(self) -> bool:
+        """Whether its clip is on the way, or waits for its turn to be fetched."""
+        view = self.view
+        return view.state == wire.COMPLETED and self.clip is None and view.watched and not view.error
+
     def on_disk(self) -> ShownJob:
         """The same, without a clip whose file is gone."""
         gone = self.clip is not None and not self.clip.path.exists()
@@ -105,14 +116,13 @@ def job_face(job: ShownJob) -> CardFace:
     face["stage"] = "Your image. " + RUNNING_STAGE if request and request.image else RUNNING_STAGE
     face["note"] = " ".join(filter(None, [_note(view), "" if job.kept else NOT_KEPT]))
     face["aside"] = _aside(view)
-    fetching = view.state == wire.COMPLETED and job.clip is None and not view.error
-    if fetching or not row.final:
-        face["bar"] = "figure" if fetching or view.progress is not None else "open"
+    if job.fetching or not row.final:
+        face["bar"] = "figure" if job.fetching or view.progress is not None else "open"
     face["money"] = price(view.price_usd, view.charge)
     face["actions"], face["again"] = _actions(job), _again(job)
     if view.state == UNCERTAIN and job.finding_out:
         face["aside"] = "Asking for balance and usage."
-    face["mark"] = "sandbox" if job.service == "sandbox" or (job.clip and job.clip.sandbox) else ""
+    face["mark"] = job.mark
     face["id"] = job.request_id or ""
     if job.clip is not None:
         _with_clip(face, job.clip)
@@ -172,12 +182,10 @@ def asked_words(request: JobRequest | None) -> str:
     return " · ".join(filter(None, said))
 
 
-def job_lines(view: JobView, clip: Clip | None, *, requests_limit: int | None = None) -> list[Line]:
-    """The lines under the bar: progress, times, and waiting for the request budget."""
+def job_lines(view: JobView, *, requests_limit: int | None = None) -> list[Line]:
+    """The lines under the bar until there is a clip: progress, times, and waiting for the request budget."""
     if view.state == wire.COMPLETED:
-        if clip is not None:
-            return clip_lines(clip)
-        if view.error:
+        if view.error or not view.watched:
             return []
         done = None if view.download is None else int(view.download * 100)
         return [["Waiting to fetch the clip" if done is None else f"Fetching the clip · {done} %"]]
@@ -301,7 +309,7 @@ def _actions(job: ShownJob) -> list[list[str]]:
         actions.append(["cancel", "Take back"])
     elif not row.final:
         actions.append(["stop", "Stop watching"] if view.watched else ["watch", "Watch again"])
-    elif view.state == wire.COMPLETED and job.clip is None and view.error:
+    elif view.state == wire.COMPLETED and job.clip is None and not job.fetching:
         actions.append(["watch", "Fetch again"])
     if row.final and request is not None and request.complete:
         verb = "Send again" if row.group == "uncertain" or view.state == REFUSED else "Again"

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from reelbook import wire
 
 from ..formatting import Line, price
 from ..states import state
-from .card import ShownJob, bar_share, clip_face, empty_face, job_face, job_lines, seed_words
-
-if TYPE_CHECKING:
-    from reelbook.session import Clip, JobRequest, JobView
+from .card import CardFace, ShownJob, bar_share, job_face, job_lines, seed_words
 
 # What all prompts share is shortened in the middle, so that a tile's state stays under 2 KB.
 SAME_CHARACTERS: Final = 90
 PROMPT_CHARACTERS: Final = 300
 NOT_HERE: Final = "The clip's file isn't on this disk."
+UNKNOWN_PICK: Final = "No ledger knows all of these clips: this panel alone keeps that pick."
 KEYS: Final = (
     "Space plays and pauses all. ← → move by 1 s, with Shift by 0.1 s, and , . by a frame. < > change the "
     "speed. {picks} pick. f fills the screen, Escape leaves."
@@ -37,43 +34,30 @@ _EDGES = re.compile(r"^\W+|\W+$")
 _OF_THE_CARD: Final = ("shape", "clip", "seconds", "fps", "codec", "word", "tone", "stage", "note")
 
 
-@dataclass(frozen=True)
-class ComparedClip:
-    """What is known of one clip. `clip` is None while there is no file; `view` is None without a job.
-
-    `name` is what `picked` calls it, empty while it has none; `title` is shown if the prompt isn't known.
-    """
-
-    name: str
-    request: JobRequest | None
-    clip: Clip | None
-    view: JobView | None
-    sandbox: bool
-    title: str
-
-
-def tiles(shown: Sequence[ComparedClip]) -> list[dict[str, Any]]:
+def tiles(shown: Sequence[ShownJob], names: Sequence[str]) -> list[dict[str, Any]]:
     """The clips of a comparison, in their order: parts of each one's card, and what differs marked.
 
-    `ended` is shown once the clock has passed a clip's end; it is empty for the longest.
+    `names` are those in `picked`, empty for a clip without one. `ended` is shown once the clock has passed a
+    clip's end; it is empty for the longest.
     """
-    prompts = differing([each.request.prompt if each.request else each.title for each in shown])
+    cards = [job_face(each) for each in shown]
+    prompts = differing([card["prompt"] for card in cards])
     figures = [_figures(each) for each in shown]
-    mixed = len({each.sandbox for each in shown}) > 1
+    mixed = len({each.mark for each in shown}) > 1
     longest = max((each.clip.duration_seconds for each in shown if each.clip), default=0.0)
     made = []
-    for place, (each, prompt) in enumerate(zip(shown, prompts, strict=True)):
+    for place, (each, card, prompt) in enumerate(zip(shown, cards, prompts, strict=True)):
         marked = {
             kind: (text, any(other[kind] != text for other in figures))
             for kind, text in figures[place].items()
             if text
         }
         money = [marked.pop("money")] if "money" in marked else []
-        facts = [*marked.values(), *([("sandbox", True)] if mixed and each.sandbox else [])]
-        about = {"key": str(place), "name": each.name, "prompt": prompt, "facts": facts, "money": money}
+        facts = [*marked.values(), *([(each.mark, True)] if mixed and each.mark else [])]
+        about = {"key": str(place), "name": names[place], "prompt": prompt, "facts": facts, "money": money}
         length = each.clip.duration_seconds if each.clip else longest
         ended = f"ended at {length:.1f} s" if longest - length > 0.05 else ""
-        made.append({**about, "ended": ended, **_of_its_card(each)})
+        made.append({**about, "ended": ended, **_of_its_card(card, each)})
     return made
 
 
@@ -92,17 +76,12 @@ def differing(texts: Sequence[str]) -> list[list[Run]]:
     return [_shortened(_runs(words, common)) for words in split]
 
 
-def length_words(shown: Sequence[ComparedClip]) -> str:
+def length_words(shown: Sequence[ShownJob]) -> str:
     """How clips of different lengths play together; empty if all are equally long."""
     lengths = [each.clip.duration_seconds for each in shown if each.clip]
     if not lengths or max(lengths) - min(lengths) < 0.05:
         return ""
     return f"The clock runs to the longest, {max(lengths):.1f} s. Shorter clips hold their last frame."
-
-
-def picks_words(*, unknown: bool) -> str:
-    """Who keeps the picks. `unknown`: one of them is of a clip that no ledger knows."""
-    return "No ledger knows all of these clips: this panel alone keeps that pick." if unknown else ""
 
 
 def figure_words(tile: Mapping[str, Any], *, picked: bool) -> str:
@@ -157,35 +136,29 @@ def _core(word: str) -> str:
     return _EDGES.sub("", word).casefold() or word.strip()
 
 
-def _figures(shown: ComparedClip) -> dict[str, str]:
-    clip, request = shown.clip, shown.request
+def _figures(job: ShownJob) -> dict[str, str]:
+    clip, request, view = job.clip, job.request, job.view
     length = clip.duration_seconds if clip else request.duration_seconds if request else None
-    money = price(clip.cost_usd, "spent") if clip else ""
-    if not money and shown.view is not None and shown.view.charge != "reserved":
-        money = price(shown.view.price_usd, shown.view.charge)
     shape = f"{clip.width} × {clip.height}" if clip else (request.aspect_ratio if request else None)
     return {
         "length": "" if length is None else f"{length:.1f} s",
         "shape": shape or "",
         "seed": seed_words(request),
-        "money": money,
+        "money": "" if view.charge == "reserved" else price(view.price_usd, view.charge),
     }
 
 
-def _of_its_card(shown: ComparedClip) -> dict[str, Any]:
-    face, lines, bar = empty_face(), list[Line](), None
-    if shown.clip is not None:
-        face = clip_face(shown.clip)
-    elif (view := shown.view) is None:
-        face["stage"] = NOT_HERE
+def _of_its_card(card: CardFace, job: ShownJob) -> dict[str, Any]:
+    view, lines, bar = job.view, list[Line](), None
+    made: dict[str, Any] = {name: part for name, part in card.items() if name in _OF_THE_CARD}
+    made["shape"] = card["shape"] or [640, 360]
+    if job.clip is not None:
+        made["word"] = ""
+    elif view.state == wire.COMPLETED and not view.watched:
+        made["stage"] = NOT_HERE
+    elif card["bar"]:
+        lines, bar = job_lines(view)[:1], bar_share(card, view)
     else:
-        face = job_face(ShownJob(view, shown.request, shown.name))
-        lines, bar = job_lines(view, None)[:1], bar_share(face, view)
-        if view.state == wire.COMPLETED and not view.watched:
-            face["stage"], bar, lines = NOT_HERE, None, []
-        elif not face["bar"]:
-            unknown = state(view.state).group == "uncertain" and view.charge != "none"
-            face["stage"] = "Whether there is a clip isn't known." if unknown else "There is no clip."
-    face["shape"] = face["shape"] or [640, 360]
-    made = {name: part for name, part in face.items() if name in _OF_THE_CARD}
+        unknown = state(view.state).group == "uncertain" and view.charge != "none"
+        made["stage"] = "Whether there is a clip isn't known." if unknown else "There is no clip."
     return made | {"bar": bar, "lines": lines}

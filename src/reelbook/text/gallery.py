@@ -11,8 +11,8 @@ from reelbook import wire
 
 from ..formatting import count
 from ..states import names
-from .board import board_row, empty_words
-from .card import CODE_ACTION, ShownJob, empty_face, job_face
+from .board import board_row
+from .card import CODE_ACTION, ShownJob, job_face
 
 # The choices: the value, its label on the page, and the states to look for in the ledger.
 STATES: Final[dict[str, tuple[str, Collection[str] | None]]] = {
@@ -32,12 +32,8 @@ DELETE: Final = (
     "This deletes the clip's file from this disk. Its record stays: prompt, settings, cost, note and tags. "
     "Fetch again brings the file back as long as its link at the service works."
 )
+NO_MATCH: Final = "No clip matches."
 DELETED: Final = "The file was deleted. The record stays."
-
-
-def nothing_opened() -> dict[str, object]:
-    """The card while no clip is open."""
-    return {**empty_face(), "key": "", "tags": "", "delete": ""}
 
 
 def tile(job: ShownJob, key: str) -> dict[str, Any]:
@@ -58,8 +54,8 @@ def tile(job: ShownJob, key: str) -> dict[str, Any]:
 def opened_face(job: ShownJob, key: str, *, can_vary: bool) -> dict[str, Any]:
     """The card of the opened clip, and the person's marks."""
     face = job_face(job)
-    if file_is_gone(job):
-        face["note"], face["stage"], face["bar"] = NOT_HERE, "No file here.", ""
+    if job.view.state == wire.COMPLETED and job.clip is None and not job.view.watched:
+        face["note"], face["stage"] = NOT_HERE, "No file here."
     when = f"{job.submitted_at:%d %b %Y, %H:%M}".lstrip("0") if job.submitted_at else ""
     face["remark"] = job.note
     face["aside"] = " · ".join(filter(None, [face["aside"], when, job.request_id]))
@@ -72,11 +68,6 @@ def opened_face(job: ShownJob, key: str, *, can_vary: bool) -> dict[str, Any]:
     face["actions"] = actions
     delete = "" if job.clip is None else DELETE
     return {**face, "key": key, "tags": ", ".join(job.tags), "delete": delete}
-
-
-def file_is_gone(job: ShownJob) -> bool:
-    """Whether the clip's file is neither here nor being fetched: then no line is shown under it."""
-    return job.view.state == wire.COMPLETED and job.clip is None and not job.view.watched
 
 
 def choice_words(
@@ -117,16 +108,6 @@ def found_words(clips: int, *, more: bool, of: int | None = None) -> str:
     if of is not None and not more:
         return f"{clips} of {count(of, 'clip')}"
     return f"{count(clips, 'clip')}{', more below' if more else ''}"
-
-
-def group_words(picked: int, clips: int) -> str:
-    """A group's clips: "2 picked of 3", "none picked of 3"."""
-    return f"{picked or 'none'} picked of {clips}"
-
-
-def nothing_words(*, filtered: bool, can_create: bool) -> str:
-    """The words of a gallery without tiles. `can_create`: a button below makes the first clip."""
-    return "No clip matches." if filtered else empty_words(whole_session=True, can_create=can_create)
 
 
 def exported_words(path: Path, clips: int, without_file: int) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from reelbook import wire
@@ -12,7 +11,6 @@ from reelbook import wire
 from ..explore.plan import duration
 from ..formatting import Line, count, counting, dollars, seconds
 from ..states import LEFT_OUT, SENDING, STATES, UNCERTAIN
-from ..states import state as row_of
 from .board import sum_words
 from .card import ShownJob, asked_words, bar_share, empty_face, job_face, job_lines
 from .compare import differing
@@ -71,11 +69,11 @@ def face(cell: RunCell, job: ShownJob | None) -> dict[str, Any]:
 
 def time_line(view: JobView | None) -> Line:
     """The line of a cell that counts: its progress, or how long it waits. Nothing once it has ended."""
-    if view is None or row_of(view.state).missing:
+    if view is None:
         return []
     if view.state == SENDING and view.waiting_seconds is not None:
         return ["sent in ", counting(view.waiting_seconds, -1)]
-    return next(iter(job_lines(view, None)), [])
+    return next(iter(job_lines(view)), [])
 
 
 def head(states: Sequence[str], *, state: str, here: int, bought: Iterable[JobView]) -> str:
@@ -128,8 +126,3 @@ def find_out_controls(uncertain: int, word_would_tell: int) -> list[list[str]]:
     """The buttons that find out what became of unanswered submissions."""
     buttons = [["find_out", f"Find out about {count(uncertain, 'clip')}"]] if uncertain else []
     return [*buttons, ["only_me", "Only I use this account"]] if word_would_tell else buttons
-
-
-def saved(path: Path) -> str:
-    """Where the grid was saved."""
-    return f"The grid is in {path.absolute()}."

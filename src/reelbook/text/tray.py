@@ -20,11 +20,6 @@ LOOKED_FOR: Final = "Key, account, folders"
 RANDOM: Final = "had a random seed, so its longer one will differ."
 
 
-def compare_words(number: int, most: int) -> str:
-    """Why so many clips can't be compared; empty if they can."""
-    return "" if number <= most else f"At most {most} can be compared."
-
-
 def longer_words(wanted: Sequence[JobRequest], seconds: int, plan: Plan | None) -> dict[str, Any]:
     """What `seconds` long versions of the picks would cost, and the button that buys them."""
     if not wanted:

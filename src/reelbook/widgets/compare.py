@@ -10,11 +10,13 @@ from typing import Any
 
 import traitlets
 
+from reelbook import wire
 from reelbook.errors import InvalidInput
-from reelbook.session import Clip, Job, Session
+from reelbook.session import Clip, Job, JobView, Session
 from reelbook.session.session import job_of
 
 from ..text import compare as words
+from ..text.card import ShownJob
 from .base import session_of
 from .bundle import packed
 from .clip_serving import Plays, ServesClips
@@ -88,24 +90,24 @@ class Compare(Plays, ServesClips):
         return {name: job for name, job in zip(self.names, self._known, strict=True) if name and job}
 
     def update(self) -> None:
-        shown = [_shown(each, name) for each, name in zip(self.clips, self.names, strict=True)]
-        jobs = self._jobs
+        shown, jobs = list(map(_shown, self.clips)), self._jobs
+        names = self.names  # after the jobs: one that is accepted meanwhile has a name here, too
         unknown = [name for name in self.picked if name not in jobs]
         picked = [*unknown, *(name for name, job in jobs.items() if job.picked)]
         with self.hold_sync():
-            self.picked = sorted(picked, key=self.names.index)
-            self.tiles = words.tiles(shown)
+            self.picked = sorted(picked, key=names.index)
+            self.tiles = words.tiles(shown, names)
             self.face = {
-                "mark": "sandbox" if all(each.sandbox for each in shown) else "",
+                "mark": "sandbox" if all(each.mark for each in shown) else "",
                 "lengths": words.length_words(shown),
-                "picks": words.picks_words(unknown=bool(unknown)),
+                "picks": words.UNKNOWN_PICK if unknown else "",
                 "keys": words.KEYS.format(picks=f"1 to {len(shown)}"),
             }
             self.live = any(isinstance(each, Job) and each.running for each in self.clips)
 
     def clip_of(self, key: str) -> Clip | None:
         place = int(key) if key.isdecimal() else MOST
-        return _clip(self.clips[place]) if place < len(self.clips) else None
+        return _shown(self.clips[place]).clip if place < len(self.clips) else None
 
     def still(self) -> tuple[str, str]:
         self.refresh()
@@ -166,11 +168,6 @@ def _clip_or_job(given: Clip | Job | str | os.PathLike[str]) -> Clip | Job:
     raise InvalidInput(f"Compare takes clips, jobs and files, not {type(given).__name__}.")
 
 
-def _clip(each: Clip | Job) -> Clip | None:
-    clip = each.clip if isinstance(each, Job) else each
-    return clip if clip is not None and clip.path.exists() else None
-
-
 def _different(clips: Iterable[Clip | Job]) -> tuple[Clip | Job, ...]:
     """Each clip once. A job and its clip are the same, and so are two clips of one file."""
     different: dict[object, Clip | Job] = {}
@@ -187,9 +184,10 @@ def _name(each: Clip | Job, among: Iterable[Clip | Job]) -> str:
     return each.path.name if len(alike) == 1 else str(each.path)
 
 
-def _shown(each: Clip | Job, name: str) -> words.ComparedClip:
-    clip = _clip(each)
+def _shown(each: Clip | Job) -> ShownJob:
+    """A job as it is now; a clip without one is shown as one that was finished."""
     if isinstance(each, Job):
-        sandbox = Session.of(each).service == "sandbox"
-        return words.ComparedClip(name, each.request, clip, each.view(), sandbox, f"Job {each.request_id}")
-    return words.ComparedClip(name, each.request, clip, None, each.sandbox, each.path.name)
+        return ShownJob.of(each, Session.of(each).service).on_disk()
+    done = JobView(state=wire.COMPLETED, watched=False, elapsed_seconds=0.0, cost_usd=each.cost_usd)
+    service = "sandbox" if each.sandbox else ""
+    return ShownJob(done, each.request, clip=each, prompt=each.path.name, service=service).on_disk()

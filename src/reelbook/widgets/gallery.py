@@ -19,9 +19,9 @@ from reelbook.session import Job, Session
 from reelbook.session.export import export
 
 from ..text import gallery as words
-from ..text.board import CREATE
+from ..text.board import CREATE, empty_words
 from ..text.card import ShownJob
-from ..text.compare import Run, differing
+from ..text.compare import differing
 from .base import Callbacks, session_of
 from .bundle import packed
 from .clip_serving import ServesClips
@@ -38,26 +38,26 @@ STILL_TILES, STILL_BYTES = 4, 3_000
 
 @dataclass(frozen=True)
 class Groups:
-    """A sweep's clips by the values of one axis: their headings, and each entry's group and prompt."""
+    """A sweep's clips by the values of one axis: their headings, and what each entry's tile says besides."""
 
     heads: Sequence[tuple[str, str]] = ()
-    of: Mapping[int, int] = field(default_factory=dict)
-    prompts: Mapping[int, list[Run]] = field(default_factory=dict)
+    tiles: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def by(cls, session: Session, sweep: str, axis: str) -> Groups:
         """The groups of the axis, each counted over all its finished clips."""
         cells = session._ledger.sweeps.cells(int(sweep))
         entries = {cell.number: cell.entry for cell in cells if cell.entry is not None}
-        heads, of, prompts = list[tuple[str, str]](), dict[int, int](), dict[int, list[Run]]()
+        heads, tiles = list[tuple[str, str]](), dict[int, Mapping[str, Any]]()
         for at, (label, numbers) in enumerate(session._sweeps.axes(sweep).get(axis, ())):
             mine = [entries[number] for number in sorted(numbers) if number in entries]
             done = [entry for entry in mine if entry.state == wire.COMPLETED]
-            heads.append((label, words.group_words(sum(each.marks.picked for each in done), len(done))))
-            of |= {entry.id: at for entry in mine}
-            runs = differing([entry.prompt for entry in mine])
-            prompts |= {entry.id: run for entry, run in zip(mine, runs, strict=True)}
-        return cls(heads, of, prompts)
+            picked = sum(each.marks.picked for each in done)
+            heads.append((label, f"{picked or 'none'} picked of {len(done)}"))
+            prompts = differing([entry.prompt for entry in mine])
+            for entry, runs in zip(mine, prompts, strict=True):
+                tiles[entry.id] = {"group": at, "runs": runs}
+        return cls(heads, tiles)
 
 
 class SearchResults:
@@ -153,7 +153,6 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
     on_job = Callbacks[[Job]]('`callback(job)` is called for every job that "Again" sends.')
 
     _sends_news = True
-    _empty_face = staticmethod(words.nothing_opened)
 
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
         self.session = session = session_of(self, session)
@@ -163,7 +162,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         self._open_job: Job | None = None
         self._news: queue.SimpleQueue[Job] = queue.SimpleQueue()
         self._last_said: dict[str, Any] = {}
-        self._groups, self._groups_are_old = Groups(), True
+        self._groups = Groups()
         opened = traits.pop("opened", "")
         super().__init__(**traits)
         self._endings += (session.subscribe(self._told),)
@@ -197,6 +196,8 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
 
     def update(self) -> None:
         told = dict.fromkeys(self._news.get_nowait() for _ in range(self._news.qsize()))
+        if told:
+            self._group()
         for job in told:
             if str(job.number) in self._sent:
                 self._send_if_new(job)
@@ -213,9 +214,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         if bool(self.on_compare) != bool(self.choices.get("compare")):
             self._offer()
         with self.hold_sync():
-            shown = self._draw(self._open_job)
-            if shown is not None and words.file_is_gone(shown):
-                self.figures = []
+            self._draw(self._open_job)
             self.live = not self.session.closed and bool(self.session.running)
 
     def still(self) -> tuple[str, str]:
@@ -239,18 +238,16 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         }
 
     def _look_up(self) -> None:
-        self._groups_are_old = True
-        groups = self._grouped()
+        self._group()
+        groups = self._groups
         self._found.search(self._filters(), ALL_ENTRIES if groups.heads else PAGE)
         if groups.heads:
-            self._found.jobs.sort(key=lambda job: groups.of.get(job.entry_id or 0, 0))
+            self._found.jobs.sort(key=lambda job: groups.tiles.get(job.entry_id or 0, {}).get("group", 0))
 
-    def _grouped(self) -> Groups:
-        if self._groups_are_old and not self.session.closed:
-            self._groups_are_old = False
+    def _group(self) -> None:
+        if not self.session.closed:
             wanted = self.sweep and self.group_by
             self._groups = Groups.by(self.session, self.sweep, self.group_by) if wanted else Groups()
-        return self._groups
 
     @traitlets.observe("sweep")
     def _another_sweep(self, _: object) -> None:
@@ -277,17 +274,14 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         return words.opened_face(job, str(self._open_job.number), can_vary=bool(self.on_vary))
 
     def _tile(self, job: Job) -> dict[str, Any]:
-        tile, entry = words.tile(ShownJob.of(job), str(job.number)), job.entry_id or 0
-        groups = self._grouped()
-        if entry in groups.of:
-            tile["group"], tile["runs"] = groups.of[entry], groups.prompts[entry]
-        return tile
+        tile = words.tile(ShownJob.of(job), str(job.number))
+        return {**tile, **self._groups.tiles.get(job.entry_id or 0, {})}
 
     def _said(self) -> dict[str, Any]:
         count, more = len(self._found.jobs), self._found.more
         filtered = any(getattr(self, name) != self.trait_defaults(name) for name in FILTERS)
-        create, groups = bool(self.on_create), self._grouped()
-        nothing = words.nothing_words(filtered=filtered, can_create=create)
+        create, groups = bool(self.on_create), self._groups
+        nothing = words.NO_MATCH if filtered else empty_words(whole_session=True, can_create=create)
         of: int | None = None  # without the filters; of the sweep, if one is chosen
         if filtered and not self.session.closed:
             sweep = int(self.sweep) if self.sweep.isdecimal() else None
@@ -302,7 +296,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         }
 
     def _send_tiles(self, first: int) -> None:
-        last = None if self._grouped().heads else first + PAGE
+        last = None if self._groups.heads else first + PAGE
         tiles = [self._tile(job) for job in self._found.jobs[first:last]]
         self._sent |= {tile["key"]: tile for tile in tiles}
         self._tell({"name": "tiles", "from": first, "tiles": tiles})
@@ -320,7 +314,6 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
     def _told(self, job: Job | None) -> None:
         if job is not None:
             self._news.put(job)
-            self._groups_are_old = True
             self._live.changed()
 
     def _open(self, job: Job | None) -> None:
@@ -382,9 +375,9 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
     def _on_open(self, key: str) -> None:
         self._open(self._found.known.get(key))
 
-    def _on_mark(self, job: Job, content: dict[str, Any]) -> None:
-        super()._on_mark(job, content)
-        if "tags" in content:
+    def _on_mark(self, job: Job, request_id: Any, note: Any, tags: Any) -> None:
+        super()._on_mark(job, request_id, note, tags)
+        if tags is not None:
             self._offer()
 
     def _sent_again(self, job: Job) -> None:
@@ -402,14 +395,6 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
     def _on_delete(self, job: Job) -> None:
         job.delete_clip()
         self.say(words.DELETED)
-        self._send_if_new(job)
-
-    def _compared(self) -> tuple[Job, ...]:
-        return self.chosen
 
     def _job_of(self, key: object) -> Job | None:
         return self._found.known.get(str(key)) if key else self._open_job
-
-    def _news_of(self, job: Job) -> None:
-        self._send_if_new(job)
-        self.refresh()

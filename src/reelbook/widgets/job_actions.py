@@ -18,7 +18,7 @@ from reelbook.session.request_code import request_code
 from reelbook.session.session import without_waiting
 from reelbook.wire import RANDOM_SEED
 
-from ..text.card import ShownJob, empty_face, job_face, job_lines, share_done
+from ..text.card import ShownJob, clip_lines, empty_face, job_face, job_lines, share_done
 from .base import Callbacks, Panel
 from .static_html import small_poster
 
@@ -28,12 +28,10 @@ TWICE_SECONDS = 1.5  # two presses within this time are one double press
 class ActsOnJobs(Panel):
     """Answers the page's `pick`, `mark`, `code`, `stop`, `watch`, `cancel`, `find_out` and `only_me`.
 
-    Each is about one job, except `find_out` and `only_me`, which are about all in the panel's `_doubtful`. A
-    handler may take a parameter `job`, the one that the message is about; without one it isn't called. A
-    panel implements `_job_of`: a widget's metaclass allows no abstract methods.
+    Each is about one job, which the page calls `key`, except `find_out` and `only_me`, which are about all in
+    the panel's `_doubtful`. A handler may take a parameter `job`, the one that the message is about; without
+    one it isn't called. A panel implements `_job_of`: a widget's metaclass allows no abstract methods.
     """
-
-    _called = "key"  # the part of a message that says which job it is about
 
     def __init__(self, **traits: Any) -> None:
         self._word_would_tell: set[Job] = set()
@@ -44,15 +42,12 @@ class ActsOnJobs(Panel):
         """The job that the page calls `key`; without a key the opened one, if there is one."""
         raise NotImplementedError  # each panel's own: traitlets' metaclass rules out ABC
 
-    def _job(self, content: Mapping[str, Any]) -> Job | None:
-        return self._job_of(content.get(self._called, ""))
-
     def clip_of(self, key: str) -> Clip | None:
         job = self._job_of(key)
         return None if job is None else job.clip
 
     def _news_of(self, job: Job) -> None:
-        """Called on any thread when there may be news of the job."""
+        """Called on any thread when the panel, rather than the session, has news of the job."""
         self._live.changed()
 
     def _call(
@@ -60,7 +55,7 @@ class ActsOnJobs(Panel):
     ) -> dict[str, Any] | None:
         if "job" not in inspect.signature(handler).parameters:
             return super()._call(handler, content, buffers)
-        job = self._job(content)
+        job = self._job_of(content.get("key"))
         return None if job is None else super()._call(handler, {**content, "job": job}, buffers)
 
     def _twice(self, button: object) -> bool:
@@ -81,31 +76,26 @@ class ActsOnJobs(Panel):
 
     def _on_pick(self, job: Job) -> None:
         job.mark(picked=not job.picked)
-        self._news_of(job)
 
-    def _on_mark(self, job: Job, content: dict[str, Any]) -> None:
-        request_id, tags = content.get("request_id"), content.get("tags")
+    def _on_mark(self, job: Job, request_id: Any, note: Any, tags: Any) -> None:
         known: Job | None = job
         if request_id and job.request_id != request_id:  # the panel shows another clip by now
             known = Session.of(job)._known(request_id)
         if known is not None:
-            known.mark(note=content.get("note"), tags=None if tags is None else tags.split(","))
-            self._news_of(known)
+            known.mark(note=note, tags=None if tags is None else tags.split(","))
 
     def _on_stop(self, job: Job) -> None:
         job.stop_watching()
-        self._news_of(job)
 
     def _on_watch(self, job: Job) -> None:
         job.watch()
-        self._news_of(job)
 
     def _on_cancel(self, job: Job) -> None:
         if not job.cancel():
             self.say_problem("It was already sent. The job goes on and is billed.")
 
-    def _on_find_out(self, content: dict[str, Any], *, alone: bool | None = None) -> None:
-        jobs = [job for job in self._doubtful(content) if not self._doing(job)]
+    def _on_find_out(self, key: Any, *, alone: bool | None = None) -> None:
+        jobs = [job for job in self._doubtful(key) if not self._doing(job)]
         if not jobs:
             return
         asked = Session.of(jobs[0])._reconciling(alone=bool(alone))
@@ -113,15 +103,15 @@ class ActsOnJobs(Panel):
             self._start_work("Finding out", partial(self._take_verdict, job, asked), name=job)
             self._news_of(job)
 
-    def _on_only_me(self, content: dict[str, Any]) -> None:
-        self._on_find_out(content, alone=True)
+    def _on_only_me(self, key: Any) -> None:
+        self._on_find_out(key, alone=True)
 
-    def _on_code(self, content: dict[str, Any], kind: Any) -> dict[str, Any]:
-        job = self._job(content)
+    def _on_code(self, key: Any, kind: Any) -> dict[str, Any]:
+        job = self._job_of(key)
         return {} if job is None or job.request is None else {"text": request_code(job.request, kind)}
 
-    def _doubtful(self, content: dict[str, Any]) -> Sequence[Job]:
-        job = self._job(content)
+    def _doubtful(self, key: Any) -> Sequence[Job]:
+        job = self._job_of(key)
         return () if job is None else (job,)
 
     def _take_verdict(self, job: Job, asked: Future[Reconciliation]) -> None:
@@ -142,16 +132,17 @@ class LeadsOn(ActsOnJobs):
     on_vary = Callbacks[[Job]]("`callback(job)` is called when Vary is pressed.")
     on_compare = Callbacks[[tuple[Job, ...]]]("`callback(jobs)` is called when Compare is pressed.")
 
-    def _compared(self) -> tuple[Job, ...]:
-        """The jobs to compare; none if they can't be."""
-        raise NotImplementedError  # each panel's own: traitlets' metaclass rules out ABC
+    @property
+    def chosen(self) -> tuple[Job, ...]:
+        """The selected jobs, in the order of their selection; none where one job is shown."""
+        return ()
 
     def _on_vary(self, job: Job) -> None:
         self.on_vary.tell(job)
 
     def _on_compare(self) -> None:
-        if jobs := self._compared():
-            self.on_compare.tell(jobs)
+        if self.chosen:
+            self.on_compare.tell(self.chosen)
 
 
 class ShowsJob(ActsOnJobs):
@@ -161,10 +152,8 @@ class ShowsJob(ActsOnJobs):
     face = traitlets.Dict(help="What the page draws of the job.").tag(sync=True)
     figures: traitlets.List[Any] = traitlets.List(help="The lines that count on.").tag(sync=True)
 
-    _empty_face: Callable[[], Mapping[str, object]] = staticmethod(empty_face)
-
     def __init__(self, **traits: Any) -> None:
-        super().__init__(face=dict(self._empty_face()), **traits)
+        super().__init__(face=dict(empty_face()), **traits)
 
     def _face(self, job: ShownJob) -> Mapping[str, object]:
         return job_face(job)
@@ -182,11 +171,11 @@ class ShowsJob(ActsOnJobs):
     def _draw(self, job: Job | None) -> ShownJob | None:
         """Draws the job, or an empty card, and returns what was drawn."""
         if job is None:
-            self.face, self.figures, self.progress = dict(self._empty_face()), [], None
+            self.face, self.figures, self.progress = dict(empty_face()), [], None
             return None
         shown, limit = self._shown(job), Session.of(job).facts.requests_limit
         self.face = dict(self._face(shown))
-        self.figures = job_lines(shown.view, shown.clip, requests_limit=limit)
+        self.figures = clip_lines(shown.clip) if shown.clip else job_lines(shown.view, requests_limit=limit)
         self.progress = share_done(shown.view, shown.clip)
         return shown
 

@@ -95,15 +95,15 @@ class JobCard(LeadsOn, ShowsJob, ServesClips):
     def _job_of(self, key: object) -> Job | None:
         return self.job
 
-    def _compared(self) -> tuple[Job, ...]:
+    def _on_compare(self) -> None:
         if (job := self.job) is None:
-            return ()
+            return
         made = Session.of(job).jobs(state="completed", limit=9)
         before = next((other for other in made if other is not job and other.clip is not None), None)
         if before is None:
             self.say("There is no other clip to compare it with yet. Make a second one.")
-            return ()
-        return job, before
+        else:
+            self.on_compare.tell((job, before))
 
     def _on_again(self, job: Job, *, another_seed: bool = False) -> None:
         if not self.live:  # only a finished job is repeated: a second press finds the new one, which isn't

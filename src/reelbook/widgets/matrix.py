@@ -89,7 +89,6 @@ class Matrix(Plays, LeadsOn, ServesClips):
     on_judge = Callbacks[[Study]]("`callback(study)` is called when Judge is pressed.")
 
     _sends_news = True
-    _called = "n"
 
     def __init__(self, sweep: Sweep | SweepRun, session: Session | None = None, **traits: Any) -> None:
         if not isinstance(sweep, Sweep | SweepRun):
@@ -237,7 +236,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
     def _controls(self) -> list[list[str]]:
         if self.run.state == "running":
             return [["pause", "Pause buying"], ["halt", "Stop buying"]]
-        doubtful = [job for job in self._doubtful({}) if not self._doing(job)]
+        doubtful = [job for job in self._doubtful(None) if not self._doing(job)]
         told = sum(job in self._word_would_tell for job in doubtful)
         found = words.find_out_controls(len(doubtful), told)
         plan = self._planned() if any(cell.missing for cell in self.run.cells) else None
@@ -302,10 +301,10 @@ class Matrix(Plays, LeadsOn, ServesClips):
         number = int(str(key)) if str(key).isdecimal() else 0
         return self.run.cells[number - 1].job if 0 < number <= len(self.run.cells) else None
 
-    def _doubtful(self, content: dict[str, Any]) -> Sequence[Job]:
+    def _doubtful(self, key: Any) -> Sequence[Job]:
         """The cell's job; all uncertain ones if the button at the top was pressed."""
-        if "n" in content:
-            return super()._doubtful(content)
+        if key is not None:
+            return super()._doubtful(key)
         return [cell.job for cell in self.run.cells if cell.job and cell.state == UNCERTAIN]
 
     def _news_of(self, job: Job) -> None:
@@ -364,20 +363,20 @@ class Matrix(Plays, LeadsOn, ServesClips):
     def _on_halt(self) -> None:
         self.run.stop()
 
-    def _on_leave_out(self, n: int) -> None:
-        self.run.leave_out([n])
+    def _on_leave_out(self, key: int) -> None:
+        self.run.leave_out([key])
 
-    def _on_take_in(self, n: int) -> None:
-        self.run.take_in([n])
+    def _on_take_in(self, key: int) -> None:
+        self.run.take_in([key])
 
-    def _on_again(self, n: int) -> None:
-        if not self._twice(n):
-            self.run.send_again(n)
+    def _on_again(self, key: int) -> None:
+        if not self._twice(key):
+            self.run.send_again(key)
 
-    def _on_code(self, content: dict[str, Any], kind: Any) -> dict[str, Any]:
-        if "n" not in content:
+    def _on_code(self, key: Any, kind: Any) -> dict[str, Any]:
+        if key is None:
             return {"text": self.sweep.as_code(kind)}
-        return {"text": request_code(self.run.cells[content["n"] - 1].request, kind)}
+        return {"text": request_code(self.run.cells[key - 1].request, kind)}
 
     def _on_judge(self) -> None:
         self.on_judge.tell(Study(self.chosen if len(self.chosen) > 1 else self.run))
@@ -386,13 +385,10 @@ class Matrix(Plays, LeadsOn, ServesClips):
         def save() -> str:
             free = next(each for each in numbered(Path(f"grid.{kind}")) if not each.exists())
             self.saved = self.save(free)
-            return words.saved(self.saved)
+            return f"The grid is in {self.saved.absolute()}."
 
         self.saved = None
         self._start_work("Saving the grid", save, name="save")
-
-    def _compared(self) -> tuple[Job, ...]:
-        return self.chosen
 
 
 def _ways(axes: dict[str, Axis], names: list[str]) -> list[dict[str, int]]:

@@ -105,7 +105,7 @@ class Player(Plays, ShowsJob, ServesClips):
     def _job_of(self, key: object) -> Job | None:
         return self._job_played
 
-    def _on_code(self, content: dict[str, Any], kind: Any) -> dict[str, Any]:
+    def _on_code(self, key: Any, kind: Any) -> dict[str, Any]:
         return {"text": self.clip.as_code(kind)}
 
     def _on_picture(self, of: Any, tiles: Any) -> dict[str, Any]:

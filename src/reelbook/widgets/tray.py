@@ -71,7 +71,7 @@ class Tray(ActsOnJobs, ServesClips):
             self.face = {
                 "said": count(number, "pick") if number else "",
                 "offers": [[name, label] for name, label, is_offered in offers if is_offered],
-                "off": words.compare_words(number, MOST),
+                "off": f"At most {MOST} can be compared." if number > MOST else "",
             }
             longer: dict[str, Any] = {}
             if self._seconds and number:

@@ -29,7 +29,7 @@ export function matrixAbout(frame, model, { drawActs, blobOf, menu, close }) {
   let played = 0;
   let player = null;
 
-  const showRemark = savedField(frame, remark, () => shown, (n, note) => tell(model, { name: "mark", n, note }));
+  const showRemark = savedField(frame, remark, () => shown, (key, note) => tell(model, { name: "mark", key, note }));
   remark.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
     event.stopPropagation();

@@ -406,7 +406,7 @@ function render({ model, el }) {
     openTile("");
     focusTile();
   };
-  let shown = "";
+  let shown;
   frame.draw(["face"], () => {
     const now = face();
     const changed = now.key !== shown;

@@ -51,12 +51,12 @@ function render({ model, el }) {
   const act = (n, name) => {
     const own = { open, close }[name];
     if (own) own(n);
-    else tell(model, { name, n });
+    else tell(model, { name, key: n });
   };
   // What leads on from a cell, beside it: the same stands under the table, which may be out of sight.
   const menu = (n, choice, title) => {
     if (choice === "vary") act(n, choice);
-    else copyCode(frame, model, choice, title, { n });
+    else copyCode(frame, model, choice, title, { key: n });
   };
   const drawActs = actButtons(act);
   const drawCell = (one) => {
