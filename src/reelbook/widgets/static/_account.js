@@ -1,5 +1,5 @@
 // What the panels of keys and of a class have in common: fields, a key's state, the question before keys are revoked.
-import { filledButton, freshId, h, plainButton, setText, tell } from "./_dom.js";
+import { filledButton, freshId, h, plainButton, setText } from "./_dom.js";
 import { fieldProblem } from "./_problem.js";
 
 /** An input that neither the browser nor its spelling checker helps with. */
@@ -22,22 +22,26 @@ export function stateCell(state) {
 /**
  * The question before keys are revoked; Escape, and the button called `keeps`, leave them as they are.
  * @param {() => void} act revokes them
+ * @param {() => HTMLElement} back what the focus goes to afterwards
  * @param {HTMLElement[]} instead what may be done in place of it
- * @returns {{node: HTMLElement, revoke: HTMLButtonElement, ask: (text: string, back: () => HTMLElement) => void}}
- *   `ask` shows the question, or hides it without a text: then the focus goes to what `back` gives
+ * @returns {{node: HTMLElement, revoke: HTMLButtonElement, ask: (text?: string) => void}}
+ *   `ask` shows the question, or hides it without a text
  */
-export function revokeQuestion(frame, model, keeps, act, ...instead) {
+export function revokeQuestion(frame, keeps, act, back, ...instead) {
   const text = h("p", { id: freshId("asked") });
-  const leave = plainButton(keeps, () => tell(model, { name: "leave" }));
-  const revoke = filledButton("Revoke", act);
+  const leave = plainButton(keeps, () => ask());
+  const revoke = filledButton("Revoke", () => {
+    ask();
+    act();
+  });
   const onkeydown = (event) => event.key === "Escape" && leave.click();
   const grouped = { role: "group", "aria-labelledby": text.id, hidden: true, onkeydown };
   const node = h("div", { class: "rb-sheet rb-ask", ...grouped },
     text, h("div", { class: "rb-acts" }, ...instead, leave, revoke));
-  const ask = (question, back) => {
+  const ask = (question = "") => {
     const [opens, closes] = [node.hidden && question, !node.hidden && !question];
     node.hidden = !question;
-    setText(text, question || "");
+    setText(text, question);
     if (opens) {
       leave.focus();
       frame.say(question);
