@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from reelbook.errors import InvalidInput
 from reelbook.ledger import Spend
 from reelbook.requests import FIELDS
 
-from ..formatting import count, dollars, file_size, short_path
+from ..formatting import count, dollars, short_path
 from .status_line import KEY_REFUSED, REPLACE_KEY
 
 if TYPE_CHECKING:
@@ -110,31 +109,9 @@ def _unaffordable(cost_usd: float, facts: Facts, spend: Spend | None) -> str:
     return f"{said} of your limit of {dollars(limit_usd)} is left; {needs}"
 
 
-def image_words(width: int, height: int, kind: str, size_bytes: int, notes: Sequence[str]) -> str:
-    """What a chosen image is, and what was changed in it."""
-    return " · ".join([f"{width} × {height}", kind, file_size(size_bytes), *notes])
-
-
-def recent_words(width: int, height: int, at: float) -> str:
-    """A recent image, for people who can't see it. `at` is when it was sent, in epoch seconds."""
-    return f"{width} × {height}, sent {time.strftime('%d %b, %H:%M', time.localtime(at)).lstrip('0')}"
-
-
 def where_words(count: int, folder: Path, most: int) -> str:
     """Where the copies of recent images are and who can read them, or what will be kept if there are none."""
     if not count:
         return f"No images yet. The last {most} that you send are kept here."
     images = "image is" if count == 1 else f"{count} images are"
     return f"The last {images} kept in {short_path(folder)}, for you alone to read."
-
-
-def page_notes(
-    removed: Sequence[str], kind: str, to: str, before: tuple[int, int], after: tuple[int, int]
-) -> tuple[str, ...]:
-    """The changes that the page made to a file before sending it, in order."""
-    notes = [*removed]
-    if kind != to:
-        notes.append(f"converted from {kind}")
-    if before != after:
-        notes.append(f"shrunk from {before[0]} × {before[1]} to {after[0]} × {after[1]}")
-    return tuple(notes)

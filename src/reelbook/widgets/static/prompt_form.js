@@ -1,4 +1,4 @@
-// The form for a clip: what is typed goes to the model; fields, limits, costs and words come from Python.
+// The form for a clip: what is typed goes to the model; fields, limits and costs come from Python.
 import { codeCopies } from "./_code.js";
 import { ask, filledButton, freshId, h, openPanel, plainButton, segment, setText, showText, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
