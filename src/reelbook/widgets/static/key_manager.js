@@ -1,6 +1,6 @@
 // The account's keys: a list, a form, a question before one is revoked, and a new key that is shown once.
-import { input, labelled, revokeQuestion, stateCell } from "./_account.js";
-import { filledButton, h, openPanel, plainButton, refill, setText, showText, tell } from "./_dom.js";
+import { input, labelled } from "./_account.js";
+import { filledButton, freshId, h, openPanel, plainButton, refill, setText, showText, tell } from "./_dom.js";
 import { saveFile } from "./_fetch.js";
 import { keepAsking } from "./_live.js";
 
@@ -155,14 +155,7 @@ function render({ model, el }) {
   const rotation = h("div", { class: "rb-sheet", hidden: true }, h("h3", {}, "The key is rotated"), steps,
     h("div", { class: "rb-acts" }, keep, revokeOld, later));
 
-  // The question before a key is revoked.
-  const instead = filledButton("Rotate instead", () => {
-    ask();
-    openForm("rotate");
-  });
-  const revokeAsked = () => tell(model, { name: "revoke", key_id: asked.id });
-  const back = () => [...rows.querySelectorAll("button")].find(({ dataset }) => dataset.id === asked.id) || refresh;
-  const { node: question, revoke, ask } = revokeQuestion(frame, "Keep it", revokeAsked, back, instead);
+  // The question before a key is revoked. Escape leaves the key as it is.
   /** @type {Key[]} */
   let listed = [];
   let asked = null;
@@ -172,8 +165,29 @@ function render({ model, el }) {
     const own = key.state === "in use";
     instead.hidden = !own;
     revoke.className = own ? "rb-plain" : "rb-primary"; // the next step is the one that stops nothing
-    ask(key.question);
+    setText(questionText, key.question);
+    question.hidden = false;
+    leave.focus();
+    frame.say(key.question);
   };
+  const closeQuestion = () => {
+    question.hidden = true;
+    ([...rows.querySelectorAll("button")].find(({ dataset }) => dataset.id === asked.id) || refresh).focus();
+  };
+  const instead = filledButton("Rotate instead", () => {
+    closeQuestion();
+    openForm("rotate");
+  });
+  const leave = plainButton("Keep it", closeQuestion);
+  const revoke = filledButton("Revoke", () => {
+    closeQuestion();
+    tell(model, { name: "revoke", key_id: asked.id });
+  });
+  const questionText = h("p", { id: freshId("asked") });
+  const onkeydown = (event) => event.key === "Escape" && closeQuestion();
+  const grouped = { role: "group", "aria-labelledby": questionText.id, hidden: true, onkeydown };
+  const question = h("div", { class: "rb-sheet rb-ask", ...grouped },
+    questionText, h("div", { class: "rb-acts" }, instead, leave, revoke));
 
   frame.body.append(h("div", { class: "rb-frame rb-keys" },
     h("div", { class: "rb-acts rb-head" }, h("b", {}, "API keys"), badge, summary, refresh, change, make),
@@ -189,7 +203,7 @@ function render({ model, el }) {
       h("th", { scope: "row" }, key.name),
       h("td", { class: "rb-preview" }, key.preview),
       h("td", {}, key.limit),
-      stateCell(key.state),
+      h("td", {}, h("span", { class: `rb-state rb-is-${key.state.replaceAll(" ", "-")}` }, key.state)),
       h("td", { "data-word": "Created" }, key.created),
       h("td", { "data-word": "Last used" }, key.used, ...stale),
       h("td", { class: "rb-act" }, ...(revoked ? [] : [end])));
