@@ -167,8 +167,13 @@ def test_generate_says_why_it_is_off_and_sends_a_double_press_once(notebook: Not
     assert generate.get_attribute("aria-disabled") == "true"
     prompt.press("Control+Enter")
     assert notebook.value("form4.job is None") is True
+    prompt.fill("a {red|grey} boat")
+    tells(cell, "“{red|grey}” is sent as it is. Open it in Explore to vary it.")
+    prompt.fill("a boat, __styles__")
+    tells(cell, "“__styles__” is sent as it is.")
     prompt.fill("a boat")
     until(cell, "(cell) => !cell.innerText.includes('Write a prompt first.')")
+    tells(cell, "Say what is seen, how it moves, how the camera moves.")
     assert generate.get_attribute("aria-disabled") == "false"
     generate.dblclick()
     for _ in range(3):

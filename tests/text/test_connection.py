@@ -23,18 +23,18 @@ LIVE: dict[str, Any] = {
     [
         ("environment", "The key comes from the environment variable REELBOOK_API_KEY."),
         ("keyring", "The key comes from this system's keyring."),
-        ("argument", "The key was given in the code."),
+        (None, "The key was given in the code."),
         ("panel", "The key was typed in here, for this kernel only."),
     ],
 )
-def test_where_a_key_comes_from_is_said(source: str, said: str) -> None:
+def test_where_a_key_comes_from_is_said(source: str | None, said: str) -> None:
     """In the person's terms."""
     assert words.connection_words(**LIVE, source=source)["key"] == said
 
 
 def test_colab_is_told_of_its_secrets() -> None:
     """There is no keyring there that would outlive the machine."""
-    said = words.connection_words(**{**LIVE, "colab": True}, source="argument")
+    said = words.connection_words(**{**LIVE, "colab": True}, source=None)
     assert "open Secrets" in said["keep"]
     assert not said["can_keep"]
 
@@ -51,7 +51,7 @@ def test_colab_is_told_what_its_disk_forgets() -> None:
 
 def test_a_live_service_costs_real_money() -> None:
     """Beside the sandbox a key for it is named, and its address stands in the field."""
-    live = words.connection_words(**LIVE, source="argument")
+    live = words.connection_words(**LIVE, source=None)
     assert (live["title"], live["address"]) == ("api.example.com", "https://api.example.com")
     assert "real money" in live["about"]
     beside = {**LIVE, "service": "sandbox", "source": "keyring", "known_address": "https://api.example.com"}

@@ -1,4 +1,4 @@
-"""What the form says of each length, and what the image picker says of an image."""
+"""What the form says of each length and of what it offers, and where copies of images are."""
 
 from __future__ import annotations
 
@@ -8,16 +8,7 @@ import pytest
 
 from reelbook.account import Facts
 from reelbook.ledger import Spend
-from reelbook.text.form import (
-    form_words,
-    history_note,
-    image_words,
-    page_notes,
-    plan_words,
-    recent_words,
-    styles_note,
-    where_words,
-)
+from reelbook.text.form import form_words, history_note, plan_words, styles_note, where_words
 
 
 def length(
@@ -105,17 +96,3 @@ def test_where_copies_lie_is_said(count: int, words: str, monkeypatch: pytest.Mo
     monkeypatch.setattr(Path, "home", lambda: Path("/home/ada"))
     assert where_words(count, Path("/home/ada/reel/images"), 12) == words
     assert "/srv/images" in where_words(2, Path("/srv/images"), 12)
-
-
-def test_an_image_says_what_it_is_and_what_was_changed() -> None:
-    """Size, kind and weight first; another format and another size after what was removed."""
-    assert image_words(640, 360, "JPEG", 120_000, ["turned upright"]) == (
-        "640 × 360 · JPEG · 120 kB · turned upright"
-    )
-    assert recent_words(400, 300, 1_700_000_000.0).startswith("400 × 300, sent ")
-    assert page_notes([], "JPEG", "JPEG", (9, 9), (9, 9)) == ()
-    assert page_notes(["camera data removed"], "WebP", "PNG", (4000, 20), (2048, 10)) == (
-        "camera data removed",
-        "converted from WebP",
-        "shrunk from 4000 × 20 to 2048 × 10",
-    )

@@ -26,9 +26,9 @@ def test_what_runs_low_is_named() -> None:
 
 
 def test_what_is_not_known_is_left_out() -> None:
-    """A balance that wasn't heard, spending that can't be told; requests never go below nought."""
-    said = facts_words("sandbox", Facts(None, -3, 10, None, 1.0))
-    assert (said["balance"], said["limit_left"], said["left"]) == ("", "", 0)
+    """A balance that wasn't heard, spending that can't be told."""
+    said = facts_words("sandbox", Facts(None, 10, 10, None, 1.0))
+    assert (said["balance"], said["limit_left"]) == ("", "")
 
 
 def test_what_is_taken_off_the_balance_is_said() -> None:

@@ -40,7 +40,7 @@ def test_pieces_become_the_image() -> None:
     assert (len(answers) > 2, [each for each in answers if each]) == (True, [])
     assert picker.image == PreparedImage(data, "PNG", 400, 300)
     assert 0 < len(picker.preview) <= 10_000
-    assert picker.image_words.startswith("400 × 300 · PNG")
+    assert picker.image_words.startswith("400 × 300 · PNG · ")
     assert "image" not in picker.get_state()
     assert "problem" in send_in_pieces(picker, b"plain text, no picture at all", 100)[0]
     pdf = asks(picker, "image", b"%PDF-1.7 ...", id="a", index=0, total=40, size=40 << 20)

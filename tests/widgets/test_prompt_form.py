@@ -180,7 +180,7 @@ def test_a_template_is_planned_where_somebody_listens() -> None:
     """The button counts and prices it; Generate still sends the text as it is written."""
     session = FakeSession()
     form = make(session, prompt="a {red|grey} fox", duration_seconds=2)
-    assert (form.plan, form.hint[:31]) == ("", "“{red|grey}” is sent as it is. ")
+    assert form.plan == ""
     planned: list[str] = []
     form.on_plan(lambda form: planned.append(form.prompt))
     assert form.plan == "Plan 2 clips · $0.20"
@@ -192,7 +192,7 @@ def test_a_template_is_planned_where_somebody_listens() -> None:
     form.generate()
     assert [request.prompt for request in session.submitted] == ["a {red|grey|blue} fox"]
     form.prompt = "a fox"
-    assert (form.plan, form.hint) == ("", "")
+    assert form.plan == ""
 
 
 def test_what_is_in_the_form_is_given_as_code() -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 DRIVE = Path("/content/drive")
 
 _SOURCES = {
-    "argument": "was given in the code",
+    None: "was given in the code",
     "environment": f"comes from the environment variable {API_KEY}",
     "Colab secret": f"comes from the Colab secret {API_KEY}",
     "keyring": "comes from this system's keyring",
@@ -37,7 +37,7 @@ def connection_words(
 ) -> dict[str, Any]:
     """Everything in the panel except the result of a test.
 
-    `source`: where the live service's key was found, None if there is none. `keyring`: whether there is one
+    `source`: where a live service's key was found, None where none is set. `keyring`: whether there is one
     to keep a key in. `known_address`: the live service's, if the settings have it.
     """
     if service == "sandbox":
@@ -51,7 +51,7 @@ def connection_words(
     else:
         title = urlsplit(base_url).netloc
         about = "The live service. Clips cost real money, from the prepaid balance."
-        key = f"The key {_SOURCES[source or 'argument']}."
+        key = f"The key {_SOURCES[source]}."
     return {
         "title": title,
         "about": about,

@@ -61,6 +61,7 @@ def rows(keys: Sequence[ApiKey], in_use: ApiKey | None) -> list[dict[str, Any]]:
             "created": date(key.created_at) or "not said",
             "used": age(key.last_used),
             "stale": stale(key),
+            "question": question(key, in_use),
         }
         for key in placed
     ]

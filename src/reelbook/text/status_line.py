@@ -25,7 +25,6 @@ def facts_words(
     `spend` is what counts towards the spending limit, None if unknown. "low" names what would last for only a
     few clips of the usual length. If the service refuses the key, "refused" says so instead.
     """
-    left, limit = max(0, min(facts.requests_left, facts.requests_limit)), facts.requests_limit
     near: tuple[SpendNotice, ...] = ()
     if spend is not None:
         each_usd, limit_usd = wire.cost_usd(wire.DEFAULT_SECONDS), facts.max_spend_usd
@@ -41,9 +40,9 @@ def facts_words(
         "balance": f"{balance}, running low" if "balance" in low else balance,
         "limit_left": _limit_words(facts.max_spend_usd, spend, low="limit" in low),
         "low": sorted(low),
-        "left": left,
-        "limit": limit,
-        "text": f"{count(left, 'request')} left",
+        "left": facts.requests_left,
+        "limit": facts.requests_limit,
+        "text": f"{count(facts.requests_left, 'request')} left",
         "running": running,
     }
 

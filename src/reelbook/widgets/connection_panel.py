@@ -64,8 +64,6 @@ class ConnectionPanel(Panel):
 
     def _found(self) -> str | None:
         found = settings.find(settings.API_KEY)
-        if self.session.service == "live" and found is None:
-            return "argument"
         return None if found is None else found.source
 
     def _on_test(self) -> None:

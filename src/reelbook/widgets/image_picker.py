@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import html
+import time
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,8 @@ from reelbook.errors import InvalidImage
 from reelbook.lazy_module import LazyModule
 from reelbook.secret import quotable, veiled
 
-from ..text.form import image_words, page_notes, recent_words, where_words
+from ..formatting import file_size
+from ..text.form import where_words
 from .base import Panel
 from .bundle import added_style, module, packed, style
 from .clip_serving import PIECE_BYTES
@@ -80,9 +82,8 @@ class TakesImage(Panel):
             before: images.PreparedImage | None = change["old"]
             if before is None or (before.whole or before).data != (image.whole or image).data:
                 self.preview = _thumbnail(image.whole or image, PREVIEW_SIDE)
-            self.image_words = image_words(
-                image.width, image.height, image.format, len(image.data), image.notes
-            )
+            said = [f"{image.width} × {image.height}", image.format, file_size(len(image.data))]
+            self.image_words = " · ".join([*said, *image.notes])
             self.crop = None if image.crop is None else asdict(image.crop)
 
     def _recent(self) -> recent_images.RecentImages:
@@ -114,8 +115,12 @@ class TakesImage(Panel):
         if image is None:
             return {}
         if made := self._made:
-            before, after = (int(made["width"]), int(made["height"])), (image.width, image.height)
-            notes = page_notes(self._removed, str(made["kind"]), image.format, before, after)
+            kind, before = str(made["kind"]), (int(made["width"]), int(made["height"]))
+            notes = [*self._removed]
+            if kind != image.format:
+                notes.append(f"converted from {kind}")
+            if before != (image.width, image.height):
+                notes.append(f"shrunk from {before[0]} × {before[1]} to {image.width} × {image.height}")
             image = replace(image, notes=(*notes, *image.notes))
         # The chosen shape stays; its position belonged to the old picture.
         self.image = images.cropped(image, _crop(self.crop and self.crop["ratio"]))
@@ -135,7 +140,8 @@ class TakesImage(Panel):
         for one in recent.list():
             with contextlib.suppress(InvalidImage, OSError), Image.open(one.path) as picture:
                 pictures.append(_thumbnail(one.path, 128))
-                items.append({"key": one.digest, "words": recent_words(*picture.size, one.at)})
+                at = time.strftime("%d %b, %H:%M", time.localtime(one.at)).lstrip("0")
+                items.append({"key": one.digest, "words": f"{picture.width} × {picture.height}, sent {at}"})
         return {
             "items": items,
             "words": where_words(len(items), recent.folder, recent_images.KEPT),

@@ -43,13 +43,11 @@ class KeyManager(Panel):
     active = traitlets.Int(help="How many keys are active.").tag(sync=True)
     stale = traitlets.Int(help="How many active keys weren't used lately.").tag(sync=True)
     words = traitlets.Dict(help="What the page draws.").tag(sync=True)
-    question = traitlets.Dict(help="What is to be confirmed before a key is revoked.").tag(sync=True)
 
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
         self.session = session_of(self, session)
         self.listed: tuple[ApiKey, ...] = ()
         self._heard_of = False
-        self._asked: str | None = None
         self._rotation: Rotation | None = None
         self._set_in: settings.Source | None = None  # where the former key is still set
         self._keyring = False
@@ -61,7 +59,6 @@ class KeyManager(Panel):
 
     def update(self) -> None:
         own = self.session.keys.in_use(self.listed)
-        asked = next((key for key in self.listed if key.key_id == self._asked), None)
         rows = words.rows(self.listed, own)
         summary = words.summary(self.listed, own) if self._heard_of else ""
         with self.hold_sync():
@@ -78,10 +75,6 @@ class KeyManager(Panel):
                 "limit": (own and own.rate_limit) or wire.DEFAULT_REQUESTS_PER_MINUTE,
                 "rotation": self._rotation_words(),
             }
-            self.question = {}
-            if asked is not None:
-                is_own = own is not None and own.key_id == asked.key_id
-                self.question = {"id": asked.key_id, "text": words.question(asked, own), "own": is_own}
             self.live = self._busy or self._shown is not None
         self._post("rows", {"rows": rows})
         if (shown := self._shown) is not None and not self._secret_sent and self.reaches_page:
@@ -158,18 +151,11 @@ class KeyManager(Panel):
         """The old key still works; it can be revoked in the list at any time."""
         self._rotation = None
 
-    def _on_ask_revoke(self, key_id: str) -> None:
-        self._asked = key_id
-
-    def _on_leave(self) -> None:
-        self._asked = None
-
     def _on_revoke(self, key_id: object) -> None:
-        """Only what was asked about is revoked."""
-        key = next((key for key in self.listed if key.key_id == self._asked), None)
-        if key is None or key.key_id != key_id:
+        """The page has asked about it."""
+        key = next((key for key in self.listed if key.key_id == key_id), None)
+        if key is None:
             return
-        self._asked = None
         rotation = self._rotation
 
         def revoke() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -15,7 +16,7 @@ import traitlets
 
 from reelbook.account.limits import without_spend_warnings
 from reelbook.errors import InvalidImage, InvalidInput, NoPassport
-from reelbook.requests import MODES, JobRequest, RequestField, options
+from reelbook.requests import LONGEST_TEXT, MODES, JobRequest, RequestField, options
 from reelbook.session import Job, Session
 from reelbook.session.passports import Passport, passports
 from reelbook.session.request_code import request_code
@@ -30,6 +31,9 @@ from .uploads import Uploads
 
 EARLIER = 20  # prompts that are offered at a time
 OFFERED = 24  # clips of a zip
+EXACT = 2**53 - 1  # the largest whole number that JavaScript represents exactly
+# Controls, and marks that reverse the text around them: a prompt that comes with a file is shown without.
+_UNSEEN = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 class OffersPrompts(Panel):
@@ -103,7 +107,6 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
     fields = traitlets.List(words.form_fields(), help="What a request has, and its limits.").tag(sync=True)
     job = traitlets.Instance(Job, allow_none=True, help="The last job sent.")
     plan = traitlets.Unicode(help="The button that plans a template as a sweep; empty: none.").tag(sync=True)
-    hint = traitlets.Unicode(help="What is said of braces in the prompt.").tag(sync=True)
     words = traitlets.Dict(help="Costs, and why the button is off.").tag(sync=True)
     problems = traitlets.Dict(help="What is wrong, by field.").tag(sync=True)
     mark = traitlets.Unicode(help="“sandbox” on a sandbox.").tag(sync=True)
@@ -161,7 +164,12 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
         self.say("")
         self.job = job
         if not self.on_job:
-            self.say(words.sent_alone(job.number, name_of(self), name_of(self.session)))
+            form, board = name_of(self), f"rb.JobBoard({name_of(self.session) or ''})"
+            self.say(
+                f"Sent. {form}.job is job {job.number}; show it to watch it."
+                if form
+                else f"Sent as job {job.number}. To watch it, run {board} in a cell."
+            )
         self.on_job.tell(job)
         return job
 
@@ -196,7 +204,7 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
             self.say("")
         if change["name"] in self.problems:
             self.problems = {name: text for name, text in self.problems.items() if name != change["name"]}
-        self.plan, self.hint = self._plan(), words.braces_hint(self.prompt)
+        self.plan = self._plan()
 
     def _on_plan(self, prompt: str) -> None:
         self.prompt = prompt
@@ -217,9 +225,11 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
         name = str(file)[-80:]
         self._told = dict(passports(BytesIO(data), name))
         if not self._told:
-            raise NoPassport(words.no_passport(name))
-        if len(self._told) > 1:
-            offer = words.several_clips(name, len(self._told), OFFERED)
+            said = f"{name} doesn't say what made it, so the form is unchanged."
+            raise NoPassport(f"{said} Clips that Reelbook saved do.")
+        if (clips := len(self._told)) > 1:
+            first = f", the first {OFFERED} of which are here" if clips > OFFERED else ""
+            offer = f"{name} describes {clips} clips{first}. Which one?"
             return {"clips": list(self._told)[:OFFERED], "words": offer}
         self._on_passport_of(*self._told)
         return {}
@@ -227,14 +237,24 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
     def _on_passport_of(self, clip: Any) -> None:
         if (told := self._told.get(clip)) is None:
             return
-        if reason := words.too_much(told.request):
-            raise InvalidInput(reason)
-        self.fill(replace(told.request, prompt=words.shown_text(told.request.prompt)))
-        self.say(words.filled_from(clip, image=told.request.mode == "image-to-video"))
+        request = told.request
+        too_much = ""
+        if len(request.prompt) > LONGEST_TEXT:
+            too_much = f"The prompt has more than {LONGEST_TEXT:,} characters"
+        if abs(request.seed or 0) > EXACT:
+            too_much = f"The seed {request.seed} is too large for the page"
+        if too_much:
+            raise InvalidInput(f"{too_much}, so the form is unchanged.")
+        self.fill(replace(request, prompt=_UNSEEN.sub("", request.prompt)))
+        again = " Choose its image again: the file doesn't contain it."
+        self.say(f"Filled from {clip}.{again if request.mode == 'image-to-video' else ''}")
 
     def _on_replace_key(self) -> None:
         if not self.on_replace_key:
-            self.say(words.NO_PLACE_FOR_A_KEY)
+            self.say(
+                "Run rb.ConnectionPanel() in a cell and type in another key there, or connect with one: "
+                'rb.connect("live", api_key=…).'
+            )
         self.on_replace_key.tell()
 
     def _on_code(self, kind: Any, values: dict[str, Any]) -> dict[str, Any]:

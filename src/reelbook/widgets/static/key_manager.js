@@ -1,6 +1,6 @@
 // The account's keys: a list, a form, a question before one is revoked, and a new key that is shown once.
-import { input, labelled, revokeQuestion, stateCell } from "./_account.js";
-import { filledButton, h, openPanel, plainButton, refill, setText, showText, tell } from "./_dom.js";
+import { input, labelled } from "./_account.js";
+import { filledButton, freshId, h, openPanel, plainButton, refill, setText, showText, tell } from "./_dom.js";
 import { saveFile } from "./_fetch.js";
 import { keepAsking } from "./_live.js";
 
@@ -11,9 +11,8 @@ const COLUMNS = ["Name", "Key", "Limit", "State", "Created", "Last used"];
  * @typedef {{sandbox: boolean, summary: string, busy: boolean, listed: boolean, most: number, usual: number,
  *   limit: number, next: string, rotation: {text: string, can_keep: boolean, old: string}}} Words
  *   `most`, `usual`, `limit`: requests a minute of any key, a new one, the one in use; `next`: a name for its successor
- * @typedef {{id: string, text: string, own: boolean}} Question
  * @typedef {{id: string, name: string, preview: string, limit: string, state: string, created: string, used: string,
- *   stale: string}} Key
+ *   stale: string, question: string}} Key `question`: what to know before it is revoked
  * @typedef {{id: string, called: string, key: string, text: string, seconds: number}} NewKey
  *   `seconds`: how long it is shown
  */
@@ -148,20 +147,47 @@ function render({ model, el }) {
   // What is left to do in a rotation.
   const steps = h("p");
   const keep = plainButton("Keep in the keyring", () => tell(model, { name: "keep" }));
-  const askRevoke = (id) => tell(model, { name: "ask_revoke", key_id: id });
-  const revokeOld = plainButton("Revoke the old key", () => askRevoke(words().rotation.old));
+  const revokeOld = plainButton("Revoke the old key", () => {
+    const old = listed.find(({ id }) => id === words().rotation.old);
+    if (old) askRevoke(old);
+  });
   const later = plainButton("Later", () => tell(model, { name: "finish" }));
   const rotation = h("div", { class: "rb-sheet", hidden: true }, h("h3", {}, "The key is rotated"), steps,
     h("div", { class: "rb-acts" }, keep, revokeOld, later));
 
-  // The question before a key is revoked.
+  // The question before a key is revoked. Escape leaves the key as it is.
+  /** @type {Key[]} */
+  let listed = [];
+  let asked = null;
+  /** @param {Key} key */
+  const askRevoke = (key) => {
+    asked = key;
+    const own = key.state === "in use";
+    instead.hidden = !own;
+    revoke.className = own ? "rb-plain" : "rb-primary"; // the next step is the one that stops nothing
+    setText(questionText, key.question);
+    question.hidden = false;
+    leave.focus();
+    frame.say(key.question);
+  };
+  const closeQuestion = () => {
+    question.hidden = true;
+    ([...rows.querySelectorAll("button")].find(({ dataset }) => dataset.id === asked.id) || refresh).focus();
+  };
   const instead = filledButton("Rotate instead", () => {
-    tell(model, { name: "leave" });
+    closeQuestion();
     openForm("rotate");
   });
-  const revokeAsked = () => tell(model, { name: "revoke", key_id: model.get("question").id });
-  const { node: question, revoke, ask } = revokeQuestion(frame, model, "Keep it", revokeAsked, instead);
-  let askedFrom = "";
+  const leave = plainButton("Keep it", closeQuestion);
+  const revoke = filledButton("Revoke", () => {
+    closeQuestion();
+    tell(model, { name: "revoke", key_id: asked.id });
+  });
+  const questionText = h("p", { id: freshId("asked") });
+  const onkeydown = (event) => event.key === "Escape" && closeQuestion();
+  const grouped = { role: "group", "aria-labelledby": questionText.id, hidden: true, onkeydown };
+  const question = h("div", { class: "rb-sheet rb-ask", ...grouped },
+    questionText, h("div", { class: "rb-acts" }, instead, leave, revoke));
 
   frame.body.append(h("div", { class: "rb-frame rb-keys" },
     h("div", { class: "rb-acts rb-head" }, h("b", {}, "API keys"), badge, summary, refresh, change, make),
@@ -171,15 +197,13 @@ function render({ model, el }) {
   const row = (key) => {
     const revoked = key.state === "revoked";
     const stale = key.stale ? [h("span", { class: "rb-stale" }, key.stale)] : [];
-    const end = plainButton("Revoke", () => {
-      askedFrom = key.id;
-      askRevoke(key.id);
-    }, { "data-id": key.id, "aria-label": `Revoke ${key.name}` });
+    const named = { "data-id": key.id, "aria-label": `Revoke ${key.name}` };
+    const end = plainButton("Revoke", () => askRevoke(key), named);
     return h("tr", { class: revoked ? "rb-gone" : null },
       h("th", { scope: "row" }, key.name),
       h("td", { class: "rb-preview" }, key.preview),
       h("td", {}, key.limit),
-      stateCell(key.state),
+      h("td", {}, h("span", { class: `rb-state rb-is-${key.state.replaceAll(" ", "-")}` }, key.state)),
       h("td", { "data-word": "Created" }, key.created),
       h("td", { "data-word": "Last used" }, key.used, ...stale),
       h("td", { class: "rb-act" }, ...(revoked ? [] : [end])));
@@ -187,7 +211,8 @@ function render({ model, el }) {
   frame.listen("msg:custom", (content) => {
     if (content.name === "secret") showSecret(content);
     if (content.name !== "rows") return;
-    refill(rows, content.rows.map(row));
+    listed = content.rows;
+    refill(rows, listed.map(row));
   });
   frame.draw(["words", "live"], () => {
     const now = words();
@@ -202,14 +227,6 @@ function render({ model, el }) {
     rotation.hidden = steps.hidden;
     keep.hidden = !changed.can_keep;
     revokeOld.hidden = !changed.old;
-  });
-  frame.draw(["question"], () => {
-    /** @type {Partial<Question>} */
-    const asked = model.get("question") || {};
-    instead.hidden = !asked.own;
-    revoke.className = asked.own ? "rb-plain" : "rb-primary"; // the next step is the one that stops nothing
-    const from = ({ dataset }) => dataset.id === askedFrom;
-    ask(asked.text, () => [...rows.querySelectorAll("button")].find(from) || refresh);
   });
   keepAsking(frame, model);
   return () => frame.close();

@@ -1,4 +1,4 @@
-// The form for a clip: what is typed goes to the model; fields, limits, costs and words come from Python.
+// The form for a clip: what is typed goes to the model; fields, limits and costs come from Python.
 import { codeCopies } from "./_code.js";
 import { ask, filledButton, freshId, h, openPanel, plainButton, segment, setText, showText, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
@@ -9,6 +9,8 @@ import { promptTools } from "./_prompt_tools.js";
 import { typedValues } from "./_typed.js";
 
 const MODES = [["text-to-video", "From text"], ["image-to-video", "From an image"]];
+const SLOW = "The kernel is busy or gone. If it is busy, the clip is sent once, when it is free.";
+const VARIES = /\{[^{}]+\}|__[\p{L}\p{N}_](?:[\p{L}\p{N}_/.-]*[\p{L}\p{N}_])?__/u; // what would vary in a template
 
 /** A small drawing of a shape that is written as 16:9. */
 function outline(choice) {
@@ -134,23 +136,26 @@ function render({ model, el }) {
   const reason = () => {
     const words = model.get("words");
     if (busy || words.replace_key) return "";
-    if (!fromText() && !model.get("image_words")) return words.no_image;
-    if (!prompt.value.trim()) return words.no_prompt;
-    if (wrongOne()) return words.bad_seed;
+    if (!fromText() && !model.get("image_words")) return "Choose an image first.";
+    if (!prompt.value.trim()) return "Write a prompt first.";
+    if (wrongOne()) return "The seed must be a whole number.";
     return lengthWords().off;
   };
   const drawGo = () => {
     const words = lengthWords();
     const off = reason();
     setText(cost, words.line);
-    showText(why, busy === "slow" ? model.get("words").busy : off || words.low);
+    showText(why, busy === "slow" ? SLOW : off || words.low);
     setText(go, busy ? "Sending" : model.get("words").replace_key || words.button);
     go.setAttribute("aria-disabled", String(Boolean(off || busy || resting)));
     const planned = model.get("plan");
     showText(plan, planned);
     go.className = planned ? "rb-plain" : "rb-primary";
-    const usual = model.get("words")[!fromText() ? "image_hint" : planned ? "plan_hint" : "hint"];
-    setText(hint, !planned && model.get("hint") || usual);
+    const varies = !planned && prompt.value.match(VARIES);
+    setText(hint, varies ? `“${varies[0].slice(0, 40)}” is sent as it is. Open it in Explore to vary it.`
+      : !fromText() ? "Say what moves, and how the camera moves."
+      : planned ? "This is a template: a sweep makes its variants. Generate sends it as it is written."
+      : "Say what is seen, how it moves, how the camera moves.");
   };
   const planIt = () => {
     flush();
@@ -192,7 +197,7 @@ function render({ model, el }) {
     drawGo();
   });
   for (const { name, draw } of options) frame.draw([name], () => draw(model.get(name)));
-  frame.draw(["words", "image_words", "plan", "hint"], drawGo);
+  frame.draw(["words", "image_words", "plan"], drawGo);
   keepAsking(frame, model);
   return () => frame.close();
 }
