@@ -76,11 +76,8 @@ def video(url: str) -> Html:
     return Html('<video controls playsinline preload="metadata" src="{}"></video>').format(url)
 
 
-def clip_article(
-    name: str, film: Html, prompt: str, state: states.State | None, quiet: str, more: Html
-) -> Html:
+def clip_article(name: str, film: Html, prompt: str, state: states.State, quiet: str, more: Html) -> Html:
     """A clip among others: its film, its prompt, its state with a few quiet words, and what else there is."""
-    assert state is not None
     return Html(
         '<article class="clip" id="{}">{}<div class="in"><p class="prompt">{}</p><div class="line">'
         '<span class="chip {}">{}</span><span class="quiet">{}</span></div>{}</div></article>'

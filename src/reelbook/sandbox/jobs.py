@@ -261,10 +261,10 @@ class JobQueue:
             logger.exception("job %s could not be drawn", job.request_id)
             outcome = {"failure": f"The clip could not be drawn: {type(exc).__name__}."}
 
-        this = {"request_id": job.request_id}
-        await asyncio.to_thread(
-            self._change, "request_id = :request_id", this, lambda kept: replace(kept, **outcome)
-        )
+        # A job that has ended stays as it is, and is charged once.
+        this = "request_id = :request_id AND finished_at IS NULL"
+        values = {"request_id": job.request_id}
+        await asyncio.to_thread(self._change, this, values, lambda kept: replace(kept, **outcome))
         await self.move_on()
 
     def _write_accepted(self, job: SandboxJob, image: bytes | None) -> None:

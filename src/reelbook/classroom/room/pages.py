@@ -292,6 +292,7 @@ def _clip(room: Room, job: RoomJob, between_seconds: float | None) -> Html:
         more = Html('<a class="plain" href="{}" download>Download</a>').format(url)
     elif job.error:
         more = Html('<p class="quiet">{}</p>').format(job.error)
+    assert state is not None  # the queue says it of a job that was handed on
     return clip_article(job.request_id, film, job.prompt, state, quiet, more)
 
 
