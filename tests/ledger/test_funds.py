@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from ledger.doubles import KEY, Clock, fox, intend, opened, submitted, uncertain
 
+from reelbook import states
 from reelbook.ledger import Ledger, Sample
 from reelbook.ledger.money import PATIENCE_SECONDS, Funds
 
@@ -146,5 +147,5 @@ def test_samples_are_listed_from_the_newest_on(ledger: Ledger, clock: Clock) -> 
     ledger.sending(lost)
     ledger.samples.add(Sample(at=clock.now + 10, total_requests=1, period_days=7))
     assert ledger.usage_days() == 7
-    ledger.uncertain(lost, "no answer")  # which is judged by what was said before it
+    ledger.ended(lost, states.UNCERTAIN, "no answer")  # which is judged by what was said before it
     assert ledger.usage_days() == 30

@@ -24,6 +24,7 @@ from ledger.doubles import (
     uncertain,
 )
 
+from reelbook import states
 from reelbook.ledger import Entry, Ledger, Marks
 from reelbook.secret import Secret
 
@@ -105,7 +106,7 @@ def test_a_late_answer_does_not_undo_the_end(ledger: Ledger) -> None:
 def test_an_uncertain_one_is_settled_by_what_is_found_out(ledger: Ledger, accepted: bool, state: str) -> None:
     """It was accepted, or it wasn't. A verdict that comes late changes nothing of what isn't uncertain."""
     entry_id, refused = uncertain(ledger), intend(ledger, fox()).entry.id
-    ledger.refused(refused, "402")
+    ledger.ended(refused, states.REFUSED, "402")
     for each in (entry_id, refused):
         ledger.settle(each, accepted=accepted)
     assert (known(ledger, entry_id).state, known(ledger, refused).state) == (state, "refused")
@@ -118,7 +119,7 @@ def test_unfinished_are_the_accepted_ones_without_a_clip(ledger: Ledger) -> None
     ledger.status(ids["c"], "failed", error="policy")
     ledger.downloaded(ids["d"], "d.mp4")
     ledger.abandoned(ids["e"], "404")
-    ledger.refused(intend(ledger, fox()).entry.id, "400")
+    ledger.ended(intend(ledger, fox()).entry.id, states.REFUSED, "400")
     intend(ledger, fox())
     assert [entry.request_id for entry in ledger.unfinished()] == ["a", "b", "e"]
 

@@ -19,6 +19,7 @@ from ledger.doubles import (
     submitted,
 )
 
+from reelbook import states
 from reelbook.errors import SpendLimitReached
 from reelbook.executions import Place
 from reelbook.ledger import Ledger, Spend
@@ -31,8 +32,8 @@ def test_every_state_counts_as_what_it_may_cost(ledger: Ledger) -> None:
         ledger.sending(entry_id)
     for entry_id in ids[4:]:
         ledger.accepted(entry_id, f"req-{entry_id}")
-    ledger.refused(ids[1], "402")
-    ledger.uncertain(ids[2], "no answer")
+    ledger.ended(ids[1], states.REFUSED, "402")
+    ledger.ended(ids[2], states.UNCERTAIN, "no answer")
     ledger.status(ids[5], "completed", cost_usd=0.2012, duration_seconds=4.024)
     ledger.status(ids[6], "failed", error="policy")
     ledger.status(ids[7], "rendering hard")
@@ -159,7 +160,7 @@ def test_a_job_that_was_never_made_is_short_of_nothing(ledger: Ledger) -> None:
     for entry_id in (refused, failed):
         ledger.accepted(entry_id, f"req-{entry_id}", estimated_cost_usd=0.01)
     assert ledger.spend() == Spend(0.0, 0.02, 0.48)
-    ledger.refused(refused, "400")
+    ledger.ended(refused, states.REFUSED, "400")
     ledger.status(failed, "failed")
     assert ledger.spend() == Spend(0.0, 0.0, 0.25)
     ledger.status(failed, "failed", cost_usd=0.0)

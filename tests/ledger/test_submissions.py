@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from ledger.doubles import KEY, fox, intend, known, opened
 
+from reelbook import states
 from reelbook.executions import CellId, Execution, Place, PlaceCounter
 from reelbook.ledger import Ledger, Submission
 
@@ -186,11 +187,11 @@ def test_only_what_bought_nothing_is_bought_again(ledger: Ledger, state: str) ->
         ledger.sending(entry.id)
     match state:
         case "refused":
-            ledger.refused(entry.id, "no")
+            ledger.ended(entry.id, state, "no")
         case "cancelled":
             ledger.cancelled(entry.id)
         case "uncertain" | "lost" | "not accepted":
-            ledger.uncertain(entry.id, "?")
+            ledger.ended(entry.id, states.UNCERTAIN, "?")
             if state != "uncertain":
                 ledger.settle(entry.id, accepted=state == "lost")
         case "failed" | "completed":

@@ -243,7 +243,7 @@ class Ledger(Entries):
         )
         ((repeated, _),) = self.intend([again])
         said = "It may have been accepted, and may be billed. It was sent again, as asked."
-        self.uncertain(entry.id, f"{error} {said}")
+        self.ended(entry.id, states.UNCERTAIN, f"{error} {said}")
         return repeated.id
 
     def sending(self, entry_id: int) -> bool:
@@ -278,22 +278,14 @@ class Ledger(Entries):
         )
         self.file.received = [*self.file.received, request_id] if self.store.trouble else []
 
-    def refused(self, entry_id: int, error: str) -> None:
-        """The service refused it, or the request never got through: nothing was bought."""
-        self._change(entry_id, state=states.REFUSED, error=error, ended_at=self._clock())
-
-    def uncertain(self, entry_id: int, error: str) -> None:
-        """It was sent and never answered: it may be running, and may be billed."""
-        self._change(entry_id, state=states.UNCERTAIN, error=error, ended_at=self._clock())
+    def ended(self, entry_id: int, state: str, error: str | None = None) -> None:
+        """It ended as `refused` or `cancelled`, and nothing was paid; or `uncertain`, and may be billed."""
+        self._change(entry_id, state=state, error=error, ended_at=self._clock())
 
     def cancelled(self, entry_id: int, *, left_unsent: bool = False) -> bool:
         """Cancels it; with `left_unsent` it may be sent later. False, and unchanged, if it was sent."""
         ended = {"state": states.CANCELLED, "ended_at": self._clock(), "left_unsent": left_unsent}
         return self._change(entry_id, only_from=(states.INTENDED,), **ended)
-
-    def taken_back(self, entry_id: int) -> None:
-        """A class's room gave it back from its queue: nothing was paid."""
-        self._change(entry_id, state=states.CANCELLED, ended_at=self._clock())
 
     def status(
         self,

@@ -261,7 +261,7 @@ class JobLifecycle(SubmissionRecord):
             return False
         self.stop_watching()
         if self.entry_id is not None:
-            self.services.ledger.taken_back(self.entry_id)
+            self.services.ledger.ended(self.entry_id, states.CANCELLED)
         self.finish(
             error=errors.SubmissionCancelled(TAKEN_BACK), state=states.CANCELLED, ended_at=_now(), ahead=None
         )
@@ -395,12 +395,12 @@ class JobLifecycle(SubmissionRecord):
             accepted = await self._send()
             self._refuse_anothers_id(accepted.request_id)
         except errors.SubmissionUncertain as error:
-            ledger.uncertain(_required(self.entry_id), str(error))
+            ledger.ended(_required(self.entry_id), states.UNCERTAIN, str(error))
             self.learn(state=states.UNCERTAIN, ended_at=_now())
             balance.answer_lost()
             raise
         except errors.ReelbookError as error:
-            ledger.refused(_required(self.entry_id), str(error))
+            ledger.ended(_required(self.entry_id), states.REFUSED, str(error))
             self.learn(state=states.REFUSED, ended_at=_now())
             if isinstance(error, errors.InsufficientBalance):
                 balance.moved()
@@ -447,7 +447,7 @@ class JobLifecycle(SubmissionRecord):
                     self.learn(error=None)
         except errors.ReelbookError as error:
             if isinstance(error, errors.SubmissionUncertain) and error.refusal is not None:
-                self.services.ledger.refused(_required(self.entry_id), str(error.refusal))
+                self.services.ledger.ended(_required(self.entry_id), states.REFUSED, str(error.refusal))
                 self.entry_id = self._unanswered[-1]
             raise
         except Exception as bug:
