@@ -89,8 +89,28 @@ class LedgerFile(Entries):
         return Ledger(self, self.account(records.origin(service), key), max_spend_usd=max_spend_usd)
 
     def account(self, origin: str, key: Secret, *, same_as: Account | None = None) -> Account:
-        """The account of `key` at that service, see `records.account_of`."""
-        return self.store.write(lambda db: records.account_of(db, origin, key, same_as))
+        """The account of `key` (by a salted fingerprint) at that service, created if there is none.
+
+        With `same_as` the key replaces that account's key for good: the rows stay the account's, only the
+        requests of the two keys are counted separately.
+        """
+
+        def work(db: sqlite3.Connection) -> Account:
+            named = (origin, records.fingerprint(db, key))
+            if same_as is not None:
+                db.execute(
+                    "INSERT OR REPLACE INTO later_keys (origin, fingerprint, account) VALUES (?, ?, ?)",
+                    (*named, same_as.id),
+                )
+            later = "SELECT account FROM later_keys WHERE origin = ? AND fingerprint = ?"
+            row = db.execute(later, named).fetchone()
+            if row is None:
+                db.execute("INSERT OR IGNORE INTO accounts (origin, fingerprint) VALUES (?, ?)", named)
+                own = "SELECT id FROM accounts WHERE origin = ? AND fingerprint = ?"
+                row = db.execute(own, named).fetchone()
+            return Account(row[0], *named)
+
+        return self.store.write(work)
 
     def accounts(self) -> list[Account]:
         """Every account that was ever used from this home, oldest first."""
