@@ -21,6 +21,7 @@ from typing import Any, Final
 
 from .. import states, wire
 from ..executions import CellId, PlaceCounter, current_execution, is_another
+from ..models import Completed, Failed, JobStatus, state_of
 from ..requests import JobRequest
 from ..secret import Secret
 from . import money, records, sweeps
@@ -310,30 +311,26 @@ class Ledger(Entries):
     def status(
         self,
         entry_id: int,
-        state: str,
+        status: JobStatus,
         *,
         progress: float | None = None,
-        video_url: str | None = None,
-        duration_seconds: float | None = None,
-        cost_usd: float | None = None,
-        error: str | None = None,
         took: tuple[float, float] | None = None,
     ) -> None:
-        """Records what the service says about the job (interface, GET status).
+        """Records what the service says about the job (interface, GET status), and its `progress` by that.
 
         Once the job has ended, only another word about its end changes that. `took` are the seconds that a
         finished job took at least and at most, as far as that was seen.
         """
-        heard = {
-            "state": state,
-            "progress": progress,
-            "video_url": video_url,
-            "actual_seconds": duration_seconds,
-            "cost_usd": cost_usd,
-            "error": error,
-        }
+        state = state_of(status)
+        heard: dict[str, Any] = {"state": state, "progress": progress}
+        if isinstance(status, Completed):
+            heard |= {"video_url": status.video_url, "actual_seconds": status.duration_seconds}
+        if isinstance(status, Failed):
+            heard["error"] = status.error
+        if isinstance(status, Completed | Failed):
+            heard["cost_usd"] = status.cost_usd
         news = stored({name: value for name, value in heard.items() if value is not None})
-        now, ends = self._clock(), state in _ENDED
+        now, ends = self._clock(), status.finished
 
         def work(db: sqlite3.Connection) -> None:
             known = db.execute(_ROW, (entry_id,)).fetchone()

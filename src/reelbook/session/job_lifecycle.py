@@ -27,7 +27,7 @@ from ..client.watch import PATIENCE_SECONDS, Observation, job_failed
 from ..event_thread import EventThread, Future
 from ..formatting import dollars, file_name, local
 from ..ledger import Entry, Ledger, Marks
-from ..models import Accepted, Completed, Failed, JobStatus, Pending
+from ..models import Accepted, Completed, Failed, JobStatus, Pending, state_of
 from ..requests import JobRequest
 from .clip import Clip
 
@@ -576,21 +576,11 @@ class JobLifecycle(SubmissionRecord):
 
     def write_down(self, status: JobStatus, took: tuple[float, float] | None = None) -> None:
         """Records the service's answer; of a foreign job only the cost. `took`: at least, at most seconds."""
-        done = status if isinstance(status, Completed) else None
         if self.entry_id is not None:
-            self.services.ledger.status(
-                self.entry_id,
-                state_of(status),
-                progress=self.known.progress,
-                video_url=done.video_url if done else None,
-                duration_seconds=done.duration_seconds if done else None,
-                cost_usd=status.cost_usd if isinstance(status, Completed | Failed) else None,
-                error=status.error if isinstance(status, Failed) else None,
-                took=took,
-            )
-        elif done is not None:
+            self.services.ledger.status(self.entry_id, status, progress=self.known.progress, took=took)
+        elif isinstance(status, Completed):
             self.services.ledger.tool_jobs.ended(
-                _required(self.request_id), seconds=done.duration_seconds, cost_usd=done.cost_usd
+                _required(self.request_id), seconds=status.duration_seconds, cost_usd=status.cost_usd
             )
 
     # The download.
@@ -656,11 +646,6 @@ class JobLifecycle(SubmissionRecord):
         if self.entry_id is not None:
             self.services.ledger.downloaded(self.entry_id, path)
         self.finish(clip, downloaded=None)
-
-
-def state_of(status: JobStatus) -> str:
-    """The state that the service names; kept apart where its word means something else here."""
-    return f"{status.status} by the service" if status.status in states.OWN else status.status
 
 
 def origin(entry: Entry | None) -> dict[str, Any]:
