@@ -321,8 +321,7 @@ class JobLifecycle(SubmissionRecord):
     def found_out(self, state: str, error: errors.ReelbookError) -> None:
         """Stores what became of it, or why that can't be told, as the outcome from now on."""
         self.reopen()
-        self.settle(error=error)
-        self.learn(state=state, error=error)
+        self.finish(error=error, state=state)
 
     def found(self, request_id: str) -> None:
         """It was accepted, under this id: it goes on."""
