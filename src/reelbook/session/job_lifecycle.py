@@ -393,15 +393,14 @@ class JobLifecycle(SubmissionRecord):
         try:
             accepted = await self._send()
             self._refuse_anothers_id(accepted.request_id)
-        except errors.SubmissionUncertain as error:
-            ledger.ended(_required(self.entry_id), states.UNCERTAIN, str(error))
-            self.learn(state=states.UNCERTAIN, ended_at=_now())
-            balance.answer_lost()
-            raise
         except errors.ReelbookError as error:
-            ledger.ended(_required(self.entry_id), states.REFUSED, str(error))
-            self.learn(state=states.REFUSED, ended_at=_now())
-            if isinstance(error, errors.InsufficientBalance):
+            uncertain = isinstance(error, errors.SubmissionUncertain)
+            state = states.UNCERTAIN if uncertain else states.REFUSED
+            ledger.ended(_required(self.entry_id), state, str(error))
+            self.learn(state=state, ended_at=_now())
+            if uncertain:
+                balance.answer_lost()
+            elif isinstance(error, errors.InsufficientBalance):
                 balance.moved()
             raise
         finally:
