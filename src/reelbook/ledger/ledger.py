@@ -316,7 +316,7 @@ class Ledger(Entries):
         progress: float | None = None,
         took: tuple[float, float] | None = None,
     ) -> None:
-        """Records what the service says about the job (interface, GET status), and its `progress` by that.
+        """Records what the service says about the job (interface, GET status); `progress` as its card has it.
 
         Once the job has ended, only another word about its end changes that. `took` are the seconds that a
         finished job took at least and at most, as far as that was seen.
