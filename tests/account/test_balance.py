@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import subprocess
-import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from cli.doubles import ran
 from support import virtual_time
 
 import reelbook as rb
@@ -109,13 +108,7 @@ def everywhere(session: rb.Session) -> set[str]:
 
 def on_a_terminal() -> str:
     """What `reelbook balance` says, in a process of its own."""
-    ended = subprocess.run(
-        [sys.executable, "-m", "reelbook", "balance", "--service", "sandbox"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return ended.stdout.split()[1].rstrip(",")
+    return ran("balance", "--service", "sandbox").stdout.split()[1].rstrip(",")
 
 
 def test_a_clip_that_nobody_watches_comes_off_until_it_is_taken_up(sandbox: Sandbox) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.waiting import until
 
 import reelbook as rb
 from reelbook import errors
@@ -96,8 +97,7 @@ def test_a_session_counts_its_own_and_the_limit_counts_all(session: rb.Session, 
     assert session.spending() == Spending(0.1, 0.0, 0.0, limit_usd=0.5, of_key=Spend(0.1, 0.0, 0.0))
     sandbox.settings(pace=3600)
     job = session.text_to_video("a hen", duration_seconds=1)
-    while job.request_id is None:
-        pass
+    until(lambda: job.request_id)
     assert session.spending() == Spending(0.1, 0.05, 0.0, limit_usd=0.5, of_key=Spend(0.1, 0.05, 0.0))
     session.close()
     with rb.connect("sandbox", max_spend=0.5) as later:

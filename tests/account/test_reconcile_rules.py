@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -160,11 +161,14 @@ def test_an_own_job_that_explains_less_than_it_may_is_allowed_for(
     assert found.answer == answer
 
 
-def test_when_to_ask_again_is_said() -> None:
-    """Too early is said with the moment from which on the same figures would be enough."""
+def test_what_to_do_is_said() -> None:
+    """Too early: from when on the same figures would be enough. Nothing from before: what they are now."""
     (found,) = told([entry(1)], [FRESH], figures([], HABIT, 60))
     assert "Ask again after" in found.advice
     assert "running still" in found.reasons[1]
+    (found,) = told([entry(1)], [], figures(TAKEN, HABIT, 60))
+    assert re.search(r"known from before .*Now: balance \$24\.75.*, requests 1\.", str(found), re.DOTALL)
+    assert "web app" in found.advice
 
 
 # An account is made up: a habit, jobs of the ledger's own, those of others, uncertain ones with their truth.

@@ -87,11 +87,3 @@ def test_its_own_clips_are_marked(session: rb.Session, sandbox: Sandbox) -> None
     ]
     assert history.total is not None
     assert history.total.usd == pytest.approx(0.15)
-
-
-def test_a_service_that_refuses_is_said(session: rb.Session, sandbox: Sandbox) -> None:
-    """It stops there, and says why."""
-    sandbox.fault("html", endpoint="usage", times=20)
-    history = session.usage_history(30).wait(60)
-    assert history.trouble
-    assert history.spans == ()

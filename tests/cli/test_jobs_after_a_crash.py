@@ -71,10 +71,8 @@ class Crash:
 def crash(home: Path, folder: Path, run: Run) -> Iterator[Crash]:
     """A kernel that was killed in the middle of four jobs."""
     with server.in_thread(home, rate_limiting=False, executor=KeptClips()) as sandbox:
-        found = environment(REELBOOK_TEST_JOBS="short")
-        process = subprocess.Popen(
-            [sys.executable, "-c", SCRIPT], cwd=folder, env=found, stdout=subprocess.PIPE, text=True
-        )
+        command = [sys.executable, "-c", SCRIPT]
+        process = subprocess.Popen(command, cwd=folder, env=environment(), stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
         try:
             assert process.stdout.readline() == "ready\n"

@@ -12,10 +12,10 @@ from reelbook.sandbox.handle import Sandbox
 
 
 def test_status_and_stop_where_none_runs(run: Run, home: Path) -> None:
-    """That no sandbox runs is an answer, and nothing is started for it."""
+    """That no sandbox runs is an answer, and nothing is started or made for it."""
     assert run("sandbox", "status").stdout.startswith("No sandbox runs.")
     assert run("sandbox", "stop").stdout == "No sandbox runs.\n"
-    assert server.find(home) is None
+    assert (server.find(home), home.exists()) == (None, False)
 
 
 def test_status_says_where_it_is_and_what_it_does(run: Run, sandbox: Sandbox) -> None:

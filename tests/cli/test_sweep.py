@@ -116,7 +116,7 @@ def test_it_asks_above_a_dollar_and_a_dry_run_buys_nothing(run: Run, sandbox: Sa
         (["empty.toml"], "empty.toml has no template"),
         (["strange.toml"], "called sede. Did you mean seed?"),
         (["a fox", "--image", "broken.toml"], "not a picture"),
-        (["resume", "99", "--service", "sandbox"], "no sweep 99"),
+        *((["resume", word, "--service", "sandbox"], f"no sweep {word}") for word in ("99", "fox")),
     ],
 )
 def test_a_mistake_is_said_before_anything_is_bought(

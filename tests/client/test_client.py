@@ -28,23 +28,6 @@ JSON = {"content-type": "application/json"}
 ACCEPTED = json.dumps({"request_id": "req_1", "status": "pending"}).encode()
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
-        pytest.param(Exchange.reset, id="reset"),
-        pytest.param(lambda e: e.answer(200, b"[" * 200_000), id="nested without end"),
-        pytest.param(lambda e: e.answer(500, b"[" * 200_000), id="500 nested without end"),
-    ],
-)
-async def test_a_submission_whose_answer_is_lost_is_uncertain_and_sent_once(fault: Handler) -> None:
-    """What may have been accepted is never sent again; tests/contract/test_faults.py tries the other ways."""
-    async with client_of(fault) as (client, service):
-        with pytest.raises(errors.SubmissionUncertain, match=r"not sent again") as uncertain:
-            await client.text_to_video("a fox")
-    assert len(service.seen) == 1
-    assert uncertain.value.estimated_cost_usd == 0.25
-
-
 async def test_a_submission_that_never_arrived_is_no_uncertain_one() -> None:
     """Of a refused connection nothing is recorded as sent: a kill meanwhile leaves nothing uncertain."""
     with raw_server(lambda e: None) as gone:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 from support.live import client_of
-from support.raw_server import Exchange, in_turn
+from support.raw_server import Exchange
 from support.records import Heard
 
 from reelbook import errors
@@ -61,30 +61,8 @@ def test_backoff_doubles_to_thirty_seconds_with_full_jitter(monkeypatch: pytest.
         assert min(pauses) < 0.1 * bound
 
 
-def accept(exchange: Exchange) -> None:
-    exchange.answer(200, ACCEPTED)
-
-
 def lose(exchange: Exchange) -> None:
     """The connection is closed without an answer."""
-
-
-def fail(exchange: Exchange) -> None:
-    exchange.answer(500)
-
-
-def refuse(exchange: Exchange) -> None:
-    exchange.answer(402, b'{"detail": "insufficient balance, current balance $0.10, required $0.25"}')
-
-
-async def test_a_submission_that_is_uncertain_goes_out_again_only_for_who_asks() -> None:
-    """After a lost answer and a 500 the third attempt's job is given, and each attempt was told."""
-    heard = Heard()
-    async with client_of(in_turn(lose, fail, accept)) as (client, service):
-        accepted = await client.submit(FOX, retry_uncertain=True, record=heard)
-    assert accepted.request_id == "req_1"
-    assert heard == ["sent", "AnswerLost", "sent", "ServerError", "sent"]
-    assert len({exchange.body for exchange in service.seen}) == 1
 
 
 async def test_repetitions_end_and_say_how_much_may_be_billed() -> None:
@@ -102,16 +80,6 @@ async def test_a_readable_answer_that_says_nothing_is_not_repeated_even_then() -
         with pytest.raises(errors.SubmissionUncertain):
             await client.text_to_video("a fox", retry_uncertain=True)
     assert len(service.seen) == 1
-
-
-async def test_a_refused_repetition_doesnt_hide_the_attempt_before_it() -> None:
-    """402 says that nothing was charged for the second attempt; the first may have been accepted."""
-    async with client_of(in_turn(fail, refuse)) as (client, _):
-        with pytest.raises(errors.SubmissionUncertain, match=r"may bill \$0\.25.*too low") as uncertain:
-            await client.text_to_video("a fox", retry_uncertain=True)
-    assert isinstance(uncertain.value.refusal, errors.InsufficientBalance)
-    assert uncertain.value.answer is not None
-    assert (uncertain.value.answer.status, uncertain.value.estimated_cost_usd) == (500, 0.25)
 
 
 async def test_the_caller_can_hold_a_repetition_back() -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from ledger.doubles import KEY, Clock, find, fox, intend, opened
+from ledger.doubles import KEY, Clock, find, fox, intend
 
 from reelbook.ledger import Ledger, Marks
 
@@ -12,18 +10,6 @@ from reelbook.ledger import Ledger, Marks
 def entry(ledger: Ledger, prompt: str = "a red fox") -> int:
     """The number of one more entry."""
     return intend(ledger, fox(prompt=prompt)).entry.id
-
-
-def test_marks_are_kept_tidy(ledger: Ledger, folder: Path) -> None:
-    """They are told as they are kept, and there when the ledger is opened again."""
-    number = entry(ledger)
-    given = Marks(5.0, "  the tail is odd\n", (" for the  talk ", "keep", "", "keep"))
-    kept = ledger.annotations.mark(number, given)
-    assert kept == Marks(5.0, "the tail is odd", ("for the talk", "keep"))
-    with opened(folder) as again:
-        found = again.get(number)
-    assert found is not None
-    assert found.marks == kept
 
 
 def test_tags_are_counted_and_found_by(ledger: Ledger, clock: Clock) -> None:

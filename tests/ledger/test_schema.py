@@ -132,30 +132,6 @@ def test_a_schema_is_brought_up_to_date_whole_or_not_at_all(
         assert connection.execute("SELECT max(number) FROM migrations").fetchone() == (NUMBER,)
 
 
-def test_rows_on_both_sides_of_a_broken_page_are_saved(folder: Path, target: sqlite3.Connection) -> None:
-    """Read from both ends; what lay on the page itself is lost, and nothing else. The salt comes along."""
-    count = 60
-    with opened(folder) as ledger:
-        for number in range(count):
-            intend(ledger, fox(prompt=f"{number:03} {'x' * 1500}"))
-    path = folder / "ledger.db"
-    with closing(read(path)) as source:
-        source.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        size = source.execute("PRAGMA page_size").fetchone()[0]
-    data = bytearray(path.read_bytes())
-    middle = data.index(f"{count // 2:03} xxx".encode()) // size * size
-    data[middle : middle + size] = b"\xff" * size
-    path.write_bytes(data)
-    with closing(read(path)) as source:
-        saved = rescue(source, target)
-        salts = [each.execute("SELECT salt FROM salt").fetchone()[0] for each in (source, target)]
-    found = [int(row["prompt"][:3]) for row in target.execute("SELECT prompt FROM entries ORDER BY id")]
-    assert (found[0], found[-1]) == (0, count - 1)
-    assert saved == len(found)
-    assert 0 < count - saved < 6
-    assert salts[0] == salts[1]
-
-
 def test_a_source_of_an_older_schema_gives_what_it_has(target: sqlite3.Connection) -> None:
     """Columns that it lacks keep their defaults, and tables that it lacks stay empty."""
     with closing(sqlite3.connect(":memory:")) as source:

@@ -13,21 +13,7 @@ from support.ledgers import told
 
 from reelbook.ledger import Entry, Ledger, LedgerFile, Marks
 
-WORDS = (
-    "red",
-    "fox",
-    "Foxglove",
-    "snow",
-    "night",
-    "50%",
-    "under_score",
-    'the "quoted"',
-    "été",
-    "雪の夜",
-    "a-b",
-)
-
-
+WORDS = ("red", "fox", "Foxglove", "snow", "night", "50%", "under_score", '"quoted"', "été", "雪の夜", "a-b")
 Asked = tuple[dict[str, Any], Callable[[Entry], bool]]
 
 

@@ -155,6 +155,19 @@ def test_what_a_cost_is_short_of_the_price_counts_as_uncertain(
     assert known(ledger, entry_id).cost_usd == cost
 
 
+@pytest.mark.parametrize("estimate", [0.01, 0.0, -5.0, 1e-9, None])
+def test_no_low_figure_makes_room_in_the_limit(ledger: Ledger, estimate: float | None) -> None:
+    """Four clips for 0.25 USD are a dollar, whatever estimate is said; without one, whatever final cost."""
+    for number in range(4):
+        entry_id = intend(ledger, fox(), limit_usd=1.0).entry.id
+        ledger.accepted(entry_id, f"req-{number}", estimated_cost_usd=estimate)
+        if estimate is None:
+            ledger.status(entry_id, told("completed", cost_usd=0.0))
+    assert ledger.spend().committed_usd == 1.0
+    with pytest.raises(SpendLimitReached):
+        intend(ledger, fox(), limit_usd=1.0)
+
+
 def test_a_job_that_was_never_made_is_short_of_nothing(ledger: Ledger) -> None:
     """Neither one that was refused, nor a failed one of which it is known that it cost nothing."""
     refused, failed = (intend(ledger, fox()).entry.id for _ in range(2))

@@ -56,6 +56,8 @@ def test_a_sweep_is_kept_with_its_cells(ledger: Ledger, clock: Clock) -> None:
     ledger.sweeps.change(number, RUNNING)
     clock.now += 2
     assert ledger.sweeps.all()[0].elapsed_seconds == 12
+    newest = ledger.sweeps.begin(new(), [1])
+    assert [each.id for each in ledger.sweeps.all()] == [str(newest), str(number)]
     other = ledger.file.ledger("https://other.example", KEY)
     assert (other.sweeps.all(), other.sweeps.get(number)) == ([], None)
 

@@ -32,13 +32,6 @@ def test_the_folders_are_their_owners_only(places: at.Places) -> None:
     assert not at.Places(places.folder / "other").folder.exists()
 
 
-def test_a_home_that_is_no_folder_is_named(tmp_path: Path) -> None:
-    """With another way out."""
-    (tmp_path / "home").write_text("a file")
-    with pytest.raises(SandboxError, match=r"can't write in .*home.*REELBOOK_HOME"):
-        at.Places(tmp_path / "home").create()
-
-
 def test_credentials_are_made_at_the_first_start_and_kept(places: at.Places) -> None:
     """The next start finds the same, nobody else can read the file, and a new key replaces all of it."""
     made = at.ensure_access(places)

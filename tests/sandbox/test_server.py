@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import psutil
 import pytest
+from cli.doubles import start
 from sandbox.doubles import Client, http_client
 from support.waiting import until
 
@@ -210,13 +211,6 @@ def test_a_sandbox_in_a_thread_is_found_and_stopped_like_any_other(home: Path) -
         assert not server.stop(home)
 
 
-def test_looking_for_a_sandbox_creates_nothing(tmp_path: Path) -> None:
-    """Neither finding nor stopping leaves a trace in a home that never had one."""
-    assert server.find(tmp_path) is None
-    assert not server.stop(tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize(
     ("module", "others"),
     [
@@ -235,9 +229,4 @@ def test_nothing_is_loaded_before_it_is_needed(
 
 
 def _serve(home: Path, *options: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "reelbook", "sandbox", "serve", "--home", str(home), *options],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    return start("sandbox", "serve", "--home", str(home), *options, cwd=None)

@@ -21,6 +21,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import ResourceLink, TextContent
 from sandbox.doubles import Client, InstantExecutor, Open
+from support.waiting import until
 
 from reelbook.lazy_module import LazyModule
 from reelbook.sandbox.server import in_thread
@@ -156,8 +157,7 @@ def test_it_ends_while_somebody_waits(open_sandbox: Open, tmp_path: Path) -> Non
         request_id = client.submit()
         thread = threading.Thread(target=wait, args=(client, request_id))
         thread.start()
-        while client.sandbox.state()["requests"].get("tools", 0) < 1:
-            pass
+        until(lambda: "tools" in client.sandbox.state()["requests"])
     thread.join(timeout=20)
     assert ended[-1:] == ["ended"]
 

@@ -11,16 +11,18 @@ import reelbook as rb
 from reelbook.executions import Execution
 from reelbook.sandbox.handle import Sandbox
 
+RunCell = Callable[..., None]
+
 
 @pytest.fixture
-def run_cell(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Each call begins another run of the same cell."""
+def run_cell(monkeypatch: pytest.MonkeyPatch) -> RunCell:
+    """Each call begins another run of the same cell, or of another of that text."""
     runs = 0
 
-    def run() -> None:
+    def run(cell: str = "cell") -> None:
         nonlocal runs
         runs += 1
-        execution = Execution("cell", f"run {runs}")
+        execution = Execution(cell, f"run {runs}")
         monkeypatch.setattr("reelbook.ledger.ledger.current_execution", lambda: execution)
 
     return run

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from session.aftermath import Aftermath, Made, Written
+from support import deadly
 from support.kernels import Kernel
 from support.ledgers import forget_requests, rows
 from support.waiting import until
@@ -61,28 +62,11 @@ for prompt in {prompts!r}:
 """
 WAYS = (AS_BATCH, ONE_BY_ONE)
 
-# Ends the kernel itself, at a moment that no clock would find.
-DEADLY = """
-import os
-import signal
-from reelbook.ledger.ledger import {kind}
-real, calls = {kind}.{step}, 0
-def deadly(*args, **options):
-    global calls
-    calls += 1
-    if calls == {nth} and {before}:
-        os.kill(os.getpid(), signal.SIGKILL)
-    result = real(*args, **options)
-    if calls == {nth}:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return result
-{kind}.{step} = deadly
-"""
-
 
 def dies(step: str, nth: int, *, before: bool, kind: str = "Ledger") -> str:
     """The sabotage that kills the kernel just before the `nth` step of a `kind` is on the disk, or after."""
-    return DEADLY.format(kind=kind, step=step, nth=nth, before=before)
+    setup = f"from reelbook.ledger.ledger import {kind}"
+    return deadly.dies(f"{kind}.{step}", nth, before=before, setup=setup)
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.jumping_time import now
-from support.live import connected, session_of
+from support.live import connected
 from support.raw_server import Exchange, raw_server
 
+import reelbook as rb
 from reelbook import errors
 from reelbook.ledger import LedgerFile
+from reelbook.sandbox.handle import Sandbox
 from reelbook.sandbox.render import Spec, render
 from reelbook.text.card import ShownJob, job_face
 
@@ -24,17 +25,14 @@ pytestmark = pytest.mark.usefixtures("home")
 class Service:
     """Takes one job. `said` holds its next answers, the last of which is repeated; None is a 404."""
 
-    def __init__(self, *said: str | None, until: float = 0.0) -> None:
-        self.said = list(said)
-        self.until = until  # so many of the session's seconds after the submission it is still processing
+    def __init__(self) -> None:
+        self.said: list[str | None] = [None]
         self.asked = 0
-        self._began = 0.0
         self._mp4 = render(Spec("a fox", 1, "1:1", 7)).mp4
 
     def __call__(self, exchange: Exchange) -> None:
         path = exchange.first_line.split()[1]
         if exchange.first_line.startswith("POST"):
-            self._began = now()
             return exchange.answer(200, b'{"request_id": "req_1", "status": "pending"}')
         if path == "/clip.mp4":
             return exchange.answer(200, self._mp4)
@@ -43,26 +41,24 @@ class Service:
         if "status" not in path:
             return exchange.answer(404)
         self.asked += 1
-        state: str | None = "processing"
-        if now() - self._began >= self.until:
-            state = self.said[0] if len(self.said) == 1 else self.said.pop(0)
+        state = self.said[0] if len(self.said) == 1 else self.said.pop(0)
         link = f"http://{exchange.header('host')}/clip.mp4"
         body = {"request_id": "req_1", "status": state, "cost_usd": 0.05, "video_url": link}
         return exchange.answer(404) if state is None else exchange.answer(200, json.dumps(body).encode())
 
 
-def test_one_stray_404_costs_no_clip() -> None:
-    """Half a minute after the submission, and the next answer has the clip."""
-    with session_of(Service(None, "completed", until=33)) as (session, _):
-        clip = session.text_to_video("a fox", **FOX).result(20)
-        assert clip.path.exists()
+def test_one_stray_404_costs_no_clip(session: rb.Session, sandbox: Sandbox) -> None:
+    """The next answer has it."""
+    sandbox.fault("not_found")
+    assert session.text_to_video("a fox", **FOX).result(20).path.exists()
+    assert sandbox.faults()[0]["happened"] == 1
 
 
 def test_what_was_given_up_stays_in_reach(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     """The card says so; a later session shows it, asks a few times more, and fetches the clip once it can."""
     monkeypatch.setattr("reelbook.session.job_lifecycle.PATIENCE_SECONDS", 0.0)
     monkeypatch.setattr("reelbook.client.watch.REFUSALS", 2)
-    service = Service(None)
+    service = Service()
     with raw_server(service) as server:
         with connected(server) as session:
             job = session.text_to_video("a fox", **FOX)

@@ -89,18 +89,6 @@ def test_a_watch_can_be_stopped_before_the_job_has_its_id(session: rb.Session, s
     assert job.request_id is not None
 
 
-def test_a_job_is_taken_up_by_its_id(session: rb.Session) -> None:
-    """What another kernel submitted can be fetched here."""
-    job = session.text_to_video("a fox", duration_seconds=1)
-    clip = job.result(30)
-    clip.path.unlink()
-    session.close()
-    with rb.connect("sandbox") as later:
-        again = later.job(clip.request_id)
-        assert again.result(30).path == clip.path
-        assert later.job(clip.request_id) is again
-
-
 def test_a_failed_job_raises_with_the_services_reason(session: rb.Session, sandbox: Sandbox) -> None:
     """The reason is in the error, in the view, and the balance around it is known."""
     session.balance()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import os
 import subprocess
@@ -120,25 +121,6 @@ def test_without_a_fresh_link_the_service_is_asked_once_and_the_error_says_why(l
     assert sum("status" in exchange.first_line for exchange in service.seen) == 2
 
 
-@pytest.mark.usefixtures("home", "no_pauses")
-def test_what_was_fetched_by_one_link_is_gone_on_with_by_the_next(mp4: bytes) -> None:
-    """A signed link that expires half way (403) costs none of the bytes that arrived."""
-    half = len(mp4) // 2
-    signatures = iter(["first", "second"])
-    hosting = in_turn(
-        lambda e: e.answer_part(mp4, until=half), lambda e: e.answer(403), lambda e: e.answer_part(mp4)
-    )
-    with raw_server(hosting) as files:
-        with (
-            service_with(lambda: f"{files.url}/clip.mp4?signature={next(signatures)}") as service,
-            connected(service) as session,
-        ):
-            clip = session.text_to_video("a fox", duration_seconds=1).result(30)
-    assert clip.path.read_bytes() == mp4
-    asked = [("second" in e.first_line, e.header("range")) for e in files.seen]
-    assert asked == [(False, None), (False, f"bytes={half}-"), (True, f"bytes={half}-")]
-
-
 def test_two_clips_are_fetched_at_a_time_and_the_others_wait_for_their_turn(
     session: rb.Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,15 +153,17 @@ rb.connect("live").text_to_video("a fox", duration_seconds=1).result()
 
 
 def test_the_download_of_a_killed_kernel_is_gone_on_with(home: Path, mp4: bytes) -> None:
-    """The next kernel takes the job up, asks only for the bytes that are missing, and pays nothing."""
-    half = len(mp4) // 2
+    """The next kernel asks only for the bytes that are missing, also by a fresh link where the signed one has
+    expired meanwhile (403), and pays nothing.
+    """
+    half, signatures = len(mp4) // 2, itertools.count()
 
     def hold(exchange: Exchange) -> None:
         exchange.answer_part(mp4, until=half)
         exchange.hold()  # until the kernel is gone
 
-    with raw_server(in_turn(hold, lambda e: e.answer_part(mp4))) as files:
-        with service_with(lambda: files.url) as service:
+    with raw_server(in_turn(hold, lambda e: e.answer(403), lambda e: e.answer_part(mp4))) as files:
+        with service_with(lambda: f"{files.url}/clip.mp4?signature={next(signatures)}") as service:
             settings = {"REELBOOK_API_KEY": KEY, "REELBOOK_BASE_URL": service.url}
             kernel = subprocess.Popen([sys.executable, "-c", KERNEL], env={**os.environ, **settings})
             try:
@@ -191,7 +175,8 @@ def test_the_download_of_a_killed_kernel_is_gone_on_with(home: Path, mp4: bytes)
                 (job,) = session.resume()
                 clip = job.result(30)
     assert clip.path.read_bytes() == mp4
-    assert [exchange.header("range") for exchange in files.seen] == [None, f"bytes={half}-"]
+    assert [exchange.header("range") for exchange in files.seen] == [None, *[f"bytes={half}-"] * 2]
+    assert len({exchange.first_line for exchange in files.seen}) == 3
     assert service.posts == 1
     assert [path.name for path in clip.path.parent.iterdir()] == ["req_1.mp4"]
 
@@ -208,7 +193,8 @@ def test_a_clip_is_fetched_whatever_its_id_is(request_id: str, home: Path, mp4: 
             with connected(service) as session:
                 clip = session.text_to_video("a fox", duration_seconds=1).result(30)
             with connected(service) as session:
-                assert session.job(request_id).result(30).path == clip.path
+                job = session.job(request_id)
+                assert (job.result(30).path, session.job(request_id)) == (clip.path, job)
     assert clip.path.read_bytes() == mp4
     assert clip.path.parent.parent == home / "clips"
     assert [path.name for path in clip.path.parent.iterdir()] == [clip.path.name]

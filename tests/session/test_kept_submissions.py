@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from session.conftest import RunCell
 from support.live import connected, session_of
 from support.raw_server import Exchange, raw_server
 from support.waiting import until
@@ -20,7 +21,6 @@ import reelbook as rb
 from reelbook import errors, event_thread
 from reelbook.account.limits import without_spend_warnings
 from reelbook.client import AsyncClient
-from reelbook.executions import Execution
 from reelbook.ledger import Ledger, LedgerFile
 from reelbook.models import job_status, state_of
 from reelbook.requests import JobRequest
@@ -28,12 +28,6 @@ from reelbook.sandbox.handle import Sandbox
 from reelbook.secret import Secret
 
 FOX: Any = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7}
-
-
-def run_cell(monkeypatch: pytest.MonkeyPatch, cell: str | None, run: int = 1) -> None:
-    """From now on this cell is running, for the `run`-th time."""
-    execution = Execution(cell, f"{cell}-{run}") if cell else None
-    monkeypatch.setattr("reelbook.ledger.ledger.current_execution", lambda: execution)
 
 
 def test_the_intent_is_on_the_disk_before_the_request_goes_out(home: Path) -> None:
@@ -56,40 +50,50 @@ def test_the_intent_is_on_the_disk_before_the_request_goes_out(home: Path) -> No
         assert [entry.request_id for entry in after.find()] == ["req_1"]
 
 
-def test_a_new_session_takes_up_what_an_earlier_one_left(session: rb.Session, sandbox: Sandbox) -> None:
-    """An unfinished job is watched to its end by the next session, with the prompt that made it."""
-    sandbox.settings(pace=3600)
-    job = session.text_to_video("a fox", **FOX)
-    until(lambda: job.request_id)
-    session.close()
-    with rb.connect("sandbox") as later:
-        (resumed,) = later.resume()
-        sandbox.advance(3601)
-        clip = resumed.result(30)
-        assert (resumed.request_id, clip.request and clip.request.prompt) == (job.request_id, "a fox")
-        assert later.resume() == ()
+@pytest.mark.parametrize(
+    ("step", "state", "uncertain_usd"),
+    [("responses.read", "uncertain", 0.05), ("AsyncClient.submit", "refused", 0.0)],
+    ids=["after the sending", "before"],
+)
+def test_a_mistake_of_ours_leaves_no_paid_request_without_a_verdict(
+    home: Path, monkeypatch: pytest.MonkeyPatch, step: str, state: str, uncertain_usd: float
+) -> None:
+    """What was out when it happened may be billed; what never went out isn't kept as if it might have."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("ours")
+
+    with session_of(lambda e: e.answer(200, b'{"request_id": "req_1", "status": "pending"}')) as (session, _):
+        monkeypatch.setattr(f"reelbook.client.{step}", fail)
+        job = session.text_to_video("a fox", **FOX)
+        with pytest.raises(errors.ReelbookError, match="ZeroDivisionError") as raised:
+            job.result(20)
+        assert isinstance(raised.value, errors.SubmissionUncertain) == (state == "uncertain")
+        assert session.spending().of_key.uncertain_usd == uncertain_usd
+    with LedgerFile.open(home) as ledger:
+        assert [entry.state for entry in ledger.find()] == [state]
 
 
-def test_a_cell_run_again_gives_its_jobs_back(session: rb.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cell_run_again_gives_its_jobs_back(session: rb.Session, run_cell: RunCell) -> None:
     """The second run of the same source pays nothing; `again=True` and another cell do."""
-    run_cell(monkeypatch, "cell", 1)
+    run_cell()
     first = [session.text_to_video("a fox", **FOX) for _ in range(2)]
     assert first[0] is not first[1]
-    run_cell(monkeypatch, "cell", 2)
+    run_cell()
     second = [session.text_to_video("a fox", **FOX) for _ in range(3)]
     assert second[:2] == first
     assert [job.from_earlier_run for job in second] == [True, True, False]
     assert "from an earlier run" in repr(second[0])
     assert session.text_to_video("a fox", **FOX, again=True) not in second
-    run_cell(monkeypatch, "another", 1)
+    run_cell("another")
     assert not session.text_to_video("a fox", **FOX).from_earlier_run
 
 
 def test_a_cell_run_again_in_a_new_kernel_finds_its_clip_without_asking(
-    session: rb.Session, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+    session: rb.Session, run_cell: RunCell
 ) -> None:
     """The clip of the earlier kernel is there at once; nothing is sent, asked or paid."""
-    run_cell(monkeypatch, "cell")
+    run_cell()
     clip = session.text_to_video("a fox", **FOX).result(30)
     session.close()
     with rb.connect("sandbox") as later:
@@ -100,10 +104,10 @@ def test_a_cell_run_again_in_a_new_kernel_finds_its_clip_without_asking(
 
 
 def test_a_lost_answer_is_kept_as_uncertain_counted_and_never_sent_again_by_itself(
-    home: object, monkeypatch: pytest.MonkeyPatch
+    home: object, run_cell: RunCell
 ) -> None:
     """What it may have cost is held against the limit. Its cell, run again, tells of it and sends nothing."""
-    run_cell(monkeypatch, "cell", 1)
+    run_cell()
     with raw_server(lambda e: e.answer(404) if "about" in e.first_line else None) as service:
         with connected(service, max_spend=0.07) as session:
             with pytest.warns(errors.SpendingWarning), pytest.raises(errors.SubmissionUncertain):
@@ -111,7 +115,7 @@ def test_a_lost_answer_is_kept_as_uncertain_counted_and_never_sent_again_by_itse
             assert session.spending().of_key.uncertain_usd == 0.05
             with pytest.raises(errors.SpendLimitReached):
                 session.text_to_video("an owl", **FOX)
-        run_cell(monkeypatch, "cell", 2)
+        run_cell()
         with connected(service, max_spend=0.07) as later:
             job = later.text_to_video("a fox", **FOX)
             with pytest.raises(errors.SubmissionUncertain):
@@ -218,24 +222,23 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
         yield held
 
 
-def left_unsent() -> list[str]:
-    """The prompts of three clips that a session had submitted, and not sent, when it was closed."""
-    prompts = [f"fox {number}" for number in range(3)]
+def left_unsent() -> list[JobRequest | None]:
+    """Three clips that a session had submitted, and not sent, when it was closed; their seeds were drawn."""
     session = rb.connect("sandbox")
-    jobs = [session.text_to_video(prompt, **FOX) for prompt in prompts]
+    jobs = [session.text_to_video(f"fox {number}", duration_seconds=1) for number in range(3)]
     session.close()
     for job in jobs:
         with pytest.raises(errors.SessionClosed, match=r"The next session's resume\(unsent=True\) sends it"):
             job.result(0)
-    return prompts
+    return [job.request for job in jobs]
 
 
 @pytest.fixture
-def left(sandbox: Sandbox, held: pytest.MonkeyPatch) -> list[str]:
+def left(sandbox: Sandbox, held: pytest.MonkeyPatch) -> list[JobRequest | None]:
     """What was left unsent, and can be sent by now."""
-    prompts = left_unsent()
+    requests = left_unsent()
     held.undo()
-    return prompts
+    return requests
 
 
 def test_an_error_within_with_ends_it_at_once(sandbox: Sandbox, held: pytest.MonkeyPatch) -> None:
@@ -252,16 +255,16 @@ def test_an_error_within_with_ends_it_at_once(sandbox: Sandbox, held: pytest.Mon
     assert session.closed
 
 
-def test_what_a_closed_session_left_unsent_is_sent_when_asked_for(sandbox: Sandbox, left: list[str]) -> None:
-    """Never by resume() alone; once by resume(unsent=True), as it was asked for."""
+def test_what_a_closed_session_left_unsent_is_sent_when_asked_for(
+    sandbox: Sandbox, left: list[JobRequest | None]
+) -> None:
+    """Never by resume() alone; once by resume(unsent=True), as it was asked for, with its drawn seeds."""
     with rb.connect("sandbox") as later:
         assert later.resume() == ()
         assert later.spending().of_key.committed_usd == 0
         assert "resume(unsent=True) sends it" in str(later.jobs()[0].error)
         jobs = later.resume(unsent=True)
-        requests = [job.request for job in jobs if job.request is not None]
-        assert [request.prompt for request in requests] == left
-        assert {(each.duration_seconds, each.aspect_ratio, each.seed) for each in requests} == {(1, "1:1", 7)}
+        assert [job.request for job in jobs] == left
         assert all(job.result(30).path.exists() for job in jobs)
         assert later.resume(unsent=True) == ()
         assert later.spending().of_key.spent_usd == 0.15
@@ -272,17 +275,17 @@ def test_what_was_left_unsent_and_asked_for_again_or_taken_back_isnt_sent(
     sandbox: Sandbox, held: pytest.MonkeyPatch
 ) -> None:
     """A submission like it takes its place, wherever that came from; a person's cancel() is the last word."""
-    prompts = left_unsent()
+    requests = left_unsent()
     with rb.connect("sandbox") as later:
-        again = later.text_to_video(prompts[1], **FOX)
+        again = later.text_to_video("fox 1", duration_seconds=1)
         jobs = later.resume(unsent=True)
-        assert [job.request.prompt for job in jobs if job.request] == [prompts[0], prompts[2]]
+        assert [job.request for job in jobs] == [requests[0], requests[2]]
         assert [job.cancel() for job in (*jobs, again)] == [True] * 3
         assert later.resume(unsent=True) == ()
 
 
 def test_what_was_left_unsent_is_sent_within_the_limit_or_not_at_all(
-    sandbox: Sandbox, left: list[str]
+    sandbox: Sandbox, left: list[JobRequest | None]
 ) -> None:
     """Where one of them would pass it none goes out, and all of them can still be sent."""
     with rb.connect("sandbox", max_spend=0.1) as limited:

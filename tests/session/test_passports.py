@@ -21,7 +21,7 @@ from PIL import Image
 from support.fragments import fragmented
 
 import reelbook as rb
-from reelbook.errors import InvalidInput, NoPassport, NotAVideo, ReelbookError
+from reelbook.errors import InvalidInput, NoPassport, NotAVideo
 from reelbook.media import boxes, clips
 from reelbook.media.images import prepare
 from reelbook.requests import JobRequest
@@ -304,12 +304,6 @@ def test_a_zip_that_grows_immense_is_left(tmp_path: Path, monkeypatch: pytest.Mo
             writing.writestr(f"{number}.json", said.ljust(1_000))
     with pytest.raises(InvalidInput, match="holds 2 clips"):
         rb.passport(tmp_path / "bomb.zip")
-
-
-def test_a_file_that_isnt_there_is_told(tmp_path: Path) -> None:
-    """By its name."""
-    with pytest.raises(ReelbookError, match=r"fox\.mp4 could not be read: No such file"):
-        rb.passport(tmp_path / "fox.mp4")
 
 
 @pytest.mark.parametrize("made_at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59", "0001-01-01"])

@@ -48,8 +48,8 @@ def entries(session: rb.Session) -> list[Entry]:
 
 
 def test_each_attempt_that_may_have_been_bought_is_kept_and_counted() -> None:
-    """Two lost answers and a job: three entries, and the money of all three."""
-    with serving(lose, lose, accept) as (service, session):
+    """A lost answer, a 500 and a job: three entries of one request, and the money of all three."""
+    with serving(lose, lambda e: e.answer(500), accept) as (service, session):
         job = session.text_to_video("a fox", **FOX)
         until(lambda: job.request_id)
         spend = session.spending().of_key
@@ -61,7 +61,8 @@ def test_each_attempt_that_may_have_been_bought_is_kept_and_counted() -> None:
         assert job.entry_id == kept[-1].id
         assert "sent again, as asked" in str(kept[0].error)
         assert [found.state for found in session.jobs()] == ["pending", "uncertain", "uncertain"]
-    assert service.posts == 3
+    sent = [exchange.body for exchange in service.seen if exchange.first_line.startswith("POST")]
+    assert sent == [sent[0]] * 3
 
 
 def test_a_batch_repeats_each_of_its_submissions() -> None:
@@ -92,9 +93,10 @@ def test_a_refused_repetition_leaves_the_job_uncertain(run_cell: Callable[[], No
     with serving(lose, lambda e: e.answer(402, b"{}")) as (service, session):
         run_cell()
         job = session.text_to_video("a fox", **FOX)
-        with pytest.raises(errors.SubmissionUncertain, match="may bill") as uncertain:
+        with pytest.raises(errors.SubmissionUncertain, match=r"may bill \$0\.05.*too low") as uncertain:
             job.result(60)
         assert isinstance(uncertain.value.refusal, errors.InsufficientBalance)
+        assert uncertain.value.estimated_cost_usd == 0.05
         assert [e.state for e in entries(session)] == ["uncertain", "refused"]
         assert (job.state, session.spending().of_key.committed_usd) == ("uncertain", 0.05)
         run_cell()

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import reelbook as rb
-from reelbook.sandbox.handle import Sandbox
 from reelbook.widgets.job_actions import send_again
 
 
@@ -29,7 +28,7 @@ def test_a_random_seed_is_drawn_and_makes_the_clip_again(session: rb.Session, ho
 def test_a_cell_that_is_run_again_gets_its_clip_back_with_its_seed(
     session: rb.Session, run_cell: Callable[[], None]
 ) -> None:
-    """Whatever was drawn, it asks for the same; the seed by name is another wish. So says a label, too."""
+    """Whatever was drawn, it asks for the same; the seed by name is another wish."""
     run_cell()
     first = session.text_to_video("a fox", duration_seconds=1)
     assert first.request is not None
@@ -37,21 +36,6 @@ def test_a_cell_that_is_run_again_gets_its_clip_back_with_its_seed(
     run_cell()
     assert session.text_to_video("a fox", duration_seconds=1) is first
     assert session.text_to_video("a fox", duration_seconds=1, seed=first.request.seed) is not first
-    labelled = session.submit_many(["a hen", "a hen"], once="hens", duration_seconds=1)
-    assert len(set(labelled)) == 1
-    assert session.text_to_video("a hen", duration_seconds=1, once="hens") is labelled[0]
-
-
-def test_what_a_kernel_left_unsent_is_sent_with_the_seed_that_was_drawn(
-    session: rb.Session, sandbox: Sandbox
-) -> None:
-    """It is written down before anything goes out."""
-    sandbox.fault("429", endpoint="generate", reset_seconds=60)
-    job = session.text_to_video("a fox", duration_seconds=1)
-    session.close()
-    with rb.connect("sandbox") as later:
-        (sent,) = later.resume(unsent=True)
-        assert sent.request == job.request
 
 
 def test_a_job_that_nobody_knows_yet_says_so(session: rb.Session) -> None:

@@ -22,16 +22,16 @@ def finished(session: Session, prompt: str, *, seed: int = -1) -> Job:
 
 
 def test_marks_are_kept_and_found_by_the_next_session(session: Session, home: Path) -> None:
-    """Star, note and tags stand in the ledger; the job that carries them is found by each of them."""
+    """Star, note and tags are kept tidy in the ledger; the job that carries them is found by each of them."""
     fox, wolf = finished(session, "a fox", seed=1), finished(session, "a wolf", seed=2)
-    fox.mark(picked=True, tags=["keep", " keep ", "blue"])
-    fox.mark(note="the tail is odd")
-    assert (fox.picked, fox.note, fox.tags) == (True, "the tail is odd", ("keep", "blue"))
-    assert session.tags() == {"blue": 1, "keep": 1}
+    fox.mark(picked=True, tags=["keep", " keep ", "", " for the  talk "])
+    fox.mark(note="  the tail is odd\n")
+    assert (fox.picked, fox.note, fox.tags) == (True, "the tail is odd", ("keep", "for the talk"))
+    assert session.tags() == {"for the talk": 1, "keep": 1}
     session.close()
     with connect("sandbox") as again:
         assert [job.note for job in again.jobs(picked=True)] == ["the tail is odd"]
-        assert [job.request_id for job in again.jobs(tag="blue")] == [fox.request_id]
+        assert [job.request_id for job in again.jobs(tag="for the talk")] == [fox.request_id]
         assert [job.request_id for job in again.jobs(text="tail")] == [fox.request_id]
         assert [job.request_id for job in again.jobs(picked=False)] == [wolf.request_id]
 

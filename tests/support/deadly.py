@@ -1,11 +1,10 @@
-"""A `reelbook` command that ends itself with SIGKILL at a step, at a moment that no clock would find."""
+"""A program that ends itself with SIGKILL at a step, at a moment that no clock would find."""
 
 from __future__ import annotations
 
-_PROGRAM = """
+_DEADLY = """
 import os, signal, sys
 {setup}
-from reelbook.cli import main
 real, calls = {step}, 0
 def deadly(*args, **options):
     global calls
@@ -17,11 +16,19 @@ def deadly(*args, **options):
         os.kill(os.getpid(), signal.SIGKILL)
     return result
 {step} = deadly
+"""
+_COMMAND = """
+from reelbook.cli import main
 sys.argv = ["reelbook", *{words!r}]
 main()
 """
 
 
+def dies(step: str, nth: int, *, before: bool, setup: str, counts: str = "1") -> str:
+    """Code that kills its process before or after the nth call of `step`, of those whose `counts` is 1."""
+    return _DEADLY.format(step=step, nth=nth, before=before, setup=setup, counts=counts)
+
+
 def deadly(words: list[str], step: str, nth: int, *, before: bool, setup: str, counts: str = "1") -> str:
-    """The program: killed just before or after the nth call of `step`, of those for which it `counts` 1."""
-    return _PROGRAM.format(words=words, step=step, nth=nth, before=before, setup=setup, counts=counts)
+    """The same, and the `reelbook` command of these words."""
+    return dies(step, nth, before=before, setup=setup, counts=counts) + _COMMAND.format(words=words)

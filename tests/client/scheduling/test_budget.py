@@ -208,22 +208,17 @@ def test_polling_leaves_places_for_a_persons_click_while_jobs_are_few() -> None:
     assert budget.kept_free(Purpose.POLL, 20) == 0
 
 
-def test_the_view_tells_when_the_next_request_comes_back() -> None:
-    """A person sees what is left, and else the wait; looking changes nothing."""
-    budget = Budget()
-    assert budget.view(0).back_in_seconds is None
-    for second in range(10):
-        spend(budget, second)
-    assert (budget.view(20).left, budget.view(20)) == (0, budget.view(20))
-    assert budget.view(20).back_in_seconds == pytest.approx(40, abs=0.2)
-
-
 def test_the_view_tells_when_each_place_is_free() -> None:
-    """Those that are left now, those used when they come back; after a lower limit only the last of them."""
+    """Those that are left now, those used when they come back; after a lower limit only the last of them.
+
+    Looking changes nothing.
+    """
     budget = Budget(limit=4)
+    assert budget.view(0).back_in_seconds is None
     for second in (1, 2, 3):
         spend(budget, second)
     assert budget.view(10).free_at == pytest.approx((10, 61, 62, 63), abs=0.1)
     budget.limit = 2
+    assert (budget.view(10).left, budget.view(10)) == (0, budget.view(10))
     assert budget.view(10).free_at == pytest.approx((62, 63), abs=0.1)
     assert budget.view(10).back_in_seconds == pytest.approx(wait_seconds(budget, 10))

@@ -179,11 +179,6 @@ def test_estimates_that_proved_right_are_believed_of_the_next_job() -> None:
     assert belief.chance_ended(110) < 0.1
 
 
-def test_records_of_finished_jobs_are_heard_from_the_start() -> None:
-    """With the ledger's times the belief is near them before the first answer."""
-    assert typical(Pace([Took(0.9 * s, s) for s in (58, 70, 61, 49)])) == pytest.approx(60, rel=0.2)
-
-
 def test_a_late_notice_is_no_reason_to_ask_later() -> None:
     """A job that had ended by 20 s may have taken 5: the next one isn't expected to take 20 or more."""
     late = Pace([Took(0, 20.0)] * 4)

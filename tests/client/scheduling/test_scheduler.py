@@ -35,18 +35,6 @@ def test_the_important_go_first_when_the_budget_is_used_up() -> None:
     assert clicked < submitted
 
 
-def test_no_more_than_the_limit_go_out_in_any_minute() -> None:
-    """Thirty requests on a limit of ten take two more windows."""
-
-    async def scene() -> list[float]:
-        gate = Scheduler(Budget())
-        return sorted(await asyncio.gather(*(one(gate, Purpose.SUBMIT) for _ in range(30))))
-
-    times = virtual_time.run(scene())
-    assert all(later - earlier >= 60 for earlier, later in zip(times, times[10:], strict=False))
-    assert times[-1] - times[0] == pytest.approx(120, abs=2)
-
-
 def test_few_submissions_are_out_without_an_answer() -> None:
     """A kill leaves those uncertain: three at a time, and one more with each answer. Questions still go."""
 

@@ -195,13 +195,6 @@ def test_unknown_words_make_a_difference() -> None:
     assert first.std() > 10
 
 
-def test_naming_a_job_loads_no_drawing_library() -> None:
-    """Importing the package loads neither PyAV nor numpy nor Pillow."""
-    code = "import sys, reelbook.sandbox.render; print({'av', 'numpy', 'PIL'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"
-
-
 def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rendering leaves no file in the temporary folder."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
