@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationInfo
 
-from . import wire
+from . import states, wire
 from .secret import Secret
 
 
@@ -188,6 +188,11 @@ _SAME_AS: Mapping[str, str] = {
     **dict.fromkeys(("complete", "succeeded", "success"), wire.COMPLETED),
     **dict.fromkeys(("failure", "error", "errored", "canceled", "cancelled"), wire.FAILED),
 }
+
+
+def state_of(status: JobStatus) -> str:
+    """The state that the service names; kept apart where its word means something else here."""
+    return f"{status.status} by the service" if status.status in states.OWN else status.status
 
 
 def job_status(body: Mapping[str, Any], asked: str | None = None) -> JobStatus:

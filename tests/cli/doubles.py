@@ -21,6 +21,7 @@ import pytest
 from ledger.doubles import Clock, fox, intend
 from media.pictures import film
 from sandbox.doubles import InstantExecutor
+from support.ledgers import told
 from support.raw_server import Exchange, RawServer, raw_server
 from typer.testing import Result
 
@@ -68,7 +69,7 @@ class Book:
         if request_id is not None:
             self.ledger.accepted(entry_id, request_id)
             if state != "pending":
-                self.ledger.status(entry_id, state, cost_usd=0.25 if state == "completed" else None)
+                self.ledger.status(entry_id, told(state, cost_usd=0.25 if state == "completed" else None))
         return entry_id
 
 

@@ -15,7 +15,7 @@ from typing import Any, cast
 import pytest
 from cli.conftest import Run
 from cli.doubles import HOSTILE, ORDERS, WAIT_SECONDS, live_service, on_a_terminal
-from support.ledgers import ledger_in
+from support.ledgers import ledger_in, told
 from support.raw_server import Exchange
 
 from reelbook.account import Facts
@@ -43,7 +43,7 @@ def planted(home: Path) -> Path:
             ((entry, _),) = ledger.intend([planted])
             ledger.sending(entry.id)
             ledger.accepted(entry.id, f"req_{number}{HOSTILE}")
-            ledger.status(entry.id, state, error=HOSTILE, video_url=f"https://x/{HOSTILE}")
+            ledger.status(entry.id, told(state, error=HOSTILE, video_url=f"https://x/{HOSTILE}"))
         ledger.downloaded(entry.id, home / HOSTILE)
         # No request may say so, but a file of another program may.
         ledger.store.write(

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from support.ledgers import ledger_in
 
+from reelbook import states
 from reelbook.executions import Place
 from reelbook.ledger import Entry, Ledger, LedgerFile, Submission
 from reelbook.ledger.search import Filter
@@ -143,7 +144,7 @@ def uncertain(ledger: Ledger) -> int:
     """The number of a clip that was sent and never answered."""
     entry = intend(ledger, fox()).entry.id
     ledger.sending(entry)
-    ledger.uncertain(entry, "no answer")
+    ledger.ended(entry, states.UNCERTAIN, "no answer")
     return entry
 
 

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 from ledger.doubles import KEY, Clock, fox, intend, opened, submitted, uncertain
+from support.ledgers import told
 
+from reelbook import states
 from reelbook.ledger import Ledger, Sample
 from reelbook.ledger.money import PATIENCE_SECONDS, Funds
 
@@ -67,7 +69,7 @@ def test_a_watched_clip_comes_off_until_a_later_balance_holds_it(
     balance.usd -= 0.25  # somebody else's, or a service that charges what it accepts
     balance.ask()
     assert balance.left_usd == 9.5
-    ledger.status(entry, "completed", cost_usd=0.2)
+    ledger.status(entry, told("completed", cost_usd=0.2))
     assert balance.left_usd == 9.55
     balance.usd -= 0.2
     clock.now += 1
@@ -82,7 +84,7 @@ def test_a_question_that_was_out_while_a_clip_ended_may_not_hold_it(
     entry = accepted(ledger, clock)
     asked_at = clock.now
     clock.now += 1
-    ledger.status(entry, "completed", cost_usd=0.25)
+    ledger.status(entry, told("completed", cost_usd=0.25))
     clock.now += 1
     ledger.samples.add(Sample(clock.now, balance_usd=10.0, asked_at=asked_at))
     assert balance.left_usd == 9.75
@@ -146,5 +148,5 @@ def test_samples_are_listed_from_the_newest_on(ledger: Ledger, clock: Clock) -> 
     ledger.sending(lost)
     ledger.samples.add(Sample(at=clock.now + 10, total_requests=1, period_days=7))
     assert ledger.usage_days() == 7
-    ledger.uncertain(lost, "no answer")  # which is judged by what was said before it
+    ledger.ended(lost, states.UNCERTAIN, "no answer")  # which is judged by what was said before it
     assert ledger.usage_days() == 30

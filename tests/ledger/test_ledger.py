@@ -23,7 +23,9 @@ from ledger.doubles import (
     tell,
     uncertain,
 )
+from support.ledgers import told
 
+from reelbook import states
 from reelbook.ledger import Entry, Ledger, Marks
 from reelbook.secret import Secret
 
@@ -38,9 +40,11 @@ def test_a_submission_is_kept_from_its_intent_to_its_clip(ledger: Ledger, clock:
     assert ledger.sending(entry.id)
     clock.now += 1
     ledger.accepted(entry.id, "req-1", estimated_cost_usd=0.26, estimated_duration_seconds=40)
-    ledger.status(entry.id, "processing", progress=30)
+    ledger.status(entry.id, told("processing"), progress=30)
     clock.now += 58
-    ledger.status(entry.id, "completed", video_url="https://cdn/1.mp4", duration_seconds=5.04, cost_usd=0.252)
+    ledger.status(
+        entry.id, told("completed", video_url="https://cdn/1.mp4", duration_seconds=5.04, cost_usd=0.252)
+    )
     ledger.downloaded(entry.id, folder / "req-1.mp4")
     with opened(folder) as again:
         assert again.store.trouble is None
@@ -94,9 +98,9 @@ def test_what_was_taken_back_is_not_sent(ledger: Ledger) -> None:
 def test_a_late_answer_does_not_undo_the_end(ledger: Ledger) -> None:
     """A job that one kernel knows as completed stays so when another still hears "processing"."""
     entry_id = submitted(ledger)
-    ledger.status(entry_id, "completed", video_url="https://cdn/1.mp4", cost_usd=0.25)
-    ledger.status(entry_id, "processing", progress=90)
-    ledger.status(entry_id, "completed", video_url="https://cdn/fresh.mp4")
+    ledger.status(entry_id, told("completed", video_url="https://cdn/1.mp4", cost_usd=0.25))
+    ledger.status(entry_id, told("processing"), progress=90)
+    ledger.status(entry_id, told("completed", video_url="https://cdn/fresh.mp4"))
     entry = known(ledger, entry_id)
     assert (entry.state, entry.progress, entry.video_url) == ("completed", None, "https://cdn/fresh.mp4")
 
@@ -105,7 +109,7 @@ def test_a_late_answer_does_not_undo_the_end(ledger: Ledger) -> None:
 def test_an_uncertain_one_is_settled_by_what_is_found_out(ledger: Ledger, accepted: bool, state: str) -> None:
     """It was accepted, or it wasn't. A verdict that comes late changes nothing of what isn't uncertain."""
     entry_id, refused = uncertain(ledger), intend(ledger, fox()).entry.id
-    ledger.refused(refused, "402")
+    ledger.ended(refused, states.REFUSED, "402")
     for each in (entry_id, refused):
         ledger.settle(each, accepted=accepted)
     assert (known(ledger, entry_id).state, known(ledger, refused).state) == (state, "refused")
@@ -114,11 +118,11 @@ def test_an_uncertain_one_is_settled_by_what_is_found_out(ledger: Ledger, accept
 def test_unfinished_are_the_accepted_ones_without_a_clip(ledger: Ledger) -> None:
     """Pending, completed and given up ones are; failed, downloaded, refused and unsent ones aren't."""
     ids = {name: submitted(ledger, request_id=name) for name in ("a", "b", "c", "d", "e")}
-    ledger.status(ids["b"], "completed", video_url="https://cdn/b.mp4")
-    ledger.status(ids["c"], "failed", error="policy")
+    ledger.status(ids["b"], told("completed", video_url="https://cdn/b.mp4"))
+    ledger.status(ids["c"], told("failed", error="policy"))
     ledger.downloaded(ids["d"], "d.mp4")
     ledger.abandoned(ids["e"], "404")
-    ledger.refused(intend(ledger, fox()).entry.id, "400")
+    ledger.ended(intend(ledger, fox()).entry.id, states.REFUSED, "400")
     intend(ledger, fox())
     assert [entry.request_id for entry in ledger.unfinished()] == ["a", "b", "e"]
 
@@ -132,7 +136,7 @@ def test_what_was_given_up_stays_unfinished_for_a_week(ledger: Ledger, clock: Cl
     assert [entry.error for entry in ledger.unfinished()] == ["404 again"]
     clock.now += 2 * 86_400
     assert ledger.unfinished() == []
-    ledger.status(entry_id, "pending")
+    ledger.status(entry_id, told("pending"))
     assert [(entry.request_id, entry.error) for entry in ledger.unfinished()] == [("a", None)]
 
 
@@ -163,10 +167,10 @@ def test_how_long_jobs_took_is_learnt_only_from_watched_ones(
     """
     seen, handed = (submitted(ledger) for _ in range(2))
     clock.now += 30
-    ledger.status(seen, "completed", took=(22.5, 29.5))
+    ledger.status(seen, told("completed"), took=(22.5, 29.5))
     with opened(folder, clock=clock) as other:
         assert other.take_up(known(ledger, handed))
-        other.status(handed, "completed")
+        other.status(handed, told("completed"))
     took = [(22.5, 29.5, 40)]
     assert known(ledger, seen).took_seconds == 30
     longer = fox(duration_seconds=6).request
@@ -182,7 +186,7 @@ def test_what_jobs_took_is_told_in_the_order_in_which_they_were_submitted(
     jobs = [submitted(ledger) for _ in range(3)]
     for number in (1, 2, 0):
         clock.now += 10
-        ledger.status(jobs[number], "completed")
+        ledger.status(jobs[number], told("completed"))
     assert [at_most for _, at_most, _ in ledger.took_seconds(fox().request)] == [30, 10, 20]
 
 

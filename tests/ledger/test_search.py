@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from ledger.doubles import KEY, Clock, find, fox, intend
+from support.ledgers import told
 
 from reelbook.ledger import Entry, Ledger, LedgerFile, Marks
 
@@ -33,7 +34,9 @@ def filled(ledger: Ledger, clock: Clock) -> list[Entry]:
         if rng.random() < 0.7:
             ledger.sending(entry.id)
             ledger.accepted(entry.id, f"req-{number}")
-            ledger.status(entry.id, rng.choice(("processing", "completed", "failed")), cost_usd=seconds / 25)
+            ledger.status(
+                entry.id, told(rng.choice(("processing", "completed", "failed")), cost_usd=seconds / 25)
+            )
         if rng.random() < 0.4:
             tags = rng.sample(("keep", "blue"), rng.randint(0, 2))
             ledger.annotations.mark(entry.id, Marks(5.0 if rng.random() < 0.5 else None, tags=tuple(tags)))

@@ -18,7 +18,9 @@ from ledger.doubles import (
     race,
     submitted,
 )
+from support.ledgers import told
 
+from reelbook import states
 from reelbook.errors import SpendLimitReached
 from reelbook.executions import Place
 from reelbook.ledger import Ledger, Spend
@@ -31,14 +33,14 @@ def test_every_state_counts_as_what_it_may_cost(ledger: Ledger) -> None:
         ledger.sending(entry_id)
     for entry_id in ids[4:]:
         ledger.accepted(entry_id, f"req-{entry_id}")
-    ledger.refused(ids[1], "402")
-    ledger.uncertain(ids[2], "no answer")
-    ledger.status(ids[5], "completed", cost_usd=0.2012, duration_seconds=4.024)
-    ledger.status(ids[6], "failed", error="policy")
-    ledger.status(ids[7], "rendering hard")
+    ledger.ended(ids[1], states.REFUSED, "402")
+    ledger.ended(ids[2], states.UNCERTAIN, "no answer")
+    ledger.status(ids[5], told("completed", cost_usd=0.2012, duration_seconds=4.024))
+    ledger.status(ids[6], told("failed", error="policy"))
+    ledger.status(ids[7], told("rendering hard"))
     ledger.abandoned(ids[8], "404")
     assert ledger.spend() == Spend(spent_usd=0.2012, reserved_usd=1.0, uncertain_usd=0.75)
-    ledger.status(ids[6], "failed", cost_usd=0.0)
+    ledger.status(ids[6], told("failed", cost_usd=0.0))
     ledger.settle(ids[2], accepted=True)
     ledger.cancelled(ids[0])
     spend = ledger.spend()
@@ -64,7 +66,7 @@ def test_the_sums_are_those_of_one_moment(ledger: Ledger, folder: Path) -> None:
 
         def meanwhile() -> None:
             if left:
-                other.status(left.pop(), "completed", cost_usd=0.25)
+                other.status(left.pop(), told("completed", cost_usd=0.25))
 
         ledger.store.read(lambda connection: connection.set_progress_handler(meanwhile, 20))
         spend = ledger.spend()
@@ -147,7 +149,7 @@ def test_what_a_cost_is_short_of_the_price_counts_as_uncertain(
 ) -> None:
     """By the delivered length where it can be meant, else by the one asked for; cents may be rounded."""
     entry_id = submitted(ledger)
-    ledger.status(entry_id, "completed", cost_usd=cost, duration_seconds=seconds)
+    ledger.status(entry_id, told("completed", cost_usd=cost, duration_seconds=seconds))
     spend = ledger.spend()
     assert (spend.spent_usd, spend.uncertain_usd) == (0.25 if cost is None else cost, uncertain)
     assert known(ledger, entry_id).cost_usd == cost
@@ -160,7 +162,7 @@ def test_no_low_figure_makes_room_in_the_limit(ledger: Ledger, estimate: float |
         entry_id = intend(ledger, fox(), limit_usd=1.0).entry.id
         ledger.accepted(entry_id, f"req-{number}", estimated_cost_usd=estimate)
         if estimate is None:
-            ledger.status(entry_id, "completed", cost_usd=0.0)
+            ledger.status(entry_id, told("completed", cost_usd=0.0))
     assert ledger.spend().committed_usd == 1.0
     with pytest.raises(SpendLimitReached):
         intend(ledger, fox(), limit_usd=1.0)
@@ -172,8 +174,8 @@ def test_a_job_that_was_never_made_is_short_of_nothing(ledger: Ledger) -> None:
     for entry_id in (refused, failed):
         ledger.accepted(entry_id, f"req-{entry_id}", estimated_cost_usd=0.01)
     assert ledger.spend() == Spend(0.0, 0.02, 0.48)
-    ledger.refused(refused, "400")
-    ledger.status(failed, "failed")
+    ledger.ended(refused, states.REFUSED, "400")
+    ledger.status(failed, told("failed"))
     assert ledger.spend() == Spend(0.0, 0.0, 0.25)
-    ledger.status(failed, "failed", cost_usd=0.0)
+    ledger.status(failed, told("failed", cost_usd=0.0))
     assert ledger.spend() == Spend(0.0, 0.0, 0.0)

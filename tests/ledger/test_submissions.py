@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 from ledger.doubles import KEY, fox, intend, known, opened
+from support.ledgers import told
 
+from reelbook import states
 from reelbook.executions import CellId, Execution, Place, PlaceCounter
 from reelbook.ledger import Ledger, Submission
 
@@ -186,16 +188,16 @@ def test_only_what_bought_nothing_is_bought_again(ledger: Ledger, state: str) ->
         ledger.sending(entry.id)
     match state:
         case "refused":
-            ledger.refused(entry.id, "no")
+            ledger.ended(entry.id, state, "no")
         case "cancelled":
             ledger.cancelled(entry.id)
         case "uncertain" | "lost" | "not accepted":
-            ledger.uncertain(entry.id, "?")
+            ledger.ended(entry.id, states.UNCERTAIN, "?")
             if state != "uncertain":
                 ledger.settle(entry.id, accepted=state == "lost")
         case "failed" | "completed":
             ledger.accepted(entry.id, "req")
-            ledger.status(entry.id, state)
+            ledger.status(entry.id, told(state))
     assert known(ledger, entry.id).state == state
     intended = intend(ledger, in_cell(places, fox(), 2))
     assert (intended.new, intended.entry.id == entry.id) == (state in NOT_MADE, state not in NOT_MADE)

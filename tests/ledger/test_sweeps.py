@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from ledger.doubles import KEY, Clock, Kernel, fox, heard, intend
+from support.ledgers import told
 
 from reelbook.errors import SpendLimitReached
 from reelbook.executions import CellId, Place
@@ -44,7 +45,7 @@ def test_a_sweep_is_kept_with_its_cells(ledger: Ledger, clock: Clock) -> None:
     ledger.sending(entry.id)
     ledger.accepted(entry.id, "req-1")
     clock.now += 10
-    ledger.status(entry.id, "completed", cost_usd=0.20)
+    ledger.status(entry.id, told("completed", cost_usd=0.20))
     clock.now += 5
     [record] = ledger.sweeps.all()
     assert (record.counts, record.cost_usd) == ({"completed": 1, "planned": 1, "left out": 1}, 0.20)
@@ -98,7 +99,7 @@ def test_clips_that_are_there_are_taken(ledger: Ledger, sweep: int) -> None:
     entry = intend(ledger, fox()).entry
     assert ledger.sweeps.completed([fox().request]) == {}
     ledger.accepted(entry.id, "req-1")
-    ledger.status(entry.id, "completed", cost_usd=0.25)
+    ledger.status(entry.id, told("completed", cost_usd=0.25))
     assert (
         ledger.sweeps.completed([fox().request, fox(seed=8).request])[fox().request.sameness].id == entry.id
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from ledger.doubles import SERVICE, Clock, fox, intend
+from support.ledgers import told
 
 from reelbook.errors import SpendLimitReached
 from reelbook.ledger import Ledger, Spend
@@ -107,7 +108,7 @@ def test_what_no_call_bought_is_nobodys_spending_here(ledger: Ledger) -> None:
     call(ledger, "req-4", request_id="req-4")
     entry = intend(ledger, fox()).entry
     ledger.accepted(entry.id, "req-5")
-    ledger.status(entry.id, "completed", cost_usd=0.25)
+    ledger.status(entry.id, told("completed", cost_usd=0.25))
     call(ledger, "req-5", prompt="like this one")
     for number in range(1, 6):
         ledger.tool_jobs.ended(f"req-{number}", seconds=5.0, cost_usd=0.25)

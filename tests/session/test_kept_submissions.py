@@ -22,11 +22,10 @@ from reelbook import errors, event_thread
 from reelbook.account.limits import without_spend_warnings
 from reelbook.client import AsyncClient
 from reelbook.ledger import Ledger, LedgerFile
-from reelbook.models import job_status
+from reelbook.models import job_status, state_of
 from reelbook.requests import JobRequest
 from reelbook.sandbox.handle import Sandbox
 from reelbook.secret import Secret
-from reelbook.session.job_lifecycle import state_of
 
 FOX: Any = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7}
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from reelbook.ledger import Ledger, LedgerFile
+from reelbook.models import JobStatus, job_status
 from reelbook.secret import Secret
 
 
@@ -19,6 +20,11 @@ def ledger_in(home: Path, service: str, key: Secret, **options: Any) -> Iterator
     """That of `key` at `service` in `home`, closed at the end; the options are those of `LedgerFile.open`."""
     with LedgerFile.open(home, **options) as file:
         yield file.ledger(service, key)
+
+
+def told(state: str, **fields: Any) -> JobStatus:
+    """What the service says about a job."""
+    return job_status({"request_id": "r", "status": state, **fields})
 
 
 def rows(database: Path, query: str, *values: object) -> list[sqlite3.Row]:

@@ -108,12 +108,15 @@ async def find_out(
         return []
     await connection.reach()
     if "job_list" in connection.client.offers:
-        return await _looked_up(connection, ledger)
-    now = await _ask(ledger, balance)
-    rules = SANDBOX if connection.service == "sandbox" else LIVE
-    findings = await asyncio.to_thread(lambda: compare(Evidence.of(ledger, now, rules), alone=alone))
+        findings = await _looked_up(connection, ledger)
+    else:
+        now = await _ask(ledger, balance)
+        rules = SANDBOX if connection.service == "sandbox" else LIVE
+        findings = await asyncio.to_thread(lambda: compare(Evidence.of(ledger, now, rules), alone=alone))
     for each in findings:
-        if each.answer != "can't tell":
+        if each.entry.request_id is not None:
+            ledger.accepted(each.entry.id, each.entry.request_id)
+        elif each.answer != "can't tell":
             ledger.settle(each.entry.id, accepted=each.answer == "accepted")
     return findings
 
@@ -127,11 +130,8 @@ async def _looked_up(connection: Connection, ledger: Ledger) -> list[Finding]:
         answer: Answer = "not accepted"
         said, advice = "The class's room doesn't have it.", _SURE[answer][1]
         if isinstance(request_id, str):
-            ledger.accepted(entry.id, request_id)
             entry = replace(entry, request_id=request_id)
             answer, said, advice = "accepted", "The class's room has it.", "It goes on."
-        else:
-            ledger.settle(entry.id, accepted=False)
         findings.append(Finding(entry, answer, answer, (said,), advice))
     return findings
 

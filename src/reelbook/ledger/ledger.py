@@ -21,6 +21,7 @@ from typing import Any, Final
 
 from .. import states, wire
 from ..executions import CellId, PlaceCounter, current_execution, is_another
+from ..models import Completed, Failed, JobStatus, state_of
 from ..requests import JobRequest
 from ..secret import Secret
 from . import money, records, sweeps
@@ -89,8 +90,28 @@ class LedgerFile(Entries):
         return Ledger(self, self.account(records.origin(service), key), max_spend_usd=max_spend_usd)
 
     def account(self, origin: str, key: Secret, *, same_as: Account | None = None) -> Account:
-        """The account of `key` at that service, see `records.account_of`."""
-        return self.store.write(lambda db: records.account_of(db, origin, key, same_as))
+        """The account of `key` (by a salted fingerprint) at that service, created if there is none.
+
+        With `same_as` the key replaces that account's key for good: the rows stay the account's, only the
+        requests of the two keys are counted separately.
+        """
+
+        def work(db: sqlite3.Connection) -> Account:
+            named = (origin, records.fingerprint(db, key))
+            if same_as is not None:
+                db.execute(
+                    "INSERT OR REPLACE INTO later_keys (origin, fingerprint, account) VALUES (?, ?, ?)",
+                    (*named, same_as.id),
+                )
+            later = "SELECT account FROM later_keys WHERE origin = ? AND fingerprint = ?"
+            row = db.execute(later, named).fetchone()
+            if row is None:
+                db.execute("INSERT OR IGNORE INTO accounts (origin, fingerprint) VALUES (?, ?)", named)
+                own = "SELECT id FROM accounts WHERE origin = ? AND fingerprint = ?"
+                row = db.execute(own, named).fetchone()
+            return Account(row[0], *named)
+
+        return self.store.write(work)
 
     def accounts(self) -> list[Account]:
         """Every account that was ever used from this home, oldest first."""
@@ -243,7 +264,7 @@ class Ledger(Entries):
         )
         ((repeated, _),) = self.intend([again])
         said = "It may have been accepted, and may be billed. It was sent again, as asked."
-        self.uncertain(entry.id, f"{error} {said}")
+        self.ended(entry.id, states.UNCERTAIN, f"{error} {said}")
         return repeated.id
 
     def sending(self, entry_id: int) -> bool:
@@ -278,50 +299,38 @@ class Ledger(Entries):
         )
         self.file.received = [*self.file.received, request_id] if self.store.trouble else []
 
-    def refused(self, entry_id: int, error: str) -> None:
-        """The service refused it, or the request never got through: nothing was bought."""
-        self._change(entry_id, state=states.REFUSED, error=error, ended_at=self._clock())
-
-    def uncertain(self, entry_id: int, error: str) -> None:
-        """It was sent and never answered: it may be running, and may be billed."""
-        self._change(entry_id, state=states.UNCERTAIN, error=error, ended_at=self._clock())
+    def ended(self, entry_id: int, state: str, error: str | None = None) -> None:
+        """It ended as `refused` or `cancelled`, and nothing was paid; or `uncertain`, and may be billed."""
+        self._change(entry_id, state=state, error=error, ended_at=self._clock())
 
     def cancelled(self, entry_id: int, *, left_unsent: bool = False) -> bool:
         """Cancels it; with `left_unsent` it may be sent later. False, and unchanged, if it was sent."""
         ended = {"state": states.CANCELLED, "ended_at": self._clock(), "left_unsent": left_unsent}
         return self._change(entry_id, only_from=(states.INTENDED,), **ended)
 
-    def taken_back(self, entry_id: int) -> None:
-        """A class's room gave it back from its queue: nothing was paid."""
-        self._change(entry_id, state=states.CANCELLED, ended_at=self._clock())
-
     def status(
         self,
         entry_id: int,
-        state: str,
+        status: JobStatus,
         *,
         progress: float | None = None,
-        video_url: str | None = None,
-        duration_seconds: float | None = None,
-        cost_usd: float | None = None,
-        error: str | None = None,
         took: tuple[float, float] | None = None,
     ) -> None:
-        """Records what the service says about the job (interface, GET status).
+        """Records what the service says about the job (interface, GET status); `progress` as its card has it.
 
         Once the job has ended, only another word about its end changes that. `took` are the seconds that a
         finished job took at least and at most, as far as that was seen.
         """
-        heard = {
-            "state": state,
-            "progress": progress,
-            "video_url": video_url,
-            "actual_seconds": duration_seconds,
-            "cost_usd": cost_usd,
-            "error": error,
-        }
+        state = state_of(status)
+        heard: dict[str, Any] = {"state": state, "progress": progress}
+        if isinstance(status, Completed):
+            heard |= {"video_url": status.video_url, "actual_seconds": status.duration_seconds}
+        if isinstance(status, Failed):
+            heard["error"] = status.error
+        if isinstance(status, Completed | Failed):
+            heard["cost_usd"] = status.cost_usd
         news = stored({name: value for name, value in heard.items() if value is not None})
-        now, ends = self._clock(), state in _ENDED
+        now, ends = self._clock(), status.finished
 
         def work(db: sqlite3.Connection) -> None:
             known = db.execute(_ROW, (entry_id,)).fetchone()

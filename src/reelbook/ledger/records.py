@@ -297,29 +297,6 @@ def fingerprint(connection: sqlite3.Connection, secret: Secret) -> str:
     return hashlib.blake2b(secret.reveal().encode(), key=salt, digest_size=8).hexdigest()
 
 
-def account_of(
-    connection: sqlite3.Connection, origin: str, key: Secret, same_as: Account | None = None
-) -> Account:
-    """The account of `key` (by a salted fingerprint) at the service of `origin`, created if there is none.
-
-    With `same_as` the key replaces that account's key for good: the rows stay the account's, only the
-    requests of the two keys are counted separately.
-    """
-    named = (origin, fingerprint(connection, key))
-    if same_as is not None:
-        connection.execute(
-            "INSERT OR REPLACE INTO later_keys (origin, fingerprint, account) VALUES (?, ?, ?)",
-            (*named, same_as.id),
-        )
-    later = "SELECT account FROM later_keys WHERE origin = ? AND fingerprint = ?"
-    row = connection.execute(later, named).fetchone()
-    if row is None:
-        connection.execute("INSERT OR IGNORE INTO accounts (origin, fingerprint) VALUES (?, ?)", named)
-        own = "SELECT id FROM accounts WHERE origin = ? AND fingerprint = ?"
-        row = connection.execute(own, named).fetchone()
-    return Account(row[0], *named)
-
-
 def origin(service: str) -> str:
     """Scheme, host and port of an address; any other name unchanged."""
     try:

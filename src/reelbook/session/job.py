@@ -433,9 +433,7 @@ class JobRegistry(JobServices):
             if entry is not None and entry.state == states.INTENDED:
                 unsent += 1
                 left = _NOT_SENT
-            error = errors.SessionClosed(f"The session was closed{left}")
-            life.settle(error=error)
-            life.learn(watched=False, next_ask_at=None, known_at=None, error=error)
+            life.finish(error=errors.SessionClosed(f"The session was closed{left}"))
         return unsent
 
     def of(self, entry: Entry, *, watch: bool) -> Job:

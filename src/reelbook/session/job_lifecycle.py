@@ -27,7 +27,7 @@ from ..client.watch import PATIENCE_SECONDS, Observation, job_failed
 from ..event_thread import EventThread, Future
 from ..formatting import dollars, file_name, local
 from ..ledger import Entry, Ledger, Marks
-from ..models import Accepted, Completed, Failed, JobStatus, Pending
+from ..models import Accepted, Completed, Failed, JobStatus, Pending, state_of
 from ..requests import JobRequest
 from .clip import Clip
 
@@ -261,7 +261,7 @@ class JobLifecycle(SubmissionRecord):
             return False
         self.stop_watching()
         if self.entry_id is not None:
-            self.services.ledger.taken_back(self.entry_id)
+            self.services.ledger.ended(self.entry_id, states.CANCELLED)
         self.finish(
             error=errors.SubmissionCancelled(TAKEN_BACK), state=states.CANCELLED, ended_at=_now(), ahead=None
         )
@@ -321,8 +321,7 @@ class JobLifecycle(SubmissionRecord):
     def found_out(self, state: str, error: errors.ReelbookError) -> None:
         """Stores what became of it, or why that can't be told, as the outcome from now on."""
         self.reopen()
-        self.settle(error=error)
-        self.learn(state=state, error=error)
+        self.finish(error=error, state=state)
 
     def found(self, request_id: str) -> None:
         """It was accepted, under this id: it goes on."""
@@ -394,15 +393,14 @@ class JobLifecycle(SubmissionRecord):
         try:
             accepted = await self._send()
             self._refuse_anothers_id(accepted.request_id)
-        except errors.SubmissionUncertain as error:
-            ledger.uncertain(_required(self.entry_id), str(error))
-            self.learn(state=states.UNCERTAIN, ended_at=_now())
-            balance.answer_lost()
-            raise
         except errors.ReelbookError as error:
-            ledger.refused(_required(self.entry_id), str(error))
-            self.learn(state=states.REFUSED, ended_at=_now())
-            if isinstance(error, errors.InsufficientBalance):
+            uncertain = isinstance(error, errors.SubmissionUncertain)
+            state = states.UNCERTAIN if uncertain else states.REFUSED
+            ledger.ended(_required(self.entry_id), state, str(error))
+            self.learn(state=state, ended_at=_now())
+            if uncertain:
+                balance.answer_lost()
+            elif isinstance(error, errors.InsufficientBalance):
                 balance.moved()
             raise
         finally:
@@ -447,7 +445,7 @@ class JobLifecycle(SubmissionRecord):
                     self.learn(error=None)
         except errors.ReelbookError as error:
             if isinstance(error, errors.SubmissionUncertain) and error.refusal is not None:
-                self.services.ledger.refused(_required(self.entry_id), str(error.refusal))
+                self.services.ledger.ended(_required(self.entry_id), states.REFUSED, str(error.refusal))
                 self.entry_id = self._unanswered[-1]
             raise
         except Exception as bug:
@@ -576,21 +574,11 @@ class JobLifecycle(SubmissionRecord):
 
     def write_down(self, status: JobStatus, took: tuple[float, float] | None = None) -> None:
         """Records the service's answer; of a foreign job only the cost. `took`: at least, at most seconds."""
-        done = status if isinstance(status, Completed) else None
         if self.entry_id is not None:
-            self.services.ledger.status(
-                self.entry_id,
-                state_of(status),
-                progress=self.known.progress,
-                video_url=done.video_url if done else None,
-                duration_seconds=done.duration_seconds if done else None,
-                cost_usd=status.cost_usd if isinstance(status, Completed | Failed) else None,
-                error=status.error if isinstance(status, Failed) else None,
-                took=took,
-            )
-        elif done is not None:
+            self.services.ledger.status(self.entry_id, status, progress=self.known.progress, took=took)
+        elif isinstance(status, Completed):
             self.services.ledger.tool_jobs.ended(
-                _required(self.request_id), seconds=done.duration_seconds, cost_usd=done.cost_usd
+                _required(self.request_id), seconds=status.duration_seconds, cost_usd=status.cost_usd
             )
 
     # The download.
@@ -656,11 +644,6 @@ class JobLifecycle(SubmissionRecord):
         if self.entry_id is not None:
             self.services.ledger.downloaded(self.entry_id, path)
         self.finish(clip, downloaded=None)
-
-
-def state_of(status: JobStatus) -> str:
-    """The state that the service names; kept apart where its word means something else here."""
-    return f"{status.status} by the service" if status.status in states.OWN else status.status
 
 
 def origin(entry: Entry | None) -> dict[str, Any]:
