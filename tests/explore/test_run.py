@@ -49,7 +49,7 @@ def halted(run: SweepRun, sandbox: Sandbox, count: int) -> None:
     run.start()
     until(lambda: accepted(run) == count)
     run.pause()
-    until(lambda: run._task is None)
+    until(lambda: run.wait(0))
     sandbox.clear_faults()
 
 
@@ -196,7 +196,7 @@ def test_an_uncertain_cell_waits_for_a_person(session: rb.Session, sandbox: Sand
     [lost] = [each for each in run.cells if each.state == "uncertain"]
     assert (run.plan().clips, sent(sandbox)) == (0, 4)
     run.resume()
-    until(lambda: run._task is None)
+    until(lambda: run.wait(0))
     assert sent(sandbox) == 4
     run.send_again(lost.number).result(SECONDS)
     assert (sent(sandbox), run.counts) == (5, {"completed": 4})
@@ -221,7 +221,7 @@ def test_a_failed_cell_is_sent_again_by_a_person_only(session: rb.Session, sandb
     with pytest.raises(errors.JobFailed, match=r"content policy.*1 of 2 clips are there"):
         run.results(SECONDS)
     run.resume()
-    until(lambda: run._task is None)
+    until(lambda: run.wait(0))
     [failed] = [each for each in run.cells if each.state == "failed"]
     run.send_again(failed.number)
     assert len(run.results(SECONDS)) == 2
@@ -298,7 +298,7 @@ def test_a_picture_that_is_gone_holds_up_no_other_cell(
     again = rb.Sweep.open(session, run.id or "")
     again.take_in([1, 2, 3])
     again.resume()
-    until(lambda: again._task is None)
+    until(lambda: again.wait(0))
     assert (again.counts, sent(sandbox, "image-to-video")) == ({"planned": 1, "completed": 2}, 2)
     assert "picture of cell 1 isn't kept" in str(again.trouble)
 

@@ -115,11 +115,9 @@ class SweepRun:
         self._thread = self._control.thread
         self._cells = {cell.number: RunCell(cell) for cell in sweep.cells}
         self._listeners: Listeners[[RunCell | None]] = Listeners()
-        self._buys = False  # whether this one buys, or only shows what another kernel does
+        self._buys = False  # from start() or resume() until it is paused or stopped, here or elsewhere
         self._runs_elsewhere = False
-        self._halted = False  # paused or stopped, and what wasn't sent has been taken back
         self._tried: set[int] = set()  # since it was begun or resumed
-        self._task: asyncio.Task[None] | None = None
         self._over: Future[None] = Future()
         self._over.set_result(None)
         if record is not None:
@@ -132,7 +130,7 @@ class SweepRun:
         """`planned`, `running`, `paused`, `stopped` or `completed`."""
         if self.id is None:
             return PLANNED
-        alive = self._runs_elsewhere or (self._buys and self._task is not None)
+        alive = self._runs_elsewhere or (self._buys and not self._over.done())
         wish = self._rows.wish(int(self.id))
         return sweep_state(wish, [each.state for each in self.cells], alive=alive)
 
@@ -346,7 +344,7 @@ class SweepRun:
             if state != RUNNING:
                 self._halt(queued=True)
             else:
-                self._buys, self._halted, self.trouble = True, False, None
+                self._buys, self.trouble = True, None
                 self._tried.clear()
                 self._load()
                 self._take_found()
@@ -389,9 +387,9 @@ class SweepRun:
             self._load()
 
     def _go(self) -> None:
-        if self._task is None:
+        if self._over.done():
             self._over = Future()
-            self._task = self._thread.spawn(self._carry())
+            self._thread.spawn(self._carry())
 
     async def _carry(self) -> None:
         try:
@@ -402,16 +400,14 @@ class SweepRun:
                     self._load()
                     looked_at = self._thread.now()
         finally:
-            self._task = None
             self._over.set_result(None)
             self._listeners.tell(None)
 
     def _buy_next(self) -> bool:
         """Buys what fits now, or takes back what may not be sent. Returns whether there is more to come."""
-        tried = [each.job for each in self.cells if each.number in self._tried and each.job is not None]
         if (wish := self._rows.wish(self._number)) != RUNNING:
             self._halt(queued=True)
-        elif self._buys and (error := stop_error(tried)) is not None:
+        elif self._buys and (error := stop_error(self._tried_jobs())) is not None:
             self._pause(stop_reason(error, "resume the sweep"))
         elif self._buys:
             unsent = sum(each.job is not None and each.job.state == states.SENDING for each in self.cells)
@@ -433,15 +429,18 @@ class SweepRun:
 
     def _waiting(self) -> list[RunCell]:
         untried = [each for each in self.cells if each.missing and each.number not in self._tried]
-        return untried if self._buys and not self._halted else []
+        return untried if self._buys else []
+
+    def _tried_jobs(self) -> list[Job]:
+        return [each.job for each in self.cells if each.number in self._tried and each.job is not None]
 
     def _halt(self, *, queued: bool = False) -> None:
         """Takes back what this run hasn't sent yet; if `queued`, also what is in a class's queue."""
-        if not self._halted:  # once, as a person may send single cells after that
-            self._halted = True
-            for cell in self.cells:
-                if cell.number in self._tried and cell.job is not None:
-                    self._control.take_back(cell.job, queued=queued)
+        tried = self._tried_jobs()
+        self._buys = False
+        self._tried.clear()  # a person may send single cells after that
+        for job in tried:
+            self._control.take_back(job, queued=queued)
 
     def _elsewhere(self) -> bool:
         """Refreshes its jobs from the ledger; returns whether another kernel runs it or watches one."""
