@@ -114,6 +114,7 @@ class SweepRun:
         self._experiment = sweep.name or current_experiment()
         self._thread = self._control.thread
         self._cells = {cell.number: RunCell(cell) for cell in sweep.cells}
+        self._told = {each.number: _shown(each) for each in self.cells}
         self._listeners: Listeners[[RunCell | None]] = Listeners()
         self._buys = False  # from start() or resume() until it is paused or stopped, here or elsewhere
         self._runs_elsewhere = False
@@ -289,6 +290,7 @@ class SweepRun:
         def job_changed(job: Job | None) -> None:
             for cell in self.cells if job is not None else ():
                 if cell.job is job:
+                    self._told[cell.number] = _shown(cell)
                     callback(cell)
 
         ends = contextlib.ExitStack()
@@ -326,14 +328,17 @@ class SweepRun:
         return int(self.id)
 
     def _load(self) -> None:
-        """Brings the cells up to date with the ledger, and tells which have changed."""
+        """Brings the cells up to date with the ledger."""
         self._runs_elsewhere = not self._buys and self._control.record(self._number).state == RUNNING
-        seen = {each.number: _shown(each) for each in self.cells}
         for kept, job in self._control.cells(self._number):
-            cell = replace(self._cells[kept.number], job=job, found=kept.found, left_out=kept.left_out)
-            self._cells[kept.number] = cell
-            if _shown(cell) != seen[kept.number]:
-                self._listeners.tell(cell)
+            self._keep(kept.number, job=job, found=kept.found, left_out=kept.left_out)
+
+    def _keep(self, number: int, **changes: Any) -> None:
+        """Stores what is known of a cell now, and tells of it unless that was told already."""
+        cell = self._cells[number] = replace(self._cells[number], **changes)
+        if (shown := _shown(cell)) != self._told[number]:
+            self._told[number] = shown
+            self._listeners.tell(cell)
 
     def _set_state(self, state: str) -> None:
         """Has the ledger say that it is to run, pause or stop, and does so."""
@@ -357,16 +362,11 @@ class SweepRun:
         chosen = list(numbers)
 
         def choose() -> None:
-            changed = [
-                replace(cell, left_out=left_out)
-                for cell in self._chosen(chosen)
-                if cell.missing or cell.left_out
-            ]
+            changed = [each for each in self._chosen(chosen) if each.missing or each.left_out]
             if self.id is not None:
                 self._rows.leave_out(self._number, [each.number for each in changed], left_out=left_out)
             for cell in changed:
-                self._cells[cell.number] = cell
-                self._listeners.tell(cell)
+                self._keep(cell.number, left_out=left_out)
 
         self._thread.run(choose)
 
@@ -447,10 +447,8 @@ class SweepRun:
         busy = self._runs_elsewhere
         for cell in self.cells:
             if cell.job is not None:
-                before = _shown(cell)
                 busy |= self._control.refresh(cell.job)
-                if _shown(cell) != before:
-                    self._listeners.tell(cell)
+                self._keep(cell.number)
         return busy
 
     def _pause(self, trouble: str) -> None:
@@ -467,8 +465,7 @@ class SweepRun:
         job = self._control.buy(
             request, self._number, cell.number, seen=cell.job, experiment=self._experiment, **made_of
         )
-        self._cells[cell.number] = replace(cell, job=job, found=False)
-        self._listeners.tell(self._cells[cell.number])
+        self._keep(cell.number, job=job, found=False)
         return job
 
     def _clips(self) -> list[Clip]:
@@ -507,4 +504,4 @@ def _row(cell: RunCell) -> dict[str, object]:
 
 def _shown(cell: RunCell) -> tuple[object, ...]:
     known = None if cell.job is None else cell.job._life.known
-    return cell.state, cell.found, known and (known.progress, known.clip is None)
+    return cell.job, cell.state, cell.found, known and (known.progress, known.clip is None)
