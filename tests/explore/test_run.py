@@ -49,7 +49,7 @@ def halted(run: SweepRun, sandbox: Sandbox, count: int) -> None:
     run.start()
     until(lambda: accepted(run) == count)
     run.pause()
-    until(lambda: run._task is None)
+    until(lambda: run.wait(0))
     sandbox.clear_faults()
 
 
@@ -97,21 +97,14 @@ async def test_a_run_is_awaited_and_tells_of_its_cells(session: rb.Session) -> N
     assert not session._listeners
 
 
-def test_what_costs_more_needs_a_second_word(session: rb.Session, sandbox: Sandbox) -> None:
-    """Nothing is written down or sent before it."""
-    sweep = foxes(duration_seconds=[5])
-    with pytest.raises(errors.ConfirmationNeeded, match=r"6 clips for about \$1\.50"):
-        sweep.run(session)
-    assert (session.sweeps(), sent(sandbox)) == ((), 0)
-    sweep.run(session, confirm_above_usd=1.50).stop()
-    assert session.sweeps()[0].state == "stopped"
-
-
 def test_what_cannot_be_paid_is_said_before_anything_is_written(sandbox: Sandbox) -> None:
-    """Neither a plan over the limit nor one that the balance doesn't cover writes or sends anything."""
-    with another(max_spend=0.20) as session:
-        with pytest.raises(errors.InvalidInput, match=r"pass the spending limit, which leaves \$0\.20"):
-            foxes().run(session)
+    """What needs a second word, passes the limit or isn't covered by the balance writes and sends nothing."""
+    with another(max_spend=2) as session:
+        costly = foxes(duration_seconds=[5])
+        with pytest.raises(errors.ConfirmationNeeded, match=r"6 clips for about \$1\.50"):
+            costly.run(session)
+        with pytest.raises(errors.InvalidInput, match=r"pass the spending limit, which leaves \$2\.00"):
+            foxes(duration_seconds=[10]).run(session, confirm=True)
         sandbox.settings(balance_usd=0.10)
         session.balance()
         with pytest.raises(
@@ -119,6 +112,10 @@ def test_what_cannot_be_paid_is_said_before_anything_is_written(sandbox: Sandbox
         ):
             foxes(seed=[1]).run(session)
         assert (session.sweeps(), session.jobs(), sent(sandbox)) == ((), (), 0)
+        sandbox.settings(balance_usd=10)
+        session.balance()
+        costly.run(session, confirm_above_usd=1.50).stop()
+        assert session.sweeps()[0].state == "stopped"
 
 
 def test_paused_it_buys_nothing_and_resumed_exactly_what_is_missing(
@@ -196,7 +193,7 @@ def test_an_uncertain_cell_waits_for_a_person(session: rb.Session, sandbox: Sand
     [lost] = [each for each in run.cells if each.state == "uncertain"]
     assert (run.plan().clips, sent(sandbox)) == (0, 4)
     run.resume()
-    until(lambda: run._task is None)
+    until(lambda: run.wait(0))
     assert sent(sandbox) == 4
     run.send_again(lost.number).result(SECONDS)
     assert (sent(sandbox), run.counts) == (5, {"completed": 4})
@@ -221,7 +218,7 @@ def test_a_failed_cell_is_sent_again_by_a_person_only(session: rb.Session, sandb
     with pytest.raises(errors.JobFailed, match=r"content policy.*1 of 2 clips are there"):
         run.results(SECONDS)
     run.resume()
-    until(lambda: run._task is None)
+    until(lambda: run.wait(0))
     [failed] = [each for each in run.cells if each.state == "failed"]
     run.send_again(failed.number)
     assert len(run.results(SECONDS)) == 2
@@ -268,39 +265,27 @@ def test_a_notebook_cell_run_again_goes_on_with_its_sweep(
     assert (len({each.id for each in others} | {first.id}), sent(sandbox)) == (5, 5)
 
 
-def test_pictures_are_there_for_a_later_kernel(session: rb.Session, sandbox: Sandbox) -> None:
-    """The sweep is taken up by its number, with its pictures, and buys what is missing."""
+def test_pictures_are_there_for_a_later_kernel(session: rb.Session, sandbox: Sandbox, home: Path) -> None:
+    """The sweep is taken up by its number, with its pictures; one that is gone holds up no other cell."""
     run = SweepRun(session, stills())
     halted(run, sandbox, 1)
+    gone = next(each for each in run.cells if each.state == "planned")
     session.close()
+    for file in (home / "images").glob(f"{gone.request.image_digest}*"):
+        file.unlink()
     with another() as later:
         [record] = later.sweeps()
         assert (record.state, record.counts) == ("paused", {"completed": 1, "planned": 2})
         again = rb.Sweep.open(later, record.id)
         assert (again.state, again.counts) == ("paused", {"completed": 1, "planned": 2})
+        before = sent(sandbox, "image-to-video")
         again.resume()
-        assert len(again.results(SECONDS)) == 3
+        until(lambda: again.wait(0))
+        assert again.counts == {"completed": 2, "planned": 1}
+        assert sent(sandbox, "image-to-video") - before == 1
+        assert f"picture of cell {gone.number} isn't kept" in str(again.trouble)
         with pytest.raises(errors.InvalidInput, match="no sweep 99"):
             rb.Sweep.open(later, "99")
-
-
-def test_a_picture_that_is_gone_holds_up_no_other_cell(
-    session: rb.Session, sandbox: Sandbox, home: Path
-) -> None:
-    """Its cell stays planned, and the run says why."""
-    run = SweepRun(session, stills())
-    run.leave_out([1, 2, 3])
-    run.start()
-    until(lambda: run.state == "completed")
-    gone = run.cells[0].cell.request.image_digest
-    for file in (home / "images").glob(f"{gone}*"):
-        file.unlink()
-    again = rb.Sweep.open(session, run.id or "")
-    again.take_in([1, 2, 3])
-    again.resume()
-    until(lambda: again._task is None)
-    assert (again.counts, sent(sandbox, "image-to-video")) == ({"planned": 1, "completed": 2}, 2)
-    assert "picture of cell 1 isn't kept" in str(again.trouble)
 
 
 @pytest.mark.usefixtures("short_jobs")

@@ -54,6 +54,10 @@ def everything(text: str, **slots: str) -> list[str]:
         ("{ a | b {c|d} }", ["a", "b c", "b d"]),
         ("a {|red} fox", ["a fox", "a red fox"]),
         ("{0.5::a|2::b}", ["a", "b"]),
+        ("{a::b|c}", ["a::b", "c"]),
+        ("{ratio 16::9|c}", ["ratio 16::9", "c"]),
+        (r"{\-1::a|b}", [r"\-1::a", "b"]),
+        ("-1::a", ["-1::a"]),
         ("{a|b|a}", ["a", "b"]),
         ("{2$$a|b|c}", ["a, b", "a, c", "b, c"]),
         ("{1-2$$ and $$a|b}", ["a", "b", "a and b"]),
@@ -264,9 +268,3 @@ def test_a_long_list_of_values_is_counted_without_being_read_one_by_one() -> Non
     assert template.expand(49_999) == "a long_tag 49999"
     assert len(sample(template, 20)) == 20
     assert most < 16_000_000
-
-
-@pytest.mark.parametrize("text", ["{a::b|c}", "{ratio 16::9|c}", "{\\-1::a|b}", "-1::a"])
-def test_colons_that_follow_no_number_are_text(text: str) -> None:
-    """Only what looks like a weight can be a mistaken one."""
-    assert Template(text).count >= 1

@@ -60,54 +60,35 @@ def bought(session: rb.Session, **axes: Any) -> Matrix:
     return Matrix(run)
 
 
-def test_a_planned_sweep_says_what_it_costs_and_buys_at_a_press(session: rb.Session) -> None:
-    """The button carries the sum; each cell tells how it is until all clips are here."""
-    page = MatrixPage(Matrix(foxes(), session))
+def test_a_planned_sweep_says_what_it_costs_and_buys_at_a_press(
+    session: rb.Session, sandbox: Sandbox
+) -> None:
+    """What is left out is neither counted nor bought; above a sum the first press only asks."""
+    page = MatrixPage(Matrix(foxes(), session, confirm_above_usd=0.27))
     assert page.last("sweep")["axes"] == [
         ["animal", ["fox", "heron", "bear"]],
         ["seed", ["1", "2"]],
         ["duration_seconds", ["1 s"]],
     ]
     assert {cell["word"] for cell in page.cells.values()} == {"Planned"}
+    assert page.cells[2]["acts"] == [["leave_out", "Leave out"]]
     until(lambda: page.head["controls"] == [["buy", "Make 6 clips · $0.30"]])
     assert page.head["said"].startswith("6 clips · $0.30 · ")
-    page.says("buy")
-    until(lambda: page.head["said"].startswith("All 6 here · $0.30 · planned "))
-    until(lambda: all(cell["clip"] and cell["word"] == "Completed" for cell in page.cells.values()))
-    assert page.head["controls"] == []
-
-
-def test_above_a_sum_it_asks_twice(session: rb.Session, sandbox: Sandbox) -> None:
-    """The first press buys nothing; "No" takes it back, "Yes" buys."""
-    page = MatrixPage(Matrix(foxes(), session, confirm_above_usd=0.1))
-    until(lambda: page.head["controls"])
     page.says("buy")
     assert page.head["controls"] == [["buy", "Yes, make 6 clips · $0.30"], ["no", "No"]]
     page.says("no")
     assert page.head["controls"] == [["buy", "Make 6 clips · $0.30"]]
-    assert "text-to-video" not in sandbox.state()["requests"]
-    page.says("buy")
-    page.says("buy")
-    page.matrix.run.results(30)
-    assert sandbox.state()["requests"]["text-to-video"] == 6
-
-
-def test_a_cell_is_left_out_and_taken_in(session: rb.Session, sandbox: Sandbox) -> None:
-    """What is left out costs nothing, and is neither counted nor bought."""
-    page = MatrixPage(Matrix(foxes(), session))
-
-    def second() -> tuple[str, str, list[list[str]]]:
-        return page.cells[2]["word"], page.cells[2]["money"], page.cells[2]["acts"]
-
-    assert second() == ("Planned", "about $0.05", [["leave_out", "Leave out"]])
     for number in (2, 3):
         page.says("leave_out", key=number)
     page.says("take_in", key=3)
     until(lambda: page.head["controls"] == [["buy", "Make 5 clips · $0.25"]])
+    assert "text-to-video" not in sandbox.state()["requests"]
     page.says("buy")
-    until(lambda: page.head["said"].startswith("All 5 here · 1 left out · $0.25"))
-    assert second() == ("Left out", "", [["take_in", "Take in"]])
-    assert sandbox.state()["requests"]["text-to-video"] == 5
+    page.says("buy")  # a double press
+    until(lambda: page.head["said"].startswith("All 5 here · 1 left out · $0.25 · planned "))
+    until(lambda: all(bool(cell["clip"]) == (number != 2) for number, cell in page.cells.items()))
+    assert [page.cells[number]["word"] for number in (1, 2, 3)] == ["Completed", "Left out", "Completed"]
+    assert (page.head["controls"], sandbox.state()["requests"]["text-to-video"]) == ([], 5)
 
 
 def test_a_failed_cell_says_why_and_is_sent_again(session: rb.Session, sandbox: Sandbox) -> None:

@@ -114,12 +114,11 @@ class SweepRun:
         self._experiment = sweep.name or current_experiment()
         self._thread = self._control.thread
         self._cells = {cell.number: RunCell(cell) for cell in sweep.cells}
+        self._told = {each.number: _shown(each) for each in self.cells}
         self._listeners: Listeners[[RunCell | None]] = Listeners()
-        self._buys = False  # whether this one buys, or only shows what another kernel does
+        self._buys = False  # from start() or resume() until it is paused or stopped, here or elsewhere
         self._runs_elsewhere = False
-        self._halted = False  # paused or stopped, and what wasn't sent has been taken back
         self._tried: set[int] = set()  # since it was begun or resumed
-        self._task: asyncio.Task[None] | None = None
         self._over: Future[None] = Future()
         self._over.set_result(None)
         if record is not None:
@@ -132,7 +131,7 @@ class SweepRun:
         """`planned`, `running`, `paused`, `stopped` or `completed`."""
         if self.id is None:
             return PLANNED
-        alive = self._runs_elsewhere or (self._buys and self._task is not None)
+        alive = self._runs_elsewhere or (self._buys and not self._over.done())
         wish = self._rows.wish(int(self.id))
         return sweep_state(wish, [each.state for each in self.cells], alive=alive)
 
@@ -291,6 +290,7 @@ class SweepRun:
         def job_changed(job: Job | None) -> None:
             for cell in self.cells if job is not None else ():
                 if cell.job is job:
+                    self._told[cell.number] = _shown(cell)
                     callback(cell)
 
         ends = contextlib.ExitStack()
@@ -328,14 +328,17 @@ class SweepRun:
         return int(self.id)
 
     def _load(self) -> None:
-        """Brings the cells up to date with the ledger, and tells which have changed."""
+        """Brings the cells up to date with the ledger."""
         self._runs_elsewhere = not self._buys and self._control.record(self._number).state == RUNNING
-        seen = {each.number: _shown(each) for each in self.cells}
         for kept, job in self._control.cells(self._number):
-            cell = replace(self._cells[kept.number], job=job, found=kept.found, left_out=kept.left_out)
-            self._cells[kept.number] = cell
-            if _shown(cell) != seen[kept.number]:
-                self._listeners.tell(cell)
+            self._keep(kept.number, job=job, found=kept.found, left_out=kept.left_out)
+
+    def _keep(self, number: int, **changes: Any) -> None:
+        """Stores what is known of a cell now, and tells of it unless that was told already."""
+        cell = self._cells[number] = replace(self._cells[number], **changes)
+        if (shown := _shown(cell)) != self._told[number]:
+            self._told[number] = shown
+            self._listeners.tell(cell)
 
     def _set_state(self, state: str) -> None:
         """Has the ledger say that it is to run, pause or stop, and does so."""
@@ -346,7 +349,7 @@ class SweepRun:
             if state != RUNNING:
                 self._halt(queued=True)
             else:
-                self._buys, self._halted, self.trouble = True, False, None
+                self._buys, self.trouble = True, None
                 self._tried.clear()
                 self._load()
                 self._take_found()
@@ -359,16 +362,11 @@ class SweepRun:
         chosen = list(numbers)
 
         def choose() -> None:
-            changed = [
-                replace(cell, left_out=left_out)
-                for cell in self._chosen(chosen)
-                if cell.missing or cell.left_out
-            ]
+            changed = [each for each in self._chosen(chosen) if each.missing or each.left_out]
             if self.id is not None:
                 self._rows.leave_out(self._number, [each.number for each in changed], left_out=left_out)
             for cell in changed:
-                self._cells[cell.number] = cell
-                self._listeners.tell(cell)
+                self._keep(cell.number, left_out=left_out)
 
         self._thread.run(choose)
 
@@ -389,9 +387,9 @@ class SweepRun:
             self._load()
 
     def _go(self) -> None:
-        if self._task is None:
+        if self._over.done():
             self._over = Future()
-            self._task = self._thread.spawn(self._carry())
+            self._thread.spawn(self._carry())
 
     async def _carry(self) -> None:
         try:
@@ -402,16 +400,14 @@ class SweepRun:
                     self._load()
                     looked_at = self._thread.now()
         finally:
-            self._task = None
             self._over.set_result(None)
             self._listeners.tell(None)
 
     def _buy_next(self) -> bool:
         """Buys what fits now, or takes back what may not be sent. Returns whether there is more to come."""
-        tried = [each.job for each in self.cells if each.number in self._tried and each.job is not None]
         if (wish := self._rows.wish(self._number)) != RUNNING:
             self._halt(queued=True)
-        elif self._buys and (error := stop_error(tried)) is not None:
+        elif self._buys and (error := stop_error(self._tried_jobs())) is not None:
             self._pause(stop_reason(error, "resume the sweep"))
         elif self._buys:
             unsent = sum(each.job is not None and each.job.state == states.SENDING for each in self.cells)
@@ -433,25 +429,26 @@ class SweepRun:
 
     def _waiting(self) -> list[RunCell]:
         untried = [each for each in self.cells if each.missing and each.number not in self._tried]
-        return untried if self._buys and not self._halted else []
+        return untried if self._buys else []
+
+    def _tried_jobs(self) -> list[Job]:
+        return [each.job for each in self.cells if each.number in self._tried and each.job is not None]
 
     def _halt(self, *, queued: bool = False) -> None:
         """Takes back what this run hasn't sent yet; if `queued`, also what is in a class's queue."""
-        if not self._halted:  # once, as a person may send single cells after that
-            self._halted = True
-            for cell in self.cells:
-                if cell.number in self._tried and cell.job is not None:
-                    self._control.take_back(cell.job, queued=queued)
+        tried = self._tried_jobs()
+        self._buys = False
+        self._tried.clear()  # a person may send single cells after that
+        for job in tried:
+            self._control.take_back(job, queued=queued)
 
     def _elsewhere(self) -> bool:
         """Refreshes its jobs from the ledger; returns whether another kernel runs it or watches one."""
         busy = self._runs_elsewhere
         for cell in self.cells:
             if cell.job is not None:
-                before = _shown(cell)
                 busy |= self._control.refresh(cell.job)
-                if _shown(cell) != before:
-                    self._listeners.tell(cell)
+                self._keep(cell.number)
         return busy
 
     def _pause(self, trouble: str) -> None:
@@ -468,8 +465,7 @@ class SweepRun:
         job = self._control.buy(
             request, self._number, cell.number, seen=cell.job, experiment=self._experiment, **made_of
         )
-        self._cells[cell.number] = replace(cell, job=job, found=False)
-        self._listeners.tell(self._cells[cell.number])
+        self._keep(cell.number, job=job, found=False)
         return job
 
     def _clips(self) -> list[Clip]:
@@ -508,4 +504,4 @@ def _row(cell: RunCell) -> dict[str, object]:
 
 def _shown(cell: RunCell) -> tuple[object, ...]:
     known = None if cell.job is None else cell.job._life.known
-    return cell.state, cell.found, known and (known.progress, known.clip is None)
+    return cell.job, cell.state, cell.found, known and (known.progress, known.clip is None)
