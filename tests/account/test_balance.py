@@ -63,8 +63,7 @@ def test_what_moves_while_a_question_is_out_is_asked_for_again() -> None:
 
     async def main() -> None:
         service = Service()
-        samples = SimpleNamespace(add=lambda _: None)
-        ledger: Any = SimpleNamespace(usage_days=lambda: 30, samples=samples)
+        ledger: Any = SimpleNamespace(samples=SimpleNamespace(add=lambda _: None))
         tracker = BalanceTracker(
             SimpleNamespace(client=service),  # type: ignore[arg-type] # only its client is used
             ledger,

@@ -66,9 +66,10 @@ def test_a_sandbox_tells_what_was_accepted_and_what_wasnt(
 ) -> None:
     """What isn't counted wasn't accepted, and its money is free again.
 
-    What is counted may be somebody else's: on the person's word it is lost, spent and remembered.
+    What is counted may be somebody else's: on the person's word it is lost, spent and remembered. The usage
+    is asked for over the period that it is known of.
     """
-    session.usage()
+    session.usage(7)
     job = lose(session, sandbox, kind)
     later(session, 10)
     found = verdict(session)

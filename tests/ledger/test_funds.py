@@ -8,7 +8,6 @@ import pytest
 from ledger.doubles import KEY, Clock, fox, intend, opened, submitted, uncertain
 from support.ledgers import told
 
-from reelbook import states
 from reelbook.ledger import Ledger, Sample
 from reelbook.ledger.money import PATIENCE_SECONDS, Funds
 
@@ -133,8 +132,8 @@ def test_no_more_comes_off_than_there_is(ledger: Ledger, clock: Clock, balance: 
     assert ledger.funds() == Funds(0.4, clock.now - 1, 0.4)
 
 
-def test_samples_are_listed_from_the_newest_on(ledger: Ledger, clock: Clock) -> None:
-    """By time, not by the order of writing; a period is that of a usage. Another account has its own."""
+def test_samples_are_listed_from_the_newest_on(ledger: Ledger) -> None:
+    """By time, not by the order of writing. Another account has its own."""
     balance = Sample(at=20, balance_usd=9.75, total_spent_usd=0.25)
     usage = Sample(at=10, total_requests=3, total_seconds=14.5, total_cost_usd=0.725, period_days=30)
     for sample in (balance, usage):
@@ -144,9 +143,3 @@ def test_samples_are_listed_from_the_newest_on(ledger: Ledger, clock: Clock) -> 
     assert ledger.samples.list(before=20) == [usage]
     assert ledger.samples.list(before=10) == []
     assert ledger.file.ledger("https://other.example", KEY).samples.list() == []
-    lost = intend(ledger, fox()).entry.id
-    ledger.sending(lost)
-    ledger.samples.add(Sample(at=clock.now + 10, total_requests=1, period_days=7))
-    assert ledger.usage_days() == 7
-    ledger.ended(lost, states.UNCERTAIN, "no answer")  # which is judged by what was said before it
-    assert ledger.usage_days() == 30

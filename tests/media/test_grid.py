@@ -12,7 +12,7 @@ from PIL import Image, ImageFont
 from reelbook.errors import NotAVideo
 from reelbook.media import clips
 from reelbook.media import grid as grid_module
-from reelbook.media.grid import BLANK, GROUND, Grid, Page, Tile, film, sheet
+from reelbook.media.grid import BLANK, GROUND, Grid, Page, film, sheet
 
 RED, BLUE = (200, 30, 30), (30, 30, 200)
 
@@ -26,13 +26,13 @@ def plain(path: Path, *colours: tuple[int, int, int], size: tuple[int, int] = (6
 
 def grid(folder: Path) -> Grid:
     """A short clip, a longer one, one that failed, and a place that is empty, on two pages."""
-    short = Tile(plain(folder / "short.mp4", RED, BLUE))
-    longer = Tile(plain(folder / "longer.mp4", RED, RED, BLUE, BLUE))
+    short = plain(folder / "short.mp4", RED, BLUE)
+    longer = plain(folder / "longer.mp4", RED, RED, BLUE, BLUE)
     return Grid(
         "foxes",
         (
             Page("seed 1", ("snow", "dunes"), (("fox", (short, longer)),)),
-            Page("seed 2", ("snow", "dunes"), (("fox", (Tile(word="Failed"), None)),)),
+            Page("seed 2", ("snow", "dunes"), (("fox", ("Failed", None)),)),
         ),
     )
 
@@ -77,7 +77,7 @@ def test_a_film_plays_all_clips_at_once(tmp_path: Path, by: str, at_0_7: tuple[i
 
 def test_a_grid_of_any_size_stays_within_what_players_take(tmp_path: Path) -> None:
     """Two hundred tiles and long labels still make a picture of usual size."""
-    clip = Tile(plain(tmp_path / "a.mp4", RED))
+    clip = plain(tmp_path / "a.mp4", RED)
     rows = tuple((f"an animal with a very long name, number {n}", (clip,) * 10) for n in range(20))
     drawn = sheet(Grid("a " * 300, (Page("", tuple(f"column {n} " * 9 for n in range(10)), rows),)))
     assert drawn.width <= 1920
@@ -86,7 +86,7 @@ def test_a_grid_of_any_size_stays_within_what_players_take(tmp_path: Path) -> No
 
 def test_a_tall_clip_stands_in_the_middle_of_its_tile(tmp_path: Path) -> None:
     """It is drawn whole; beside it is the blank tile."""
-    tall = Tile(plain(tmp_path / "tall.mp4", RED, size=(36, 64)))
+    tall = plain(tmp_path / "tall.mp4", RED, size=(36, 64))
     drawn = sheet(Grid("", (Page("", ("",), (("", (tall,)),)),)))
     assert alike(colour(drawn, (0.5, 0.6)), RED)
     assert "#{:02x}{:02x}{:02x}".format(*colour(drawn, (0.1, 0.6))) == BLANK
@@ -95,7 +95,7 @@ def test_a_tall_clip_stands_in_the_middle_of_its_tile(tmp_path: Path) -> None:
 def test_a_file_that_is_no_video_is_told(tmp_path: Path) -> None:
     """Neither picture nor video is made of it."""
     (tmp_path / "no.mp4").write_text("no video")
-    broken = Grid("", (Page("", ("",), (("", (Tile(tmp_path / "no.mp4"),)),)),))
+    broken = Grid("", (Page("", ("",), (("", (tmp_path / "no.mp4",)),)),))
     with pytest.raises(NotAVideo):
         sheet(broken)
     with pytest.raises(NotAVideo):

@@ -11,15 +11,15 @@ from widgets.doubles import clip_file
 
 from reelbook.errors import NotAVideo, ReelbookError
 from reelbook.media.clips import probe
-from reelbook.media.grid import Grid, Page, Tile
+from reelbook.media.grid import Grid, Page
 from reelbook.widgets.pages import grid_html, write_grid
 
 PNG = b"\x89PNG"
 
 
 def grid(folder: Path, *, label: str = "fox") -> Grid:
-    clip = Tile(clip_file(folder / "clip.mp4"))
-    return Grid("foxes", (Page("", ("snow", "dunes"), ((label, (clip, Tile(word="Failed"))),)),))
+    clip = clip_file(folder / "clip.mp4")
+    return Grid("foxes", (Page("", ("snow", "dunes"), ((label, (clip, "Failed")),)),))
 
 
 def test_the_ending_says_what_is_written(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from .connection import Connection
 
 T = TypeVar("T", Balance, Usage)
 
+USAGE_DAYS = 30
 SPARED_REQUESTS = 3
 SCARCE_PAUSE_SECONDS = 20.0
 PAUSE_SECONDS = 0.5
@@ -155,7 +156,7 @@ class BalanceTracker:
         if self._balance_only:
             return False
         try:
-            usage = await self.usage(self._ledger.usage_days(), background=True)
+            usage = await self.usage(USAGE_DAYS, background=True)
         except (AuthenticationError, RateLimited):
             raise
         except ServiceError:

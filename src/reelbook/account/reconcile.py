@@ -23,7 +23,7 @@ from ..ledger import Entry, Ledger, Sample, ToolCall
 from ..ledger.money import PATIENCE_SECONDS, sample_of
 from ..ledger.tool_calls import KEPT
 from ..states import INTENDED, LOST, UNCERTAIN, names
-from .balance import BalanceTracker
+from .balance import USAGE_DAYS, BalanceTracker
 from .connection import Connection
 from .usage import SETTLED_SECONDS
 
@@ -140,8 +140,11 @@ async def _ask(ledger: Ledger, balance: BalanceTracker) -> Sample:
     # As of the time before the questions: what was posted by then is in the answers.
     began = time.time()
     money = sample_of(await balance.balance(), began)
+    # Only answers about the same period can be compared.
+    earlier = ledger.samples.list(before=ledger.uncertain_entries()[0].sent_at, limit=SAMPLES)
+    periods = [each.period_days for each in earlier if each.total_requests is not None and each.period_days]
     try:
-        usage = sample_of(await balance.usage(ledger.usage_days()), began)
+        usage = sample_of(await balance.usage(int(next(iter(periods), USAGE_DAYS))), began)
     except AuthenticationError:
         raise
     except ServiceError:

@@ -37,7 +37,6 @@ from .votes import Votes
 
 # Each later kernel asks again about a job that the service didn't know, but not for ever.
 GIVEN_UP_SECONDS: Final = 7 * 86_400.0
-USAGE_DAYS: Final = 30
 RECENT_SECONDS: Final = 3600.0
 TIMES_KEPT: Final = 50
 
@@ -442,16 +441,6 @@ class Ledger(Entries):
         since = min(self.opened_at, self._clock() - RECENT_SECONDS)
         lives = lambda kernel: self._kernel.fate(kernel) == "lives"  # noqa: E731
         return self.store.read(lambda db: money.funds(db, self.account.id, since, lives))
-
-    def usage_days(self) -> int:
-        """The period to ask for: that of the last answer before what is uncertain, to be compared with it."""
-        uncertain = self.uncertain_entries()
-        row = self.store.row(
-            "SELECT period_days FROM samples WHERE account = ? AND total_requests IS NOT NULL "
-            "AND period_days > 0 ORDER BY at < coalesce(?, 9e99) DESC, at DESC, id DESC LIMIT 1",
-            *(self.account.id, uncertain[0].sent_at if uncertain else None),
-        )
-        return USAGE_DAYS if row is None else int(row["period_days"])
 
     # Helpers.
 

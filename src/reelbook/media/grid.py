@@ -25,21 +25,17 @@ MOST_WIDTH, MOST_HEIGHT = 1920, 2160  # what players and encoders take everywher
 FRAMES_PER_SECOND: Final = 24
 
 
-@dataclass(frozen=True)
-class Tile:
-    """One place of a grid: a clip, or a word that says why there is none."""
-
-    clip: Path | None = None
-    word: str = ""
+Tile = Path | str | None
+"""One place of a grid: a clip, a word that says why there is none, or nothing."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """Rows of tiles, each with its label, under the labels of the columns. A place may be empty."""
+    """Rows of tiles, each with its label, under the labels of the columns."""
 
     title: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Tile | None, ...]], ...]
+    rows: tuple[tuple[str, tuple[Tile, ...]], ...]
 
 
 @dataclass(frozen=True)
@@ -138,10 +134,10 @@ def _drawn(grid: Grid) -> tuple[Image.Image, list[tuple[Path, _Box]]]:
                 if tile is None:
                     continue
                 draw.rectangle((box[0], box[1], box[0] + width - 1, box[1] + height - 1), BLANK)
-                if tile.clip is not None:
-                    places.append((tile.clip, box))
+                if isinstance(tile, Path):
+                    places.append((tile, box))
                 else:
-                    _write(draw, tile.word, text, box, middle=True)
+                    _write(draw, tile, text, box, middle=True)
             top += height + GAP
     return picture, places
 

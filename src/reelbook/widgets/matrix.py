@@ -178,9 +178,9 @@ class Matrix(Plays, LeadsOn, ServesClips):
 
         from .pages import write_grid
 
-        def draw(number: int) -> Tile | None:
+        def draw(number: int) -> Tile:
             file = self.clip_path(str(number))
-            return Tile(file) if file is not None and file.exists() else Tile(word=self._word(number))
+            return file if file is not None and file.exists() else self._word(number)
 
         grid = Grid(self._title(), tuple(Page(*page) for page in self._laid_out(draw, None)), self.shape)
         by: Literal["time", "part"] = "part" if self.by == "part" else "time"

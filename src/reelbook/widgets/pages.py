@@ -115,9 +115,9 @@ def _table(page: Page) -> Iterable[str]:
     yield "</tbody></table>"
 
 
-def _cell(tile: Tile | None, label: str) -> str:
+def _cell(tile: Tile, label: str) -> str:
     if tile is None:
         return ""
-    if tile.clip is None:
-        return f'<div class="rb-blank">{html.escape(tile.word)}</div>'
-    return video(tile.clip, label, max_side=480)
+    if isinstance(tile, str):
+        return f'<div class="rb-blank">{html.escape(tile)}</div>'
+    return video(tile, label, max_side=480)
