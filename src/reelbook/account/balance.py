@@ -1,4 +1,4 @@
-"""The account's money as last heard, and when it is asked for. Every answer is kept as a sample."""
+"""The account's money as last heard, and when to ask for it. Every answer is kept as a sample."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Facts:
     `balance_usd` is what is left: the balance as last heard, minus `to_come_usd`, which clips may still cost.
     `requests_left` of `requests_limit` may be sent now, and the next one comes back in
     `requests_back_in_seconds`. `max_spend_usd` is this session's limit for the key's clips. `trouble` says
-    why the ledger can't be written, so that nothing can be bought; `kept` whether it is on the disk;
-    `key_trouble` that the service refuses the key.
+    why the ledger can't be written, and so nothing bought; `kept` whether it is on the disk; `key_trouble`
+    that the service refuses the key.
     """
 
     balance_usd: float | None
@@ -53,7 +53,7 @@ class Facts:
 
 
 class BalanceTracker:
-    """Balance and usage, on the session's thread. Unasked, it looks only while somebody does (`observed`).
+    """Balance and usage, on the session's thread. It asks by itself only while somebody looks (`observed`).
 
     `told` is called after each answer and each attempt, `heard` with each balance that the service said.
     """
@@ -86,7 +86,7 @@ class BalanceTracker:
 
     @property
     def funds(self) -> Funds | None:
-        """What is left of the balance, the same for everybody; None where nobody has heard it."""
+        """What is left of the balance, the same for everybody; None if nobody has heard it."""
         with self._reading:  # another caller waits for it, or would get an outdated answer
             if self.outdated:
                 self.outdated = False
@@ -102,7 +102,7 @@ class BalanceTracker:
         return await self._kept(self._client.usage(days, background=background))
 
     def moved(self) -> None:
-        """Something was paid for: asks for the balance soon, if somebody looks at it."""
+        """Something was paid for: asks for the balance soon, if somebody looks."""
         self._told()
         if not self._observed():
             return
@@ -111,16 +111,16 @@ class BalanceTracker:
             self.asking = self._thread.spawn(self._ask_until_still())
 
     async def _ask_until_still(self) -> None:
-        """Asks, and once more for what moved meanwhile: the first answer may not include it."""
+        """Asks, and asks again if money moved meanwhile: the first answer may not include that."""
         while self._moved:
-            # A figure beside the work: the work needs the last requests more.
+            # It is only a figure: the work needs the last requests more.
             left = self._client.budget().left
             await asyncio.sleep(SCARCE_PAUSE_SECONDS if left < SPARED_REQUESTS else PAUSE_SECONDS)
             self._moved = False
             await self._ask_quietly()
 
     def answer_lost(self) -> None:
-        """A paid answer was lost: takes figures now and once they must have followed, for `reconcile()`."""
+        """A paid answer was lost: takes figures for `reconcile()`, now and once they have followed."""
 
         async def look_twice() -> None:
             for pause_seconds in (PAUSE_SECONDS, FOLLOWED_SECONDS):
@@ -131,7 +131,7 @@ class BalanceTracker:
             self._looking = self._thread.spawn(look_twice())
 
     async def refresh(self) -> None:
-        """Asks with the lowest priority, unless a balance was heard since this session began."""
+        """Asks with the lowest priority, unless a balance was heard in this session."""
         async with self._first:
             if (known := self.funds) is not None and known.heard_at >= self._ledger.opened_at:
                 return
@@ -140,7 +140,7 @@ class BalanceTracker:
             await self._ask_quietly()
 
     async def _ask_quietly(self) -> None:
-        """Asks without a caller, so a sandbox that was stopped meanwhile isn't started for it.
+        """Asks without a caller, so it doesn't start a sandbox that was stopped meanwhile.
 
         The usage includes the balance (interface, Usage summary), and the count that `reconcile()` needs.
         """

@@ -1,4 +1,4 @@
-"""A session's client, and the way to its service: the sandbox is started again where it ended by itself."""
+"""A session's client, and the way to its service: a sandbox that ended by itself is started again."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class CallService(Protocol):
 
 
 class Connection:
-    """One client of one service: the home's own `sandbox` (else None), or one that is reached by its address.
+    """One client of one service: the home's own `sandbox` (else None), or one reached by its address.
 
     `service` says whether a sandbox answers there, whoever started it, or a live service.
     """

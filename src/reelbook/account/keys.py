@@ -1,4 +1,4 @@
-"""The account's API keys, for code that can't await, and the replacement of the session's own."""
+"""The account's API keys, for code that can't await, and the rotation of the session's own."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Keys(SuggestsNames):
     def create(self, name: str, *, rate_limit: int = wire.DEFAULT_REQUESTS_PER_MINUTE) -> CreatedKey:
         """Creates a key of 1 to 100 requests a minute; `result.api_key.reveal()` shows it, this once.
 
-        Where the answer is lost, KeyUncertain says which listed keys it may be:
+        If the answer is lost, KeyUncertain says which of the listed keys it may be:
         `revoke(error.candidates[0].key_id)`. Nothing is sent twice.
         """
         began = time.time()
@@ -73,13 +73,13 @@ class Keys(SuggestsNames):
         return self._call(lambda client: client.revoke_key(key_id))
 
     def rotate(self, name: str | None = None, *, rate_limit: int | None = None) -> Rotation:
-        """Creates a key, tries it with one request and uses it from then on, while the jobs go on.
+        """Creates a key, tries it with one request and uses it from then on; jobs go on.
 
-        By default, `name` is the former one with a number and `rate_limit` (requests a minute) the same.
-        Requests in flight finish with the former key, and no later one carries it; the ledger goes on with
-        the same jobs, limit and spend. The former key works until `rotation.revoke_old()`; before that, keep
-        the new one: `rotation.keep()` or `rotation.new.api_key.reveal()`. Raises KeyUncertain and
-        RotationFailed, which say what exists; the session then goes on with the former key.
+        By default `name` is the former one with a number, and `rate_limit` (requests a minute) stays.
+        Requests in flight finish with the former key, and no later one carries it; the ledger keeps its jobs,
+        limit and spend. The former key works until `rotation.revoke_old()`; before that, keep the new one:
+        `rotation.keep()` or `rotation.new.api_key.reveal()`. Raises KeyUncertain and RotationFailed, which
+        say what exists; the session goes on with the former key then.
         """
         clip = self._clip_under_way()
         old = self.in_use(self.list())
@@ -101,7 +101,7 @@ class Keys(SuggestsNames):
         return Rotation(new, old, call=self._call, connection=self._connection, former=former)
 
     def in_use(self, keys: Iterable[ApiKey]) -> ApiKey | None:
-        """Which of the listed keys this session uses, by their masked forms; None if none or several fit."""
+        """The listed key that this session uses, by its masked form; None if none or several fit."""
         active = [key for key in keys if key.is_active]
         if self._own_id is not None:
             return next((key for key in active if key.key_id == self._own_id), None)
@@ -109,15 +109,15 @@ class Keys(SuggestsNames):
         return fitting[0] if len(fitting) == 1 else None
 
     async def _change_to(self, new: CreatedKey, client: AsyncClient, clip: str | None) -> None:
-        # Each step leaves a working state: until the new key is proved, only the list of keys has changed.
+        # Each step leaves a working state: until the new key has proved itself, only the list has changed.
         trial: AsyncClient | None = None
         try:
             trial = client.with_key(new.api_key, rate_limit=int(new.rate_limit) if new.rate_limit else None)
-            # A clip in progress proves more than the balance: that the new key may see what the old one made.
+            # A clip in progress proves more than the balance: that the new key sees what the old one made.
             await (trial.balance() if clip is None else trial.status(clip))
             if self._connection.sandbox is not None:
                 _keep_with_sandbox(self._connection, new.api_key)
-            # From here to the end nothing waits, so nobody sees half of it.
+            # Nothing waits from here on, so nobody sees half of it.
             self._ledger.change_key(new.api_key)
             client.use_key(new.api_key, tried_by=trial)
             self._key, self._own_id = new.api_key, new.key_id
@@ -158,8 +158,8 @@ class Rotation:
         rotation.revoke_old()
 
     `new` is the key, `new.api_key.reveal()` its secret, which is never shown again. `old` is the former one
-    as listed, None where the list doesn't tell which it is. `kept` says whether the new one is kept where the
-    next kernel looks. The former one works until `revoke_old()`.
+    as listed, None if the list doesn't tell which it is. `kept`: the new one is kept where the next kernel
+    looks. The former one works until `revoke_old()`.
     """
 
     def __init__(
@@ -180,7 +180,7 @@ class Rotation:
 
     @property
     def old_is_set_in(self) -> settings.Source | None:
-        """Which setting still gives the former key to the next kernel; None if none does."""
+        """The setting that still gives the former key to the next kernel; None if none does."""
         found = settings.find(settings.API_KEY)
         return found.source if found is not None and found.value.fingerprint == self._former else None
 
@@ -199,8 +199,8 @@ class Rotation:
     def revoke_old(self, key_id: str | None = None) -> Revoked:
         """Revokes the former key, once every request that carries it is answered.
 
-        `key_id` is needed where `old` is None. Everything else that uses the former key stops with it. Raises
-        ConfigurationError where the key isn't known or is the new one.
+        `key_id` is needed if `old` is None. Everything else that uses the former key stops working. Raises
+        ConfigurationError if the key isn't known or is the new one.
         """
         key_id = key_id or (None if self.old is None else self.old.key_id)
         if key_id is None:
@@ -258,7 +258,7 @@ def _revoke(new: CreatedKey) -> str:
 
 
 def _keep_with_sandbox(connection: Connection, key: Secret) -> None:
-    """The home's own sandbox gives its key to every kernel, so it has to give the new one."""
+    """The home's own sandbox gives its key to every kernel, so it must give them the new one."""
     from ..sandbox.places import Places, read_access, write_access
 
     assert connection.sandbox is not None

@@ -1,6 +1,6 @@
 """What a submission leaves of the spending limit and of the balance, and warnings when that is little.
 
-All of it is computed from what is already known; nothing is asked for it.
+It is computed from what is already known, without a request.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ Kind = Literal["limit", "balance"]
 
 @dataclass(frozen=True)
 class Spending(Spend):
-    """What this kernel has submitted since the session began, and what `max_spend` leaves, in USD.
+    """What this kernel submitted in this session, and what `max_spend` leaves, in USD.
 
         spending = session.spending()
         print(spending)
         print(spending.spent_usd, spending.reserved_usd, spending.uncertain_usd, spending.left_usd)
 
-    Besides the amounts of `Spend`, `of_key` has the same for all clips of the key, those of earlier sessions
-    included: that is what the limit counts. `limit_usd` is `max_spend`, None without one.
+    Besides the amounts of `Spend`, `of_key` has the same for all clips of the key, including those of earlier
+    sessions: that is what the limit counts. `limit_usd` is `max_spend`, None without one.
     """
 
     limit_usd: float | None = None
@@ -96,11 +96,11 @@ def spend_notices(
     to_come_usd: float = 0.0,
     each_usd: float | None = None,
 ) -> tuple[SpendNotice, ...]:
-    """What to say about a submission of `estimate_usd`, where `spend` is what counts before it.
+    """What to say about a submission of `estimate_usd`, if `spend` is what counts before it.
 
     `balance_usd` is what is left of the balance, `to_come_usd` what was subtracted for clips in progress.
-    `each_usd` is the dearest clip of a batch. A submission that would exceed the limit is refused elsewhere,
-    so nothing is said about it here.
+    `each_usd` is the price of a batch's dearest clip. Nothing is said about a submission that would exceed
+    the limit: it is refused elsewhere.
     """
     each = estimate_usd if each_usd is None else each_usd
     near = []
@@ -142,7 +142,7 @@ _silent: ContextVar[bool] = ContextVar("reelbook_says_it_elsewhere", default=Fal
 
 @contextlib.contextmanager
 def without_spend_warnings() -> Iterator[None]:
-    """Submissions within it aren't warned about: the caller has said it."""
+    """Within it, submissions aren't warned about: the caller has said it."""
     token = _silent.set(True)
     try:
         yield
@@ -151,7 +151,7 @@ def without_spend_warnings() -> Iterator[None]:
 
 
 class Caller(NamedTuple):
-    """The line of a person's code that a warning is about, in the terms of `warnings.warn_explicit`."""
+    """The line of a person's code that a warning is about, as `warnings.warn_explicit` takes it."""
 
     filename: str
     lineno: int
@@ -171,7 +171,7 @@ def caller() -> Caller:
 
 
 class SpendWarner:
-    """Warns once for each threshold that a session crosses, and anew after it fell below it."""
+    """Warns once at each threshold that a session crosses, and again when it crosses it anew."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -180,7 +180,7 @@ class SpendWarner:
     def look(self, new: Sequence[Entry], before: Funds | None, caller: Caller) -> None:
         """Warns `caller` about what was just recorded and isn't sent yet.
 
-        `before` is what was left of the balance until then. Raises SpendingWarning where warnings are errors.
+        `before` is what was left of the balance until then. Raises SpendingWarning if warnings are errors.
         """
         if not new or _silent.get():
             return
@@ -202,7 +202,7 @@ class SpendWarner:
 
 
 def say_unsent(count: int, home: Path, *, kept: bool) -> None:
-    """Says on stderr, at the end of a script, how much was never sent; if `kept`, how to send it later."""
+    """Says on stderr at the end of a script how much was never sent and, if `kept`, how to send it later."""
     clips = "1 clip was" if count == 1 else f"{count} clips were"
     command = "reelbook jobs resume --unsent"
     if home != settings.home(None):

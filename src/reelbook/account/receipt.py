@@ -1,4 +1,4 @@
-"""`Receipt`: what clips cost, one by one and in all, by the ledger; as text, HTML, CSV and pandas.
+"""`Receipt`: what clips cost by the ledger, one by one and in all; as text, HTML, CSV and for pandas.
 
 Amounts are USD, lengths seconds. The service isn't asked.
 """
@@ -38,11 +38,11 @@ _BEFORE_COST: Final = {cost_is: BEFORE_AMOUNT[charge] for charge, cost_is in _CO
 class ReceiptRow:
     """One clip.
 
-    `cost_is` says how sure `cost_usd` is: charged; estimated, because the clip is in progress; or uncertain,
-    because the service never answered or failed at it, and then `note` says why. `others` has what else was
-    asked for, by the names of a request's fields.
+    `cost_is` says how certain `cost_usd` is: charged; estimated, because the clip is in progress; or
+    uncertain, because the service never answered or the clip failed, and then `note` says why. `others` has
+    what else was asked for, by the names of a request's fields.
 
-    The `mode` of a clip that an agent tool bought is "agent tool", and its `asked_seconds` is None.
+    If an agent tool bought the clip, `mode` is "agent tool" and `asked_seconds` is None.
     """
 
     submitted_at: datetime
@@ -107,12 +107,12 @@ class Receipt:
 
     @property
     def total_seconds(self) -> float:
-        """The clips' length, as asked for where the actual one isn't known."""
+        """The clips' length; the one asked for if the actual one isn't known."""
         return round(sum(_seconds(row) for row in self.rows), 3)
 
     @property
     def summary(self) -> str:
-        """How many clips, how long, and what they cost, by how sure it is."""
+        """How many clips, how long, and what they cost, by how certain that is."""
         clips = count(len(self.rows), "clip")
         by_service: dict[str, list[str]] = {}
         for service, cost_is, _, usd in self._totals():
@@ -124,11 +124,11 @@ class Receipt:
         return f"{clips}, {self.total_seconds:g} s: {'; '.join(sums)}."
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The receipt as CSV, also written to `path` where that is given. Its last lines are sums.
+        """The receipt as CSV, also written to `path` if given. Its last lines are sums.
 
         The first line names the columns. A text that a spreadsheet would calculate gets a ' in front of it,
-        as anybody's prompt may be in there. The file begins with the mark by which Excel recognises UTF-8.
-        Raises OSError.
+        as prompts may be anybody's. The file begins with the mark by which Excel recognises UTF-8. Raises
+        OSError.
         """
         rows = [row.values() for row in self.rows]
         for service, cost_is, seconds, usd in self._totals():
@@ -143,7 +143,7 @@ class Receipt:
 
         rows = [row.values() for row in self.rows]
         table = {name: [row[place] for row in rows] for place, name in enumerate(COLUMNS)}
-        # A seed is a whole number of any size, and a missing one would turn them all into floats.
+        # Seeds are whole numbers of any size, and a missing one would turn them all into floats.
         return pd.DataFrame({**table, "seed": pd.Series(table["seed"], dtype=object)}, columns=list(COLUMNS))
 
     def __str__(self) -> str:
@@ -170,7 +170,7 @@ class Receipt:
                 body.append(f"{wide_cell}{html.escape(row.note)}</td></tr>")
         if (more := len(self.rows) - SHOWN) > 0:
             body.append(f"{wide_cell}and {more} more</td></tr>")
-        # A page with MathJax takes what is between two dollar signs for a formula.
+        # MathJax takes what is between two dollar signs for a formula.
         return (
             '<table class="mathjax_ignore tex2jax_ignore">'
             f'<caption style="text-align:left"><b>{html.escape(self._title())}</b> '
@@ -187,7 +187,7 @@ class Receipt:
         return f"{what} ({', '.join(map(terminal_line, sorted(services)))}{money})."
 
     def _totals(self) -> list[tuple[str, CostIs, float, float]]:
-        """Service, how sure, seconds and USD. Play money and real money are never added up."""
+        """Service, how certain, seconds and USD. Play money and real money are never added up."""
         sums: dict[tuple[str, CostIs], tuple[float, float]] = {}
         for row in self.rows:
             seconds, usd = sums.get((row.service, row.cost_is), (0.0, 0.0))
@@ -231,7 +231,7 @@ def _submitted(entry: Entry, services: Mapping[int, str]) -> ReceiptRow:
 
 
 def _asked(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What was asked for, by the names of a row; None where it was left to the service."""
+    """What was asked for, by the names of a row; None is what was left to the service."""
     asked = {}
     for column, about in _ASKED.items():
         value = record.get(about.name)

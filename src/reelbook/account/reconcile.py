@@ -1,9 +1,8 @@
-"""What became of submissions whose answer was lost: asks for the figures, and keeps what is certain.
+"""What became of submissions whose answer was lost: asks for the figures, and records what is certain.
 
 The interface doesn't say when a clip is charged, what `total_requests` counts, or whether a failed job is
-paid for. So each job may move a figure by anything from the least to the most that it can, and an answer is
-certain only if the figures fit it and don't fit its opposite. `compare` decides that, without request or
-clock.
+paid for. So each job may move a figure by anything between a least and a most, and an answer is certain only
+if the figures fit it and don't fit its opposite. `compare` decides that, without requests or a clock.
 """
 
 from __future__ import annotations
@@ -46,10 +45,10 @@ _BOUGHT_NOTHING: Final = (*names(charge="none"), INTENDED)
 
 
 class Rules(NamedTuple):
-    """How soon after an event its figures usually follow, and when they certainly have, in seconds.
+    """How soon the figures usually follow an event, and when they certainly have, in seconds.
 
     A wrong "not accepted" is worse than none, so it waits for certainty. What an agent tool's call bought may
-    be charged for `tool_seconds` after it. A `sandbox` counts what it accepts, and never pays back.
+    be charged up to `tool_seconds` later. A `sandbox` counts what it accepts, and never pays back.
     """
 
     follow_seconds: float
@@ -64,7 +63,7 @@ SANDBOX: Final = Rules(1.0, 5.0, DEADLINE_SECONDS, sandbox=True)
 
 @dataclass(frozen=True, repr=False)
 class Finding:
-    """What became of one submission, why that is known or not, and what to do. `if_alone`: see `Verdict`."""
+    """What became of one submission, why that is known or not, and what to do next (see `Verdict`)."""
 
     entry: Entry
     answer: Answer
@@ -80,9 +79,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the ledger knows about an account, and what the service says about it `now`.
+    """What the ledger knows about an account, and what the service says `now`.
 
-    `others` are its entries except the `uncertain` ones, `samples` what was said earlier.
+    `others` are its entries without the `uncertain` ones, `samples` what was said earlier.
     """
 
     uncertain: Sequence[Entry]
@@ -103,7 +102,7 @@ class Evidence:
 async def find_out(
     connection: Connection, ledger: Ledger, balance: BalanceTracker, *, alone: bool
 ) -> list[Finding]:
-    """Asks for balance and usage once each, and settles in the ledger what is certain."""
+    """Asks once each for balance and usage, and settles in the ledger what is certain."""
     if not ledger.uncertain_entries():
         return []
     await connection.reach()
@@ -148,7 +147,7 @@ async def _ask(ledger: Ledger, balance: BalanceTracker) -> Sample:
     except AuthenticationError:
         raise
     except ServiceError:
-        return money  # the money alone tells something too
+        return money  # which tells something by itself
     spent = money.total_spent_usd if usage.total_spent_usd is None else usage.total_spent_usd
     return replace(usage, balance_usd=money.balance_usd, total_spent_usd=spent)
 
@@ -156,8 +155,8 @@ async def _ask(ledger: Ledger, balance: BalanceTracker) -> Sample:
 def compare(evidence: Evidence, *, alone: bool) -> list[Finding]:
     """What the figures say about each uncertain entry. With `alone` nobody else spent from the account.
 
-    Others hide a clip where a service takes their failed jobs' money back, and look like one where they buy
-    one. In a sandbox nothing is ever paid back, so what isn't counted there wasn't accepted.
+    Others may hide a clip, by a failed job that is paid back, or look like one, by buying one themselves. A
+    sandbox never pays back, so what it doesn't count wasn't accepted.
     """
     return [_find(entry, evidence, alone=alone) for entry in evidence.uncertain]
 
@@ -217,7 +216,7 @@ def _conclusion(entry: Entry, changes: list[_Change], evidence: Evidence) -> tup
     mine = replace(mine, ended_by=ended_by, least_usd=least, clip=True, sure=True)
     others = [each for each in evidence.others if each.state not in _BOUGHT_NOTHING]
     bounds = [_bounds(each) for each in (*others, *evidence.uncertain) if each is not entry]
-    # What a sandbox counts is known; its money would only tell later.
+    # A sandbox's count tells at once, its money only later.
     telling = [each for each in changes if each.figure == "requests" or not rules.sandbox]
     answer = _answer(mine, bounds, telling, rules)
     if answer is None:
@@ -242,7 +241,7 @@ def _conclusion(entry: Entry, changes: list[_Change], evidence: Evidence) -> tup
 
 
 def _may_buy(call: ToolCall, since: float, rules: Rules) -> bool:
-    """Whether what a tool's call bought may have moved a figure since then."""
+    """Whether a tool's call may have bought something that moved a figure since then."""
     buys = call.outcome != "unsent" and not (rules.sandbox and "prompt" not in call.arguments)
     return buys and call.at + rules.tool_seconds + rules.settle_seconds > since
 
@@ -250,7 +249,7 @@ def _may_buy(call: ToolCall, since: float, rules: Rules) -> bool:
 def _answer(
     mine: _JobBounds, others: Sequence[_JobBounds], changes: Sequence[_Change], rules: Rules
 ) -> Answer | None:
-    """What became of `mine` if nobody else moved the figures; None if they fit neither way."""
+    """What became of `mine` if nobody else moved the figures; None if they fit neither answer."""
     fitting = {each.figure: each.fits(mine, others, rules) for each in changes}
     if not all(without or accepted for without, accepted in fitting.values()):
         return None
@@ -266,10 +265,10 @@ def _answer(
 
 @dataclass(frozen=True)
 class _JobBounds:
-    """A job as far as it is known. Times are epoch seconds.
+    """What is known of a job. Times are epoch seconds.
 
-    In the end it costs from `least_usd` to `most_usd`. `clip` is True where it became one, `sure` False where
-    it may never have been accepted.
+    In the end it costs from `least_usd` to `most_usd`. `clip`: it became one; not `sure`: it may never have
+    been accepted.
     """
 
     sent_at: float
@@ -328,7 +327,7 @@ class _Change:
 
     @property
     def asked_at(self) -> float:
-        """When the earlier one was asked for. Where that wasn't kept, its answer took a minute at most."""
+        """When the earlier one was asked for; if that isn't known, its answer took a minute at most."""
         return self.before.at - DEADLINE_SECONDS if self.before.asked_at is None else self.before.asked_at
 
     def fits(self, mine: _JobBounds, others: Sequence[_JobBounds], rules: Rules) -> tuple[bool, bool]:
@@ -342,19 +341,19 @@ class _Change:
         return least <= self.moved <= most, least + own_least <= self.moved <= most + own_most
 
     def _money(self, job: _JobBounds, rules: Rules) -> tuple[float, float]:
-        """The least and the most that a job moves it by, charged when it is accepted or at its end."""
+        """The least and the most that a job moves it by, whether charged at its acceptance or its end."""
         if job.ended_by + rules.follow_seconds < self.asked_at:
             return 0.0, 0.0
         least = 0.0
         if job.sent_at < self.before.at:
-            # Charged before, it may get part of it back when it ends, or all where it fails.
+            # If charged before, part of it may be paid back when the job ends, or all if it fails.
             least = min(0.0, job.least_usd - job.estimate_usd)
         elif job.sure and job.ended_by + rules.settle_seconds <= self.now.at:
             least = job.least_usd
         return least, max(job.estimate_usd, job.most_usd)
 
     def _count(self, job: _JobBounds, rules: Rules) -> tuple[float, float]:
-        """The same for the count. A sandbox counts what it accepts; elsewhere only a clip surely counts."""
+        """The same for the count. A sandbox counts what it accepts; elsewhere only clips surely count."""
         by = job.accepted_by if rules.sandbox else job.ended_by
         inside = job.sent_at >= self.before.at and by + rules.settle_seconds <= self.now.at
         counts = job.sure and (job.clip or rules.sandbox)
@@ -362,7 +361,7 @@ class _Change:
 
 
 def _changes(evidence: Evidence, sent_at: float) -> list[_Change]:
-    """Each figure now, compared with the newest before that time, where that is possible."""
+    """Each figure now, compared with the newest from before that time, if there is one."""
     found = []
     for figure, field in FIELDS.items():
         known = [each for each in evidence.samples if getattr(each, field) is not None]
@@ -377,7 +376,7 @@ def _changes(evidence: Evidence, sent_at: float) -> list[_Change]:
 
 
 def _nothing_left(before: Sample, now: Sample) -> bool:
-    """Whether no old clip left the period meanwhile: it would take its cost and its length with it."""
+    """Whether no old clip left the period meanwhile, which would take its cost and length with it."""
     if before.period_days != now.period_days:
         return False
     figures = [(each.total_spent_usd, each.total_cost_usd, each.total_seconds) for each in (before, now)]

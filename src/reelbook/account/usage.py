@@ -47,8 +47,8 @@ class Totals:
 class UsageSpan:
     """What was used from one moment to another (epoch seconds): USD, seconds of video, requests.
 
-    Seconds and requests are None where the service's totals don't tell them apart. `split` is False for a
-    span of several days with money in it that wasn't asked about day by day.
+    Seconds and requests are None if the service's totals don't tell. `split` is False for a span of several
+    days with money in it that wasn't asked about day by day.
     """
 
     from_at: float
@@ -65,7 +65,7 @@ class UsageSpan:
 
 @dataclass(frozen=True)
 class KnownUsage:
-    """All that is known: answers, and how `days` are counted (`reading`; None: not known).
+    """All that is known: answers, and how `days` are counted (`reading`, None if unknown).
 
     `began` is when this round of questions began (epoch seconds).
     """
@@ -111,8 +111,8 @@ def spans(known: KnownUsage) -> tuple[UsageSpan, ...]:
 def next_days(known: KnownUsage, asked: Collection[int]) -> int | None:
     """The `days` to ask next; None when every day with money in it is known by itself.
 
-    The whole period first, then 30, 7 and 1 where they divide money, then the halves of what holds most.
-    Nothing is asked twice in one round.
+    First the whole period, then 30, 7 and 1 if they divide money, then the halves of what holds most. Nothing
+    is asked twice in one round.
     """
     if known.days not in asked:
         return known.days
@@ -136,13 +136,13 @@ def next_days(known: KnownUsage, asked: Collection[int]) -> int | None:
 
 
 def infer_reading(answers: Sequence[Totals]) -> Reading | None:
-    """How the service counts days: the reading that fits, None while both do."""
+    """How the service counts days: the only reading that fits, else None."""
     fitting = [reading for reading in READINGS if _fits(reading, answers)]
     return fitting[0] if len(fitting) == 1 else None
 
 
 def _usable(known: KnownUsage) -> list[Totals]:
-    """Usable answers, oldest first. Without a total spent, only those of this round fit together."""
+    """The usable answers, oldest first. Without a total spent, only those of this round fit together."""
     answers = sorted(known.answers, key=lambda answer: answer.at)
     recent = [answer for answer in answers if answer.at >= known.began]
     if not recent:
@@ -185,7 +185,7 @@ def _several_days(from_at: float, to_at: float, reading: Reading | None) -> bool
 
 
 def _unsettled(known: KnownUsage, moments: dict[int, float], now: float) -> int | None:
-    """A day whose beginning was asked about when its costs might not have been posted yet."""
+    """A day whose beginning was asked about before its costs had certainly been posted."""
     for days, at in moments.items():
         taken = [a.at for a in known.answers if abs(began_at(a.at, a.days, known.reading) - at) < 1.0]
         if taken and max(taken) - at < SETTLED_SECONDS <= now - at and max(taken) < known.began:
@@ -194,10 +194,10 @@ def _unsettled(known: KnownUsage, moments: dict[int, float], now: float) -> int 
 
 
 def _between(known: KnownUsage, points: Sequence[_Point], figure: str) -> list[float | None]:
-    """How much was used from each point to the next; None where no answers tell.
+    """How much was used from each point to the next; None if no answers tell.
 
-    Answers that were given while nothing was spent count up to the same present, so they can be compared; and
-    with later ones, through a moment that they share.
+    Answers given while nothing was spent count up to the same present, so they can be compared; and with
+    later ones, through a moment that they share.
     """
     rounds: list[dict[float, float]] = []  # for each present: how much was used since which moments
     before: Totals | None = None
@@ -206,7 +206,7 @@ def _between(known: KnownUsage, points: Sequence[_Point], figure: str) -> list[f
             rounds.append({})
         before, used = answer, getattr(answer, figure)
         if used is not None:
-            # An earlier round may lack what was posted late; the present one has as much of it as its money.
+            # An earlier round may lack what was posted late; this round lacks no more of it than its money.
             settled_by = answer.at - (0.0 if answer.at >= known.began else SETTLED_SECONDS)
             moments = {answer.at: 0.0, began_at(answer.at, answer.days, known.reading): used}
             rounds[-1] |= {round(at, 3): amount for at, amount in moments.items() if at <= settled_by}
@@ -240,7 +240,7 @@ def _fits(reading: Reading, answers: Sequence[Totals]) -> bool:
     settled = [
         point for point, present in zip(begun, told, strict=True) if present.at - point.at >= SETTLED_SECONDS
     ]
-    # A total includes all that was spent some time before it was told, and nothing that came after.
+    # A total includes all that was spent some time before it was told, and nothing from after it.
     least = [(point.at, False, point.spent) for point in (*settled, *told)]
     most = [(point.at, True, point.spent) for point in settled]
     most += [(present.at - SETTLED_SECONDS, True, present.spent) for present in told]

@@ -1,4 +1,4 @@
-"""Usage over time: asks what `usage` plans, with the lowest priority, and reports what is known."""
+"""Usage over time: asks what `usage` plans, with the lowest priority, and says what is known so far."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class UsageHistory:
     """What was used in the last `days` days, span by span; made by `Session.usage_history()`.
 
     It covers the whole period from the first answer on, and splits long spans while requests are free.
-    `trouble` says why it stopped early ("" where it didn't). Times are epoch seconds.
+    `trouble` says why it stopped early ("" if it didn't). Times are epoch seconds.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class UsageHistory:
 
     @property
     def reading(self) -> Reading | None:
-        """How the service counts days: "rolling" (back from now), "calendar" (UTC), None: not known."""
+        """How the service counts days: "rolling" (back from now), "calendar" (UTC) or None: not known."""
         return self._known.reading
 
     @property
@@ -105,7 +105,7 @@ class UsageHistory:
         return tuple(each for each in known if each.at > since)
 
     def refresh(self) -> None:
-        """Begins another round, unless one is running. What is known is kept, so it takes few requests."""
+        """Begins another round, unless one is running. It takes few requests, as what is known is kept."""
         if self.done:
             self._round = self._thread.submit(self._refine())
 

@@ -11,10 +11,10 @@ from .store import Part
 
 
 class Annotations(Part):
-    """The marks on an account's entries. They are the person's own: none is ever sent to the service."""
+    """The marks on an account's entries: the person's own, never sent to the service."""
 
     def mark(self, entry_id: int, marks: Marks) -> Marks:
-        """Keeps a person's marks on an entry, blanks trimmed and each tag once; returns what was kept."""
+        """Keeps a person's marks on an entry, trimmed and each tag once; returns what was kept."""
         tags = tuple(dict.fromkeys(filter(None, (" ".join(tag.split()) for tag in marks.tags))))
         kept = replace(marks, note=marks.note.strip(), tags=tags)
         marked = "UPDATE entries SET picked_at = ?, note = ?, tags = ? WHERE id = ?"
@@ -32,7 +32,7 @@ class Annotations(Part):
         return dict(sorted(map(tuple, rows), key=lambda each: str(each[0]).casefold()))
 
     def experiments(self) -> list[str]:
-        """The names of the account's last 100 experiments, the one used last first."""
+        """The names of the account's last 100 experiments, the last used first."""
         rows = self._store.rows(
             "SELECT experiment FROM entries WHERE account = ? AND experiment IS NOT NULL "
             "GROUP BY experiment ORDER BY max(intended_at) DESC LIMIT 100",
@@ -41,6 +41,6 @@ class Annotations(Part):
         return [row["experiment"] for row in rows]
 
     def picks(self, since: float | None = None) -> list[Entry]:
-        """The picked entries in the order of picking; only those picked from `since` on (epoch seconds)."""
+        """The entries picked from `since` on (epoch seconds), in the order of picking."""
         wanted = "account = ? AND picked_at >= ? ORDER BY picked_at, id"
         return self._store.read(lambda db: matching(db, wanted, self._account, since or 0.0))

@@ -1,7 +1,7 @@
 """Which kernels are alive: each holds a lock on a small file, which the system releases when the kernel ends.
 
-A process id would be reused, and means nothing in another container or on another machine of a shared folder.
-What /proc says about locks only serves to tell a person who holds the ledger's.
+A process id may be reused, and means nothing in another container or on another machine that shares the
+folder. What /proc says about locks only serves to tell a person who holds the ledger's.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Fate = Literal["lives", "gone", "vanished"]
 
 
 class Kernel:
-    """This ledger's own sign of life: a locked file. The rows that it looks after have its `name`."""
+    """This kernel's sign of life: a locked file. The rows that it looks after have its `name`."""
 
     def __init__(self, home: Path) -> None:
         self.name = f"{os.getpid()}-{secrets.token_hex(4)}"
@@ -45,7 +45,7 @@ class Kernel:
         try:
             with FileLock(path, timeout=0):
                 return "gone"
-        except (OSError, NotImplementedError):  # locked, or not known: what may be alive is left alone
+        except (OSError, NotImplementedError):  # locked, or unknown: what may be alive is left alone
             return "lives"
 
     def forget(self, name: str) -> None:
@@ -54,7 +54,7 @@ class Kernel:
             self._path(name).unlink(missing_ok=True)
 
     def end(self, *, settled: bool = True) -> None:
-        """Ends the sign of life; unless `settled`, it leaves a dead kernel's file, to be settled later."""
+        """Ends the sign of life; unless `settled`, the file stays, so that its rows are settled later."""
         if self._lock is not None:
             with contextlib.suppress(OSError):
                 self._lock.release()

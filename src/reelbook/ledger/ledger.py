@@ -1,11 +1,11 @@
-"""The ledger: what becomes of each of an account's submissions, what it cost, and all queries about both.
+"""The ledger: what became of each of an account's submissions, what it cost, and the queries about both.
 
 `LedgerFile` is the file of a home, for what needs no account: tool calls, everybody's entries.
 `LedgerFile.ledger(service, key)` is the `Ledger` of one account in it.
 
-Every call may come from any thread, takes at most a flush of the disk, and is on the disk when it returns.
-Where the disk takes no writes, anything about to be paid is refused with LedgerUnavailable; what was learnt
-is kept until it does, and `store.trouble` says so.
+Any thread may call it. A call waits for one flush of the disk at most, and its result is on the disk when it
+returns. If the disk takes no writes, nothing may be bought (LedgerUnavailable); what is learnt meanwhile is
+kept until the disk is back, and `store.trouble` says so.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from .sweeps import NewSweep, Sweeps
 from .tool_calls import ToolCalls, ToolJob, ToolJobs
 from .votes import Votes
 
-# Each later kernel asks again about a job that the service didn't know, but not for ever.
+# Later kernels keep asking about a job that the service didn't know, but not for ever.
 GIVEN_UP_SECONDS: Final = 7 * 86_400.0
 RECENT_SECONDS: Final = 3600.0
 TIMES_KEPT: Final = 50
 
-# What bought nothing may be asked for again. A failed job may have been billed, but gave no clip.
+# These gave no clip, so they may be asked for again. A failed one may have been billed all the same.
 _NOT_MADE: Final = (*states.names(charge="none"), wire.FAILED)
 _ENDED: Final = (wire.COMPLETED, wire.FAILED)
 
@@ -117,10 +117,9 @@ class LedgerFile(Entries):
         return [Account(*row) for row in self.store.rows("SELECT * FROM accounts ORDER BY id")]
 
     def close(self) -> str | None:
-        """Settles what this kernel has not sent or not heard of, and closes the file.
+        """Settles what this kernel didn't send or got no answer to, and closes the file.
 
-        Where the disk still takes no writes, returns a text for the person, with the ids that it doesn't
-        have.
+        If the disk still takes no writes, returns a text for the person, with the ids that are lost.
         """
         trouble, now = self.store.trouble, self._clock()
         self.store.keep(lambda db: _settle(db, self._kernel.name, now))
@@ -133,13 +132,13 @@ class LedgerFile(Entries):
 
 
 class Ledger(Entries):
-    """One account's submissions and money, and what a session has heard of both. It knows entries, no jobs.
+    """One account's submissions and money, and what a session heard of both. It knows entries, not jobs.
 
-    `file` is the home's ledger that it is a part of. `max_spend_usd` limits what the account's clips may cost
-    in all; `opened_at` is when the session began (epoch seconds). `requests` is the key's request budget,
+    `file` is the home's ledger, of which it is a part. `max_spend_usd` limits what all the account's clips
+    may cost; `opened_at` is when the session began (epoch seconds). `requests` is the key's request budget,
     shared with the machine's other kernels; `samples` is what the billing endpoints said, `annotations` a
     person's marks, `votes` which of two clips people preferred, `sweeps` the sweeps and their cells,
-    `tool_calls` the tools' calls, `tool_jobs` the cost of the clips that those bought.
+    `tool_calls` the calls of agent tools, `tool_jobs` what the clips cost that those bought.
     """
 
     def __init__(self, file: LedgerFile, account: Account, *, max_spend_usd: float | None = None) -> None:
@@ -159,11 +158,11 @@ class Ledger(Entries):
         self.sweeps = Sweeps(*bound)
         self.tool_calls = file.tool_calls
         self.tool_jobs = ToolJobs(*bound)
-        # What a dead kernel never sent must neither use up the limit nor be waited for.
+        # What a dead kernel never sent must not count towards the limit or be waited for.
         self.recover()
 
     def change_key(self, key: Secret) -> None:
-        """Puts `key` in the place of the account's key: jobs, limits and spend go on, requests count anew."""
+        """Replaces the account's key: jobs, limit and spend stay, requests are counted anew."""
         self.account = self.file.account(self.account.origin, key, same_as=self.account)
         self.requests.account = self.account
 
@@ -187,12 +186,12 @@ class Ledger(Entries):
     def intend(
         self, batch: Sequence[Submission], *, withdrawn: Callable[[], bool] = lambda: False
     ) -> list[tuple[Entry, EarlierRun | None]]:
-        """Records what will be sent, all or nothing; each entry with the earlier run it is from, if any.
+        """Records what will be sent, all or nothing; returns each entry, and the earlier run that bought it.
 
-        Submissions equal to this cell's earlier run return its entries. Raises SpendLimitReached if spent +
-        reserved + uncertain + the new estimates would exceed `max_spend_usd`; then nothing is recorded or
-        sent. The same holds if it had to wait for the file and `withdrawn` says meanwhile that nobody wants
-        it any more (see `Store.write`).
+        A submission that an earlier run of this cell made gets that run's entry. Raises SpendLimitReached if
+        spent + reserved + uncertain + the new estimates would exceed `max_spend_usd`; nothing is recorded
+        then. Nor is it if the file had to be waited for and `withdrawn` says meanwhile that nobody wants it
+        any more (see `Store.write`).
         """
         others: list[CellId] = []
         cell = next((each.place.cell_id for each in batch if each.place is not None), None)
@@ -220,14 +219,14 @@ class Ledger(Entries):
         return self.store.write(work, withdrawn=withdrawn)
 
     def left_unsent(self) -> list[Entry]:
-        """What was never sent because its kernel ended, oldest first, except what was asked for again."""
+        """What was never sent because its kernel ended, oldest first, unless it was asked for again."""
         self.recover()
         return self._entries(_LEFT_UNSENT, self.account.id)
 
     def intend_again(self, entries: Collection[Entry]) -> list[Entry]:
-        """Records that those left unsent, and not taken by another kernel, are about to be sent; or nothing.
+        """Records that these are about to be sent after all, except those that another kernel took.
 
-        Raises SpendLimitReached where all together would exceed `max_spend_usd`.
+        Raises SpendLimitReached, and records nothing, if together they would exceed `max_spend_usd`.
         """
         wanted = {entry.id for entry in entries}
 
@@ -246,8 +245,7 @@ class Ledger(Entries):
     def repeat(self, entry_id: int, request: JobRequest, error: Exception) -> int:
         """Records that an entry that may have been accepted is sent again. Returns the new entry's number.
 
-        The old entry stays, as uncertain, so that both count. Raises SpendLimitReached, and then nothing
-        changes.
+        The old entry stays uncertain, so both count. Raises SpendLimitReached, and changes nothing then.
         """
         entry = self.get(entry_id)
         assert entry is not None
@@ -267,12 +265,12 @@ class Ledger(Entries):
         return repeated.id
 
     def sending(self, entry_id: int) -> bool:
-        """Marks an entry as about to be sent. False: it was taken back meanwhile, so it must not be sent."""
+        """Marks an entry as about to be sent. False: it was taken back meanwhile and must not be sent."""
         changes = {"state": states.SENDING, "sent_at": self._clock()}
         return self.store.write(lambda db: _change(db, entry_id, (states.INTENDED, states.SENDING), changes))
 
     def unsent(self, entry_id: int) -> None:
-        """The request certainly didn't arrive (429, no connection): it waits for its next attempt."""
+        """The request certainly didn't arrive (429, no connection), so it waits for the next attempt."""
         self._change(entry_id, only_from=(states.SENDING,), state=states.INTENDED)
 
     def accepted(
@@ -283,7 +281,7 @@ class Ledger(Entries):
         estimated_cost_usd: float | None = None,
         estimated_duration_seconds: float | None = None,
     ) -> None:
-        """The service accepted it (interface, POST generate/...): its id, and the estimates with it."""
+        """The service accepted it, with this id and these estimates (interface, POST generate/...)."""
         known: dict[str, Any] = {}
         if estimated_cost_usd is not None:
             known["estimated_cost_usd"] = estimated_cost_usd
@@ -303,7 +301,7 @@ class Ledger(Entries):
         self._change(entry_id, state=state, error=error, ended_at=self._clock())
 
     def cancelled(self, entry_id: int, *, left_unsent: bool = False) -> bool:
-        """Cancels it; with `left_unsent` it may be sent later. False, and unchanged, if it was sent."""
+        """Cancels it; with `left_unsent` it may be sent later. False if it was sent already."""
         ended = {"state": states.CANCELLED, "ended_at": self._clock(), "left_unsent": left_unsent}
         return self._change(entry_id, only_from=(states.INTENDED,), **ended)
 
@@ -315,10 +313,10 @@ class Ledger(Entries):
         progress: float | None = None,
         took: tuple[float, float] | None = None,
     ) -> None:
-        """Records what the service says about the job (interface, GET status); `progress` as its card has it.
+        """Records what the service says about the job (interface, GET status); `progress` is its card's.
 
-        Once the job has ended, only another word about its end changes that. `took` are the seconds that a
-        finished job took at least and at most, as far as that was seen.
+        A job that has ended is only changed by other news of its end. `took`: how many seconds a finished
+        job took at least and at most, as far as that was watched.
         """
         state = state_of(status)
         heard: dict[str, Any] = {"state": state, "progress": progress}
@@ -349,7 +347,7 @@ class Ledger(Entries):
             _change(db, entry_id, (), changes)
 
         known = self.store.row(_ROW, entry_id)
-        # Most answers say nothing new, and cost no write.
+        # Most answers say nothing new and cost no write.
         if known is None or known["abandoned_at"] or any(known[name] != news[name] for name in news):
             self.store.keep(work, flush=known is None or known["state"] != state)
 
@@ -357,7 +355,7 @@ class Ledger(Entries):
         self._change(entry_id, clip_path=str(path), downloaded_at=self._clock(), error=None)
 
     def abandoned(self, entry_id: int, error: str) -> None:
-        """The service says that it doesn't know the job, which stays unfinished for a week from then on."""
+        """The service doesn't know the job, which stays unfinished for a week from the first time on."""
         given_up = "UPDATE entries SET abandoned_at = coalesce(abandoned_at, ?), error = ? WHERE id = ?"
         values = (self._clock(), error, entry_id)
         self.store.keep(lambda db: db.execute(given_up, values))
@@ -378,7 +376,7 @@ class Ledger(Entries):
                 self._kernel.forget(name)
 
     def left_over(self, among: Collection[int] | None = None) -> list[Entry]:
-        """Takes up the unfinished jobs (of `among`, if given) that no living kernel looks after."""
+        """Takes up the unfinished jobs that no living kernel watches; only those in `among`, if given."""
         self.recover()
         left = self.unfinished()
         return [each for each in left if (among is None or each.id in among) and self.take_up(each)]
@@ -386,8 +384,8 @@ class Ledger(Entries):
     def unfinished(self, *, watched_elsewhere: bool = False) -> list[Entry]:
         """Jobs that were accepted and have no clip here yet, oldest first.
 
-        Without those that failed, were taken back or were given up more than a week ago and, unless
-        `watched_elsewhere`, those that another living kernel looks after.
+        Not those that failed, were taken back or were given up more than a week ago; nor, unless
+        `watched_elsewhere`, those that another living kernel watches.
         """
         entries = self._entries(
             "account = ? AND request_id IS NOT NULL AND clip_path IS NULL "
@@ -401,7 +399,7 @@ class Ledger(Entries):
         return [entry for entry in entries if watched_elsewhere or entry.kernel not in living]
 
     def take_up(self, entry: Entry) -> bool:
-        """Has this kernel look after the job from now on. False if another one was quicker."""
+        """Has this kernel watch the job from now on. False if another kernel was quicker."""
         taken = "UPDATE entries SET kernel = ?, resumed = 1 WHERE id = ? AND kernel = ?"
         values = (self._kernel.name, entry.id, entry.kernel)
         return self.store.keep(lambda db: db.execute(taken, values).rowcount == 1)
@@ -412,7 +410,7 @@ class Ledger(Entries):
     def took_seconds(self, request: JobRequest, *, alike: bool = False) -> list[TookSeconds]:
         """How long the last clips of this kind took, in the order of submission (see `Pace`).
 
-        Empty if nobody watched any; with `alike`, then those of clips of any length and shape.
+        If none was watched: nothing, or with `alike` the times of clips of any length and shape.
         """
         took = self._took(
             "mode = ? AND duration_seconds = ? AND aspect_ratio IS ?",
@@ -421,7 +419,7 @@ class Ledger(Entries):
         return took or (self._took("mode = ?", request.mode) if alike else [])
 
     def is_here(self, bought: Entry | ToolJob) -> bool:
-        """Whether this kernel bought it since this session began."""
+        """Whether this kernel bought it in this session."""
         at = bought.called_at if isinstance(bought, ToolJob) else bought.intended_at
         # A kernel's name begins with its process (kernels.py).
         return at >= self.opened_at and bought.kernel.startswith(f"{os.getpid()}-")
@@ -433,7 +431,7 @@ class Ledger(Entries):
         return self.store.read(lambda db: money.sums(db, self.account.id)[0])
 
     def spend_here(self) -> Spend:
-        """The same for what this kernel has submitted since this session began."""
+        """The same for what this kernel submitted in this session."""
         return self.store.read(lambda db: money.sums(db, self.account.id, self.opened_at)[0])
 
     def funds(self) -> money.Funds | None:
@@ -448,7 +446,7 @@ class Ledger(Entries):
         return self.store.keep(lambda db: _change(db, entry_id, only_from, changes))
 
     def _took(self, wanted: str, *values: object) -> list[TookSeconds]:
-        """Of clips that one kernel watched from beginning to end, the last submitted last."""
+        """The times of clips that one kernel watched from beginning to end, the last submitted last."""
         rows = self.store.rows(
             "SELECT coalesce(took_at_least, 0.0), coalesce(took_at_most, took_seconds), "  # noqa: S608 - our own words
             "estimated_duration_seconds FROM entries WHERE account = ? AND took_seconds IS NOT NULL "
@@ -458,7 +456,7 @@ class Ledger(Entries):
         return [tuple(row) for row in reversed(rows)]
 
     def _insert(self, db: sqlite3.Connection, new: Submission, now: float) -> Entry:
-        """A new entry, intended. It replaces an equal one that was left unsent."""
+        """A new entry, intended; an equal one that was left unsent isn't sent any more."""
         db.execute(
             "UPDATE entries SET left_unsent = 0 WHERE id = (SELECT min(id) FROM entries "
             "WHERE account = ? AND sameness = ? AND left_unsent = 1)",
@@ -481,7 +479,7 @@ class Ledger(Entries):
         return entry
 
     def _twin(self, db: sqlite3.Connection, new: Submission, others: Collection[CellId]) -> Entry | None:
-        """The newest equal submission at this place that bought something, or may have; by cell id first."""
+        """The newest equal submission at this place that may have bought something; by cell id first."""
         own = None if new.place is None else new.place.cell_id
         found = [(each, each.place.cell_id if each.place else None) for each in self._twins(db, new)]
         found = [(each, name) for each, name in found if name not in others]
@@ -489,12 +487,12 @@ class Ledger(Entries):
         return next(iter(same or (each for each, _ in found)), None)
 
     def _twins(self, db: sqlite3.Connection, new: Submission) -> list[Entry]:
-        """The equal submissions, newest first, of all cells that have this one's text or its id."""
+        """The equal submissions of all cells with this one's text or id, newest first."""
         place = new.place
         if place is None or new.again:
             return []
         cell_id = None if place.cell_id is None else place.cell_id.id
-        # A union, as SQLite wouldn't use the two indexes for an OR.
+        # A union, because SQLite wouldn't use the two indexes for an OR.
         one = "SELECT id FROM entries WHERE account = ? AND {} = ? AND nth = ? AND sameness = ?"
         return matching(
             db,
@@ -506,7 +504,7 @@ class Ledger(Entries):
         )
 
 
-# The names of two states are literals where an index has them: it wouldn't be used otherwise.
+# States are literals where an index has them: SQLite wouldn't use it otherwise.
 _UNSENT: Final = "state IN ('intended', 'sending')"
 _LEFT_UNSENT: Final = "account = ? AND left_unsent = 1 ORDER BY id"
 _ROW: Final = "SELECT * FROM entries WHERE id = ?"
@@ -528,7 +526,7 @@ def _change(
 def _settle(db: sqlite3.Connection, kernel: str, now: float, *, sure: bool = True) -> None:
     """Makes what a kernel was sending uncertain, and cancels what it hadn't sent.
 
-    Not `sure`: its rows may be out of date, so that is uncertain too.
+    Unless `sure`, its rows may be out of date, so what it hadn't sent is uncertain too.
     """
     sent = "The kernel ended while this was being sent. It may be running, and may be billed."
     unsent = "The kernel ended before this was sent. Nothing was paid. session.resume(unsent=True) sends it."

@@ -81,7 +81,7 @@ def sums(db: sqlite3.Connection, account: int, here_since: float | None = None) 
     """
     # A kernel's name begins with its process (kernels.py).
     here = "" if here_since is None else " AND {} >= :since AND kernel GLOB :kernel"
-    # One statement, so that all are of one moment.
+    # One statement, so that all sums are of one moment.
     rows = db.execute(
         _SUMS.format(entries_here=here.format("intended_at"), tools_here=here.format("called_at")),
         {
@@ -100,7 +100,7 @@ def sums(db: sqlite3.Connection, account: int, here_since: float | None = None) 
         else:
             charge = states.charge_of(state, cost_known=bool(known), abandoned=bool(abandoned))
             found[charge] += said
-        # A failed job that cost less than a clip isn't understated.
+        # A failed job that cost less than a clip isn't an understatement.
         if charge != "none" and not (state == wire.FAILED and known):
             found["understated"] += short or 0
     tools, short = found["tools"], found["understated"]
@@ -137,7 +137,7 @@ class Samples(Part):
 
 @dataclass(frozen=True)
 class Funds:
-    """The balance as last heard, in USD, and when (epoch seconds); at most all of it may still be charged."""
+    """The balance as last heard, in USD, when (epoch seconds), and how much of it may still be charged."""
 
     heard_usd: float
     heard_at: float
@@ -151,13 +151,13 @@ class Funds:
 def funds(db: sqlite3.Connection, account: int, since: float, lives: Callable[[str], bool]) -> Funds | None:
     """What is left of the account's balance; None where nobody has heard it since that time (epoch seconds).
 
-    The balance is the newest that anybody of this home heard, from either billing endpoint. The interface
-    doesn't say when a clip is charged: when it is accepted, or at its end. So each submission's price is
-    subtracted once, and never more is shown than can be left:
+    The balance is the newest that anybody in this home heard, from either billing endpoint. The interface
+    doesn't say whether a clip is charged when it is accepted or at its end. So each submission's price is
+    subtracted once, and what is shown is never more than can be left:
 
-    - in progress: until its end, or, once no kernel that `lives` watches it, for an hour
-    - ended: until a balance is heard that was asked for later, which includes it whenever it is charged
-    - sent and never answered: until that is settled, or for an hour
+    - in progress: until it ends; for an hour if no kernel that `lives` watches it
+    - ended: until a balance is heard that was asked for later, which includes it in either case
+    - sent and never answered: until that is settled, but for an hour at most
     """
     row = db.execute(
         "SELECT * FROM samples WHERE account = ? AND at >= ? AND balance_micro IS NOT NULL "
@@ -169,7 +169,7 @@ def funds(db: sqlite3.Connection, account: int, since: float, lives: Callable[[s
     heard = read(Sample, row)
     asked_at = heard.at if heard.asked_at is None else heard.asked_at
     free, hour_ago = states.names(charge="none"), asked_at - PATIENCE_SECONDS
-    # Two ranges of an index: with OR the whole of it would be read.
+    # Two ranges of an index: with an OR, all of it would be read.
     moving = matching(
         db,
         "id IN (SELECT id FROM entries WHERE account = ? AND ended_at IS NULL UNION ALL "  # noqa: S608 - bound

@@ -39,9 +39,9 @@ class Account:
 
 @dataclass(frozen=True)
 class SweepCell:
-    """The cell of a sweep that a submission is for, and the entry that it was `seen` with, if any.
+    """The cell of a sweep that a submission is for, and the entry that it was last `seen` with, if any.
 
-    If the cell has another entry by now, or that one's state has changed, nothing new is bought.
+    If the cell has another entry by now, or the entry's state has changed, nothing is bought.
     """
 
     sweep: int
@@ -54,9 +54,9 @@ class Submission:
     """A request that is about to be sent, and what the ledger keeps with it.
 
     `sameness` is that of what was asked for: a cell that left the seed random gets its clip back, whichever
-    was drawn. `place` is None for what may be bought any number of times: a script, a button; with `again`
-    an equal one at its place doesn't count. `repeats` is the number of an uncertain entry that it sends
-    again, `retry_uncertain` allows that. `template` and `slots` are a sweep's, and what filled them.
+    seed was drawn. `place` is None for what may be bought any number of times: by a script or a button;
+    `again` ignores an equal one at its place. `repeats` is the number of the uncertain entry that it sends
+    again, `retry_uncertain` allows that. `template` is a sweep's, `slots` are what filled it.
     """
 
     request: JobRequest
@@ -104,7 +104,7 @@ class EarlierRun:
 
     `known_by` is how it was recognised: by its cell's id, its cell's text alone, a pool of threads that this
     cell may share with another, the label in `once`, or its place in a sweep. `notebook` is the path of its
-    notebook, None where that isn't known.
+    notebook, None if unknown.
     """
 
     at: datetime
@@ -122,7 +122,7 @@ class Entry:
 
     `record` is what was asked for, as in `JobRequest.record`, and a sweep's `template` and `slots`;
     `actual_seconds` is the clip's length, `duration_seconds` the one asked for. `kernel` looks after it.
-    `took_seconds` is from the acceptance to the end as one kernel saw it, None where nobody watched.
+    `took_seconds` is from its acceptance to its end, None unless one kernel watched all of it.
     """
 
     id: int
@@ -163,7 +163,7 @@ class Entry:
 
     @property
     def told_state(self) -> str:
-        """The state as a person is told it: what is only recorded counts as being sent."""
+        """The state as a person reads it: what is only recorded counts as being sent."""
         return states.SENDING if self.state == states.INTENDED else self.state
 
     @property
@@ -178,7 +178,7 @@ class Entry:
 
     @property
     def repeat_key(self) -> str:
-        """The idempotency key of its attempts: no other submission, of this home or another, has the same."""
+        """The idempotency key of its attempts, which no other submission of any home has."""
         mark = f"{self.id} {self.intended_at!r} {self.prompt}"
         return hashlib.sha256(mark.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
@@ -189,19 +189,19 @@ class Entry:
 
     @property
     def charge(self) -> states.Charge:
-        """How sure it is that its price has to be paid, in the words of `Spend`."""
+        """How certain it is that its price has to be paid, in the words of `Spend`."""
         known, given_up = self.cost_usd is not None, self.abandoned_at is not None
         return states.charge_of(self.state, cost_known=known, abandoned=given_up)
 
 
 @dataclass(frozen=True)
 class Spend:
-    """What an account's submissions cost, in USD, by how sure it is.
+    """What an account's submissions cost, in USD, by how certain it is.
 
     `spent_usd` is billed, as the service says; `reserved_usd` is for clips in progress; `uncertain_usd` is
-    for those that were never answered, failed (whether those are charged isn't stated) or can't be asked
-    about any more, and for the amount by which the service's figures are below its price. Of what was spent,
-    `tools_usd` is for clips that agent tools bought and a session took up.
+    for those that were never answered, that failed (the interface doesn't say whether they are charged) or
+    that can't be asked about any more, and for the amount by which the service's figures are below its price.
+    Of what was spent, `tools_usd` is for clips that agent tools bought and a session took up.
     """
 
     spent_usd: float
@@ -217,7 +217,7 @@ class Spend:
 
 @dataclass(frozen=True)
 class Sample:
-    """What the billing endpoints said at one moment; a field that wasn't asked for is None. Epoch seconds."""
+    """What the billing endpoints said at one moment (epoch seconds); None is what wasn't asked for."""
 
     at: float
     balance_usd: float | None = None
@@ -287,7 +287,7 @@ def insert(db: sqlite3.Connection, table: str, values: Mapping[str, Any]) -> sql
 
 
 def micro(amount_usd: float) -> int:
-    """USD as whole micro-USD. What no service can mean is kept as the largest amount."""
+    """USD as whole micro-USD, within what a service can mean."""
     return round(max(-MOST_USD, min(MOST_USD, amount_usd)) * MICRO)
 
 

@@ -16,10 +16,10 @@ from .records import Account
 from .store import Store
 
 KEPT_SECONDS: Final = 300.0
-LONGEST_SECONDS: Final = 60.0  # one that isn't answered by then never will be: its kernel has ended
+LONGEST_SECONDS: Final = 60.0  # if it isn't answered by then, its kernel has ended
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
-# Anybody may set the epoch clock, so it is only used between machines that share a folder.
+# Anybody may set the epoch's clock, so it is only used between machines that share a folder.
 _AGE: Final = "CASE WHEN boot = :boot THEN :steady - steady ELSE :epoch - at END"
 
 
@@ -48,9 +48,9 @@ class RequestLog:
     def enter(self, now: float, fits: Callable[[Sequence[float], int | None], bool]) -> int | None:
         """Notes a request of this kernel if `fits` accepts the others' requests; returns its number, or None.
 
-        `fits` gets the moments from which those count, oldest first, on the clock of `now`: their answers, or
-        `now` while they are in flight; and the limit that the newest was told, None if none was. It is one
-        transaction, so two kernels can't both take the last place.
+        `fits` gets the moments from which those count, oldest first, by the clock of `now`: their answers, or
+        `now` while they are in flight; and the newest limit that one was told, if any. It is one transaction,
+        so two kernels can't both take the last place.
         """
         bound = {
             **vars(self._instant()),
@@ -89,9 +89,9 @@ class RequestLog:
         return self._store.keep(work, flush=False, lasting=False)
 
     def answered(self, place: int, limit: int | None) -> None:
-        """It was answered, or lost, just now: the service counted it no later, so it counts from then.
+        """It was answered, or lost, just now: the service counted it no later, so it counts from now.
 
-        `limit` is the requests a minute that the service said the key has.
+        `limit` is how many requests a minute the key has, as the service said.
         """
         at = self._instant()
         self._keep(

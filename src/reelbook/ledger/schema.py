@@ -33,10 +33,10 @@ TABLES: Final = {
         UNIQUE (origin, fingerprint)
     """,
     # What a second costs and what a state means is in `wire` and `states` alone: no column has them.
-    # `request` is what was asked for, as JSON, except what has a column of its own; `seed` (a text, as it may
+    # `request` is what was asked for, as JSON, without what has its own column; `seed` (a text, as it may
     # have more than 64 bits) and `image_digest` are those of older rows. `cell` is a hash of the cell's text,
     # `cell_id` the front end's name for it. `left_unsent`: cancelled because its kernel ended before it was
-    # sent, so a person may have it sent after all; but not one that `repeats` another entry, which may have
+    # sent, so a person may have it sent after all; never one that `repeats` another entry, which may have
     # been bought. `took_seconds` is when the end was noticed; the job took more than `took_at_least`, and at
     # most `took_at_most`. `tags` is a list in JSON.
     "entries": """
@@ -83,7 +83,7 @@ TABLES: Final = {
         note TEXT NOT NULL DEFAULT '',
         tags TEXT NOT NULL DEFAULT '[]'
     """,
-    # `better` is one of the two that were shown; NULL: the voter couldn't say.
+    # `better` is one of the two that were shown; NULL if the voter couldn't say.
     "votes": """
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         account INTEGER NOT NULL,
@@ -107,8 +107,8 @@ TABLES: Final = {
         total_cost_micro INTEGER,
         period_days REAL
     """,
-    # `of_key` is the key's origin and fingerprint. `steady` is the time by the steady clock of the machine's
-    # start `boot`; `at` may be set by anybody.
+    # `of_key` is the key's origin and fingerprint. `steady` is the time by the clock that runs since the
+    # machine's start `boot`; the clock of `at` may be set by anybody.
     "requests": """
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         of_key TEXT NOT NULL,
@@ -209,7 +209,7 @@ _FORMER_PICKS: Final = (
 
 
 class NewerLedger(ReelbookError):
-    """The file was written by a newer Reelbook, whose schema this one doesn't know. It is left as it is."""
+    """The file was written by a newer Reelbook, whose schema this one doesn't know. It stays as it is."""
 
 
 def migrate(connection: sqlite3.Connection) -> None:

@@ -25,9 +25,9 @@ Sort = Literal["newest", "oldest", "costliest"]
 MANY_ENTRIES: Final = 5000
 
 ALL_ENTRIES: Final = 2**31
-# A job submitted longer ago has ended, unless its state says otherwise; figures include an end by then.
+# A job submitted longer ago has ended, unless its state says otherwise.
 LONG_SECONDS: Final = 7 * 86_400.0
-LATE_SECONDS: Final = 600.0
+LATE_SECONDS: Final = 600.0  # by then the figures include a job's end
 _LAST_CHARACTER: Final = "\U0010ffff"
 
 _WORD = re.compile(r"\w")
@@ -39,10 +39,10 @@ _UNSPACED = re.compile(
 
 @dataclass(frozen=True)
 class Filter:
-    """What `Ledger.find` looks for; None doesn't restrict it. `state` is one word or several.
+    """What `Ledger.find` looks for; None restricts nothing. `state` is one word or several.
 
-    `since` and `until` (not included) are epoch seconds. The cost is the final one, or the estimate until it
-    is known. `cells` restricts it to these numbers of the `sweep`'s cells.
+    `since` and `until` (not included) are epoch seconds. The cost is the final one, or the estimate until
+    that is known. `cells` are numbers of the `sweep`'s cells.
     """
 
     text: str | None = None
@@ -112,7 +112,7 @@ class Entries:
         return int(self.store.rows(counted, *values)[0][0])
 
     def prompts(self, text: str, limit: int) -> list[str]:
-        """The prompts with these words, the one used last first and each once."""
+        """The prompts with these words, each once and the last used first."""
 
         def read(db: sqlite3.Connection) -> list[str]:
             query = (
@@ -132,7 +132,7 @@ class Entries:
         return self.find(Filter(state=states.UNCERTAIN), sort="oldest", limit=MANY_ENTRIES)
 
     def others_since(self, at: float) -> list[Entry]:
-        """The entries that may have moved money or counts since then, except uncertain ones."""
+        """The entries that may have moved money or counts since then, without the uncertain ones."""
         under_way = self.find(Filter(state=states.names(group="under way")), limit=MANY_ENTRIES)
         recent = self.entries_since(at - LONG_SECONDS)
         found = {entry.id: entry for entry in (*under_way, *recent) if entry.state != states.UNCERTAIN}
@@ -155,8 +155,7 @@ def marks(values: Collection[object]) -> str:
 def named_states(given: str | Collection[str], entries: Entries | None) -> tuple[str, ...]:
     """The ledger's words for the states that a person named.
 
-    Raises InvalidInput for a word that is neither a state's nor, as a service may have states of its own,
-    that of any entry.
+    A service may have states of its own. Raises InvalidInput for a word that is no state of any entry either.
     """
     words = [given] if isinstance(given, str) else given
     if not isinstance(words, Collection) or not all(isinstance(word, str) for word in words):
@@ -199,7 +198,7 @@ def _conditions(account: int | None, wanted: Filter) -> tuple[list[str], list[An
 
 
 def _with_words(db: sqlite3.Connection, text: str | None) -> str:
-    """The term for rows whose prompt and note have words that begin with those of the text."""
+    """The term for rows in whose prompt and note each word of the text begins a word."""
     beginnings = [_beginning(word) for word in _folded(text or "").split()]
     if not beginnings:
         return "1"

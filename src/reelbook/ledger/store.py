@@ -1,12 +1,12 @@
 """The ledger's one connection: one transaction at a time, on a disk that may fail and come back.
 
-It is used on a thread of its own, and the caller waits for it: an interrupt (Stop, Ctrl-C) ends the waiting
-and never lands in a transaction.
+It has a thread of its own, and the caller waits for it: an interrupt (Stop, Ctrl-C) ends the waiting and
+never lands in a transaction.
 
-Every read and write is a function of the connection, so that it can be repeated. Where the disk takes no
-writes, `write` raises LedgerUnavailable: what is about to be paid must be on the disk first. What was learnt
-can't be refused: `keep` does it in a copy in memory, and again on the disk as soon as that works. Until then
-reads see the copy, and `trouble` says what happened.
+Every read and write is a function of the connection, so it can be repeated. If the disk takes no writes,
+`write` raises LedgerUnavailable: what is to be paid for must be on the disk first. What was learnt can't be
+refused: `keep` writes it to a copy in memory, and to the disk as soon as that works. Until then reads see the
+copy, and `trouble` says what happened.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 FILE_NAME: Final = "ledger.db"
-# SQLite retries often only early in a wait, and hears no Stop meanwhile: a long wait is many short ones.
+# SQLite retries often only early in a wait and can't be stopped meanwhile, so a long wait is many short ones.
 _SLICE_SECONDS: Final = 0.1
 _PAUSE_SECONDS: Final = 0.01
 _OPENING_SECONDS: Final = 20.0  # long enough for many kernels on a slow disk
-# The session's thread waits here too, with all its jobs; and a person is to be told within a second.
+# The session's thread waits here too, with all its jobs; and a person should hear of it within a second.
 _IN_USE_SECONDS: Final = 0.5
 _RETURN_SECONDS: Final = 0.5
 _CLOSING_SECONDS: Final = 3.0  # Jupyter kills a kernel 5 s after asking it to end
@@ -62,7 +62,7 @@ def open_file(home: Path) -> tuple[sqlite3.Connection, str | None]:
     """
     home.mkdir(parents=True, exist_ok=True)
     path = home / FILE_NAME
-    # One at a time: of two kernels that find the file damaged or new, the second finds the first one's work.
+    # One at a time: if two kernels find the file damaged or missing, the second finds the first one's work.
     with acquire(FileLock(home / "ledger.lock"), _OPENING_SECONDS):
         if path.is_file() and path.stat().st_size == 0:
             return _begun_anew(path, "empty")
@@ -88,9 +88,9 @@ def patiently(
     pause_seconds: float = _PAUSE_SECONDS,
     passes: Callable[[sqlite3.Error], bool] = lambda error: primary_code(error) == sqlite3.SQLITE_BUSY,
 ) -> T:
-    """The result of `attempt`, repeated for so long while its error `passes`: by default, another's lock.
+    """The result of `attempt`, repeated for so long while its error `passes`; by default, a lock.
 
-    SQLite itself waits for a slice within an attempt, but not where two would wait for each other.
+    Within an attempt SQLite itself waits for a slice, except where two would wait for each other.
     """
     countdown = Countdown(seconds)
     while True:
@@ -113,14 +113,14 @@ def primary_code(error: sqlite3.Error) -> int:
 
 
 def suspicion(path: Path) -> Path:
-    """The file that a kernel leaves when it meets damage: the next one checks the whole ledger."""
+    """The file that a kernel leaves when it meets damage, so that the next one checks the whole ledger."""
     return path.with_name("ledger.suspect")
 
 
 def _ready(path: Path) -> sqlite3.Connection:
     if not path.exists():
         _make_new(path)
-    # Not opened and closed again: that would release the locks that SQLite holds on it in this process.
+    # Without opening it: closing it again would release the locks that SQLite holds on it in this process.
     elif path.is_file():
         with contextlib.suppress(OSError):  # some network folders have no modes
             path.chmod(0o600)
@@ -130,7 +130,7 @@ def _ready(path: Path) -> sqlite3.Connection:
 def _make_new(path: Path) -> None:
     unfinished = path.with_name("ledger.new.db")
     _remove(unfinished)  # of a kernel that was killed here
-    # SQLite gives its companion files the mode of the file, so it has to be right before there are any.
+    # SQLite gives its companion files the mode of this one, which has to be right before there are any.
     os.close(os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     _at_newest_schema(unfinished).close()
     unfinished.rename(path)
@@ -148,7 +148,7 @@ def _at_newest_schema(path: Path) -> sqlite3.Connection:
         connection.execute(f"PRAGMA journal_mode={'TRUNCATE' if on_network(path.parent) else 'WAL'}")
         connection.execute("PRAGMA synchronous=FULL")
         migrate(connection)
-        # It reads the whole file, too long for each start: a broken head or a missing tail shows by itself.
+        # This reads the whole file, too slow for every start; a broken head or missing tail shows by itself.
         if suspicion(path).exists():
             found = connection.execute("PRAGMA quick_check").fetchone()[0]
             if found != "ok":
@@ -161,7 +161,7 @@ def _at_newest_schema(path: Path) -> sqlite3.Connection:
 
 
 def _begun_anew(path: Path, damage: str) -> tuple[sqlite3.Connection, str]:
-    """A new ledger for a damaged or empty one, with all that can be read of it, or else of an earlier one."""
+    """A new ledger in place of a damaged or empty one, with what can be read of it, or of an earlier one."""
     earlier = sorted(path.parent.glob("ledger.damaged-*.db"), reverse=True)
     kept = _moved_aside(path)
     suspicion(path).unlink(missing_ok=True)
@@ -184,7 +184,7 @@ def _begun_anew(path: Path, damage: str) -> tuple[sqlite3.Connection, str]:
 
 def _saved(path: Path, connection: sqlite3.Connection) -> int:
     """How many entries of a damaged file could be saved."""
-    # Read-only, or closing it would write the journal into the file whose bytes are to be kept.
+    # Read-only, because closing it would write the journal into the file, which must stay as it is.
     as_it_is = f"{path.resolve().as_uri()}?mode=ro"
     with contextlib.suppress(sqlite3.Error), contextlib.closing(_connect(as_it_is, uri=True)) as broken:
         broken.execute("PRAGMA writable_schema=ON")  # the only way into a file that was cut short
@@ -210,7 +210,7 @@ def _moved_aside(path: Path) -> Path:
 
 Work = Callable[[sqlite3.Connection], T]
 
-# Errors that a disk or another program can cause; any other is ours.
+# Errors that a disk or another program can cause; any other is our own.
 _DISK: Final = frozenset(
     getattr(sqlite3, f"SQLITE_{name}")
     for name in ("BUSY", "LOCKED", "PROTOCOL", "FULL", "IOERR", "READONLY", "PERM", "CANTOPEN")
@@ -218,14 +218,14 @@ _DISK: Final = frozenset(
 
 
 class Withdrawn(Exception):
-    """Nobody waits for this write any more, and it hadn't begun: nothing was written."""
+    """Nobody waits for this write any more, and it hadn't begun, so nothing was written."""
 
 
 class Store:
-    """The file of one home; any thread may use it. Raises LedgerUnavailable where that can't be used.
+    """The file of one home; any thread may use it. Raises LedgerUnavailable if the file can't be used.
 
-    `notice` is what there was to say when it was opened, `trouble` why the disk takes no writes now. With the
-    notice `in_memory` it ends with the process and needs no file.
+    `notice` is what there was to say when it was opened, `trouble` why the disk takes no writes now. With
+    `in_memory`, a notice, it needs no file and ends with the process.
     """
 
     def __init__(self, home: Path, *, in_memory: str | None = None) -> None:
@@ -274,11 +274,11 @@ class Store:
         return next(iter(self.rows(query, *values)), None)
 
     def write(self, work: Work[T], *, withdrawn: Callable[[], bool] = lambda: False) -> T:
-        """The result of `work`, done on the disk in a transaction of its own: all of it or nothing.
+        """The result of `work`, done in a transaction of its own, all of it or nothing.
 
         It is on the disk when this returns, even if the power fails then. `work` may be done twice. While it
-        waits for the file it is given up, with Withdrawn, if the caller is interrupted or `withdrawn` says
-        so. Raises LedgerUnavailable where the disk doesn't take it.
+        waits for the file, an interrupt of the caller or `withdrawn` ends it, with Withdrawn. Raises
+        LedgerUnavailable if the disk doesn't take it.
         """
         interrupted = False
 
@@ -303,14 +303,14 @@ class Store:
             raise
 
     def prove_writable(self) -> None:
-        """Raises LedgerUnavailable where nothing can be written."""
+        """Raises LedgerUnavailable if nothing can be written."""
         self.write(_touch)
 
     def keep(self, work: Work[T], *, flush: bool = True, lasting: bool = True) -> T:
-        """The result of `work`, as in `write`; where the disk doesn't take it, done in memory until it does.
+        """The result of `work`, as in `write`; if the disk doesn't take it, done in memory until it does.
 
-        Without `flush` it survives the end of the process, but not a loss of power. What isn't `lasting` only
-        matters now, and isn't written to the disk afterwards.
+        Without `flush` it survives the end of the process, but not a power failure. What isn't `lasting` only
+        matters now, so it isn't written to the disk later.
         """
 
         def keep() -> T:
@@ -327,9 +327,9 @@ class Store:
         return self._thread.call(keep)
 
     def close(self) -> bool:
-        """Closes the file. Returns False if something had to be lost.
+        """Closes the file. Returns False if something is lost.
 
-        A disk that takes no writes is waited for briefly: what it hasn't got are ids of paid clips.
+        Waits briefly for a disk that takes no writes: what it lacks may be ids of paid clips.
         """
 
         def close() -> bool:
@@ -350,7 +350,7 @@ class Store:
         return patiently(lambda: _transaction(self._connection, work, flush), _IN_USE_SECONDS)
 
     def _turned_to_copy(self, error: sqlite3.Error) -> sqlite3.Connection:
-        """Goes on in memory, with what can be read from the disk. Raises what isn't the disk's fault."""
+        """Goes on in memory, with what can be read from the disk. Re-raises what isn't the disk's fault."""
         if self.in_memory or primary_code(error) not in _DISK:
             raise error
         if is_damage(error):
@@ -371,7 +371,7 @@ class Store:
         return self._copy
 
     def _returned(self) -> bool:
-        """Tries the disk again: writes what it hasn't got, and uses it from then on."""
+        """Tries the disk again: writes what it lacks, and uses it from then on."""
         try:
             self._pay()
         except sqlite3.Error as error:
@@ -385,7 +385,7 @@ class Store:
         return True
 
     def _pay(self) -> None:
-        # On a nearly full disk one write may fit and the next one not: there has to be some room.
+        # On a nearly full disk one write may fit and the next may not, so there has to be some room.
         if not self._locked and (reason := _disk_reason(self.path.parent)):
             raise _sqlite_error(sqlite3.SQLITE_IOERR, reason)
         _transaction(self._connection, _touch)
@@ -402,7 +402,7 @@ class Store:
             raise _sqlite_error(sqlite3.SQLITE_CORRUPT, "it was damaged before")
 
     def _return_later(self) -> None:
-        """Has the disk tried again soon, also where nobody has anything to write."""
+        """Has the disk tried again soon, even if nobody has anything to write."""
         myself = weakref.ref(self)
 
         def look() -> None:
@@ -487,7 +487,7 @@ def _carry_out(calls: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None])
 
 
 def _transaction(connection: sqlite3.Connection, work: Work[T], flush: bool = True) -> T:
-    connection.rollback()  # whatever broke off before, the next write begins anew
+    connection.rollback()  # whatever was broken off before
     # The connection stays at FULL, so that forgetting to ask for it can't lose money.
     if not flush:
         connection.execute("PRAGMA synchronous=NORMAL")
@@ -563,7 +563,7 @@ def _sqlite_error(code: int, said: str) -> sqlite3.DatabaseError:
 
 
 def _touch(connection: sqlite3.Connection) -> None:
-    """Rewrites what is already there: a full disk shows by a page that it must take."""
+    """Rewrites what is already there, as a full disk shows only when a page is written."""
     connection.execute("UPDATE salt SET salt = salt")
 
 

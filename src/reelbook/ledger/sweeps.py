@@ -1,7 +1,7 @@
 """Sweeps: their plans and their cells. Only its writer (`explore`) knows what a sweep's record means.
 
-A cell has at most one entry at a time, and gets it in the transaction that records the entry. So each cell is
-bought once, whoever runs the sweep and however often a kernel is killed.
+A cell has at most one entry at a time, and gets it in the transaction that records the entry. So each cell
+is bought once, whoever runs the sweep and however often a kernel is killed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ STOPPED: Final = "stopped"
 # The other states that it can reach.
 COMPLETED: Final = "completed"
 
-# These don't change by themselves any more; a cell in any other state may still be bought.
+# These don't change by themselves any more.
 _ENDED: Final = frozenset(names(final=True))
 _UNPAID: Final = frozenset(names(charge="none"))
 
@@ -60,10 +60,10 @@ class SweepRecord:
     """A sweep as it was recorded. `counts` says how many of its cells are in which state.
 
     A cell is `planned`, `left out`, or in its job's state (see `JobView`). The sweep is `running`, `paused`,
-    `stopped` or `completed`; one whose kernel ended is paused. `cost_usd` is what was bought for it, as known
-    so far, and `found` are the cells that cost nothing because their clips existed before. `planned_seconds`
-    is how long it was to take: early, likely and late; `elapsed_seconds` how long it has taken so far,
-    without the time in which it was paused.
+    `stopped` or `completed`; one whose kernel ended is paused. `cost_usd` is what its clips cost, as far as
+    known, and `found` the number of cells that cost nothing because their clips existed before.
+    `planned_seconds` is how long it was to take: early, likely and late; `elapsed_seconds` how long it has
+    taken so far, without the time in which it was paused.
     """
 
     id: str
@@ -98,7 +98,7 @@ class KeptCell(NamedTuple):
 
 class Sweeps(Part):
     def earlier(self, new: NewSweep) -> int | None:
-        """The number of the sweep that an earlier run of this notebook cell began; None for the first run."""
+        """The number of the sweep that an earlier run of this notebook cell began, if there was one."""
         place = new.place
         if place is None:
             return None
@@ -148,7 +148,7 @@ class Sweeps(Part):
         return [tuple(row) for row in self._store.rows(newest, self._account, limit)]
 
     def interrupted(self) -> list[SweepRecord]:
-        """Those that nobody paused or stopped, whose kernel ended before everything was sent."""
+        """Those that nobody paused or stopped, but whose kernel ended before everything was sent."""
         paused = (each for each in self.all() if each.state == PAUSED and each.counts.get(PLANNED))
         return [each for each in paused if self.wish(int(each.id)) == RUNNING]
 
@@ -165,12 +165,12 @@ class Sweeps(Part):
         return None if row is None else SweepCell(*row)
 
     def wish(self, sweep: int) -> str:
-        """What was last wanted, by whichever kernel: RUNNING, PAUSED or STOPPED."""
+        """What a person last wanted, in whichever kernel: RUNNING, PAUSED or STOPPED."""
         row = self._store.row("SELECT state FROM sweeps WHERE id = ?", sweep)
         return STOPPED if row is None else str(row["state"])
 
     def change(self, sweep: int, wish: str) -> None:
-        """Records what is wanted of it. RUNNING: by this kernel, and its time counts on from now."""
+        """Records what is wanted of it. RUNNING: this kernel runs it, and its time goes on from now."""
         now = self._clock()
 
         def work(db: sqlite3.Connection) -> None:
@@ -194,7 +194,7 @@ class Sweeps(Part):
         self._store.keep(lambda db: db.executemany(change, chosen))
 
     def completed(self, requests: Iterable[JobRequest]) -> dict[str, Entry]:
-        """By sameness, the newest completed entry of each request that has one, also by a drawn seed."""
+        """By sameness, the newest completed entry of each request that has one, even by a drawn seed."""
         asked = {each.sameness: each for each in requests}
         newest = (
             "account = ? AND sameness IN (?, ?) AND state = 'completed' ORDER BY clip_path IS NULL, id DESC"
@@ -213,7 +213,7 @@ class Sweeps(Part):
         return self._store.read(work)
 
     def take(self, sweep: int, found: Mapping[int, int]) -> None:
-        """Gives cells for which nothing was bought an entry that existed before: by the cells' numbers."""
+        """Gives the cells of these numbers an entry that existed before, unless something was bought."""
 
         def work(db: sqlite3.Connection) -> None:
             for number, before, _, _ in _cells(db, sweep):
@@ -258,7 +258,7 @@ def cell_state(cell: KeptCell) -> str:
 
 
 def sweep_state(wish: str, states: Iterable[str], *, alive: bool) -> str:
-    """A sweep's state, from what is wanted of it and the states of its cells; `alive`: somebody runs it."""
+    """A sweep's state, by what is wanted of it and its cells' states; `alive`: somebody runs it."""
     left = {*states} - {LEFT_OUT}
     if wish == RUNNING:
         # A cell that was refused meanwhile isn't sent again by itself.
@@ -267,7 +267,7 @@ def sweep_state(wish: str, states: Iterable[str], *, alive: bool) -> str:
 
 
 def holder(db: sqlite3.Connection, cell: SweepCell) -> Entry | None:
-    """The entry that a cell has, unless it is the one it was seen with, in the state it was seen in."""
+    """The cell's entry, unless that is the one it was seen with, in the same state."""
     row = db.execute(
         "SELECT entries.* FROM sweep_cells JOIN entries ON entries.id = entry WHERE sweep = ? AND number = ?",
         (cell.sweep, cell.number),
@@ -297,7 +297,7 @@ def _cells(db: sqlite3.Connection, sweep: int) -> list[KeptCell]:
 
 
 def _elapsed(row: sqlite3.Row, cells: Iterable[KeptCell], now: float | None) -> float:
-    """How long it has run: until `now`, or until the last that is known of its clips."""
+    """How long it has run: until `now`, or until the last moment known of its clips."""
     own = [each.entry for each in cells if each.entry is not None and not each.found]
     moments = [(each.sent_at, each.accepted_at, each.ended_at, each.downloaded_at) for each in own]
     known = [at for each in moments for at in each if at is not None]

@@ -1,4 +1,4 @@
-"""The calls of a tool server's tools, and what the clips cost that they bought.
+"""The calls of agent tools, and what the clips cost that they bought.
 
 A call is recorded before it is sent, because it may cost money. User ids are masked in the arguments and kept
 as salted fingerprints.
@@ -32,8 +32,8 @@ _HIDDEN: Final = ("password", "secret", "token", "api_key", "apikey", "authoriza
 class ToolCall:
     """A call. `outcome` is None while it runs, and stays so if the kernel ended before it did.
 
-    `at` is epoch seconds, `origin` the server's scheme, host and port. `whole` is False where long or secret
-    arguments were left out of `arguments`. `request_ids` are those of the jobs in the result.
+    `at` is epoch seconds, `origin` the server's scheme, host and port. `whole` is False if long or secret
+    values were left out of `arguments`. `request_ids` are those of the jobs in the result.
     """
 
     id: int
@@ -87,7 +87,7 @@ class ToolCalls:
         self._store.keep(lambda db: db.execute(ended, values))
 
     def prompt_of(self, request_id: str) -> str | None:
-        """The prompt that a job was asked for with, where a call with a prompt was about that job alone."""
+        """The prompt of a job, if a call with a prompt was about that job alone."""
         call = self._store.read(lambda db: _bought_by(db, request_id))
         return None if call is None else call.arguments["prompt"]
 
@@ -118,9 +118,9 @@ class ToolJob:
 
 class ToolJobs(Part):
     def ended(self, request_id: str, *, seconds: float | None, cost_usd: float | None) -> None:
-        """Records what a clip cost, once, if a call of this home bought it and no entry counts it.
+        """Records once what a clip cost, if a call of this home bought it and no entry counts it.
 
-        The price is computed from the length where the service doesn't say it.
+        If the service doesn't say, the price is computed from the length.
         """
         if cost_usd is None:
             can_be_meant = seconds is not None and 0 < seconds <= 2 * wire.MAX_SECONDS
@@ -168,7 +168,7 @@ def _tool_call(row: sqlite3.Row) -> ToolCall:
 
 
 def _bought_by(db: sqlite3.Connection, request_id: str) -> ToolCall | None:
-    """The first call that was about that job alone and had a prompt; None if there is none."""
+    """The first call that was about that job alone and had a prompt."""
     of_it = "SELECT * FROM tool_calls WHERE request_ids = ? ORDER BY id"
     calls = map(_tool_call, db.execute(of_it, (json.dumps([request_id]),)))
     prompts = ((call, call.arguments.get("prompt")) for call in calls)

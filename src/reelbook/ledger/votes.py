@@ -34,7 +34,7 @@ class KeptVote:
 
 
 class Votes(Part):
-    """The votes on an account's clips. They belong to pairs: each study with both clips in it counts them."""
+    """The votes on an account's clips. A vote belongs to a pair: every study with both clips counts it."""
 
     def add(self, vote: KeptVote) -> None:
         self._store.keep(
@@ -58,7 +58,7 @@ class Votes(Part):
         return self._store.keep(work, flush=False)
 
     def won(self, clip: str) -> tuple[int, int]:
-        """How many votes a clip has won, and how many it took part in, whatever was asked."""
+        """How many votes a clip has won and how many it took part in, whatever the question."""
         shown = "SELECT count(*) FILTER (WHERE better = ?), count(*) FROM votes"
         row = self._store.row(
             f"{shown} WHERE account = ? AND ? IN (shown_left, shown_right)", clip, self._account, clip
