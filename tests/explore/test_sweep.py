@@ -103,6 +103,7 @@ def test_texts_of_a_prompt_can_be_replaced() -> None:
 
     several = Sweep("a red fox in snow", replace={"fox": "hen", "snow": ["5 suns"]})
     assert len(several.cells) == 4
+    assert prompts(Sweep("my self", replace="self, cat")) == ["my cat", "my self"]
     with pytest.raises(errors.InvalidInput, match="no 'bear' to replace"):
         Sweep("a red fox", replace="bear, hen")
 

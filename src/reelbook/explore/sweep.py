@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import json
 import os
@@ -21,7 +22,7 @@ from . import designs
 from .axes import Axis, Cell, numbered, parsed
 from .designs import DESIGNS, Design, Place
 from .plan import CONFIRM_ABOVE_USD, Plan, plan
-from .run import SweepRun, Swept
+from .run import SweepRun
 from .templates import Template, invalid
 from .wildcards import Wildcards, by_name
 
@@ -30,10 +31,6 @@ if TYPE_CHECKING:
 
 VARIED: Final = {name: about for name, about in FIELDS.items() if name != "prompt"}
 """The fields of a request that an axis may vary; the prompt's own variants are in the template."""
-RESERVED: Final = (
-    *FIELDS,
-    *("template", "wildcards", "replace", "design", "sample", "base", "design_seed", "name"),
-)
 _LISTED: Final = 4  # in code, more numbers in a row are written as their first and last
 
 
@@ -70,6 +67,7 @@ class Sweep:
 
     def __init__(
         self,
+        /,  # so that a slot may be called self
         template: str,
         *,
         wildcards: Wildcards | None = None,
@@ -157,12 +155,12 @@ class Sweep:
 
     @classmethod
     def of(cls, session: Session, job: Job) -> SweptCell | None:
-        """The sweep that a job was bought for, and its cell; None for a job outside any sweep."""
+        """The sweep that a job was bought for, and its cell, without pictures; None for any other job."""
         place = None if job.entry_id is None else session._ledger.sweeps.place(job.entry_id)
         if place is None:
             return None
-        run = cls.open(session, place.sweep)
-        return SweptCell(run.sweep, run.cells[place.number - 1].cell)
+        sweep = cls.from_record(session._sweeps.record(place.sweep).record)
+        return SweptCell(sweep, sweep.cells[place.number - 1])
 
     def to_record(self) -> dict[str, object]:
         """What the ledger keeps of it, as JSON; of the pictures only their digests."""
@@ -192,10 +190,14 @@ class Sweep:
         )
 
 
+RESERVED: Final = {*FIELDS, *inspect.signature(Sweep).parameters} - {"axes"}
+"""What no slot may be called."""
+
+
 class SweptCell(NamedTuple):
     """A cell, and the sweep that it belongs to."""
 
-    sweep: Swept
+    sweep: Sweep
     cell: Cell
 
 
