@@ -1,4 +1,4 @@
-"""An axis of a sweep, a cell's place on each of them, and the notation in which axes are typed."""
+"""An axis of a sweep, a cell's place on each axis, and the notation in which axes are typed."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Cell:
     request: JobRequest
 
     def made_of(self, template: str) -> dict[str, Any]:
-        """The template and the slots that made its prompt; empty where the prompt is the template itself."""
+        """The template and the slots that made its prompt; empty if the prompt is the template itself."""
         template = str(self.values.get("prompt", template))
         slots = {name: str(value) for name, value in self.values.items() if name not in FIELDS}
         return {"template": template, "slots": slots} if template != self.request.prompt else {}
@@ -58,7 +58,7 @@ def parsed(text: str) -> tuple[str | int | float, ...]:
     - `fox, "a heron, wading"`, or `fox || a heron, wading`: texts, or one a line
     - `1-5`, `1-5 (+2)`, `10-1 (-3)`: numbers in steps
     - `1-10 [5]`: so many numbers, evenly spaced; whole ones if both ends are
-    - `1, 2, .., 10`: going on in the same step
+    - `1, 2, .., 10`: on in the same step
     """
     try:
         rows = [text.split("||")] if "||" in text else csv.reader(text.splitlines(), skipinitialspace=True)

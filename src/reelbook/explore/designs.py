@@ -1,6 +1,6 @@
 """Which cells of the full grid are made, and in which order. A place is one index on each axis.
 
-Whole numbers in and out; `sweep` knows what the axes are.
+Only numbers go in and out; `sweep` knows what the axes are.
 """
 
 from __future__ import annotations
@@ -107,10 +107,10 @@ def sample(
 
 
 def most_different_first(places: Sequence[Place]) -> list[Place]:
-    """The first place, and then always the one that has least in common with all before it.
+    """The first place, then always the one that has least in common with all before it.
 
     Each earlier place counts with the square of the number of values shared: sharing two values with one
-    place is worse than sharing one with each of two. Ties keep their order.
+    place is worse than sharing one with each of two. Equals keep their order.
     """
     import numpy as np
 

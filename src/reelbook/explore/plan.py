@@ -25,10 +25,10 @@ class Plan:
         plan = sweep.plan(session)
         print(plan)
 
-    `clips` are wanted in all; `found` of them are in the ledger already and cost nothing. `balance_left_usd`
-    and `limit_left_usd` are what the rest leaves, None if that is unknown or there is no limit. `seconds`
-    from now until all are done: early, likely and late. `problems` say why it can't be bought, `notes` what
-    to know about its prompts before paying.
+    Of all `clips`, `found` are in the ledger already and cost nothing. `balance_left_usd` and
+    `limit_left_usd` are what the rest leaves, None if that is unknown or there is no limit. `seconds` is the
+    time until all are done: early, likely and late. `problems` say why it can't be bought, `notes` what to
+    know about its prompts before paying.
     """
 
     clips: int
@@ -64,7 +64,7 @@ class Plan:
 
 
 def plan(session: Session, requests: Sequence[JobRequest], template: str = "") -> Plan:
-    """The plan for a template's requests. Asks for the balance if it isn't known; buys and writes nothing."""
+    """The plan for a template's requests. Asks for a balance that isn't known; buys and writes nothing."""
     control = session._sweeps
     there = control.found(requests)
     missing = [each for each in requests if each.sameness not in there]

@@ -1,7 +1,7 @@
 """Which clips are better, by votes on pairs of them, and how certain that is.
 
-The Bradley–Terry model: each clip has a strength, and the odds that it wins over another are the exponential
-of the difference. The certainty follows from the joint distribution of the strengths, which choix finds by
+The Bradley–Terry model: each clip has a strength, and the odds that it beats another are the exponential of
+the difference. The certainty follows from the joint distribution of the strengths, which choix finds by
 expectation propagation; its 90 % intervals hold the truth nine times out of ten, even after few votes.
 """
 
@@ -45,10 +45,10 @@ class Vote(NamedTuple):
 
 @dataclass(frozen=True)
 class Odds:
-    """How likely one is to win over another: `chance`, with a 90 % interval from `low` to `high`.
+    """How likely one is to beat another: `chance`, with a 90 % interval from `low` to `high`.
 
-    `votes` compared them directly. `more` is about how many votes are missing until they can be told apart,
-    at most `MANY`, and 0 once they can.
+    `votes` compared them directly. `more` is about how many more it takes to tell them apart, at most `MANY`,
+    and 0 once they can be told apart.
     """
 
     chance: float
@@ -61,7 +61,7 @@ class Odds:
 class Ranking:
     """The strengths of `items` clips, numbered from 0, by votes on pairs of them.
 
-    Raises ConfigurationError where choix isn't installed.
+    Raises ConfigurationError if choix isn't installed.
     """
 
     def __init__(self, items: int, votes: Iterable[Vote]) -> None:
@@ -78,13 +78,13 @@ class Ranking:
         return sum(vote.better == item and not vote.tied for vote in shown), len(shown)
 
     def against_the_others(self, item: int) -> Odds:
-        """The odds that a clip wins over the average of the others."""
+        """The odds that a clip beats the average of the others."""
         return self.between([item], [other for other in range(len(self._mean)) if other != item])
 
     def between(self, ones: Collection[int], others: Collection[int], *, comparisons: int = 1) -> Odds:
-        """The odds that the average of `ones` wins over that of `others`.
+        """The odds that the average of `ones` beats that of `others`.
 
-        With several `comparisons` it takes more certainty to call a pair different, as some of them differ by
+        The more `comparisons` are made, the more certainty it takes to call one different, as some differ by
         chance.
         """
         weights = np.zeros(len(self._mean))
@@ -115,8 +115,8 @@ class Ranking:
 def next_pair(items: int, votes: Iterable[Vote], draw: random.Random) -> tuple[int, int]:
     """The pair whose vote teaches most: how far they differ is uncertain, and so is the answer.
 
-    Ties and which clip is shown first are drawn by lot. Earlier votes are weighed only roughly, as this runs
-    between one vote and the next.
+    Among equals, and which clip is shown first, chance decides. Earlier votes are only weighed roughly, as
+    this runs between one vote and the next.
     """
     wins = np.zeros((items, items))
     for vote in votes:

@@ -1,7 +1,7 @@
-"""A sweep's run: buys cells one by one, can be stopped and resumed, and says how each of them is doing.
+"""A sweep's run: buys its cells one by one, can be stopped and resumed, and says how each is doing.
 
-The ledger knows which cell has which clip, so a run goes on wherever it ended. This is a view of that, kept
-on the session's thread.
+The ledger knows which cell has which clip, so a run goes on where it ended. This is a view of that, kept on
+the session's thread.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Swept(Protocol):
 class RunCell:
     """A cell of a run at one moment.
 
-    `state` is `planned`, `left out` or the job's (see `JobView`). `found`: its clip existed before and cost
+    `state` is `planned`, `left out` or its job's (see `JobView`). `found`: its clip existed before and cost
     nothing.
     """
 
@@ -76,7 +76,7 @@ class RunCell:
 
     @property
     def request(self) -> JobRequest:
-        """What is asked for; once it was sent, with the seed that was drawn for it."""
+        """What is asked for; once it is sent, with the seed that was drawn for it."""
         sent = None if self.job is None or self.state in (PLANNED, LEFT_OUT) else self.job.request
         return sent or self.cell.request
 
@@ -88,7 +88,7 @@ class RunCell:
 
     @property
     def missing(self) -> bool:
-        """Whether nothing was bought for it yet; something may have been for an uncertain one."""
+        """Whether nothing was bought for it yet; for an uncertain cell something may have been."""
         return not self.left_out and (self.job is None or states.state(self.job.state).charge == "none")
 
 
@@ -99,7 +99,7 @@ class SweepRun:
         run.pause(); run.resume(); run.stop()
         clips = await run
 
-    Nothing more is bought after `pause()` or `stop()`; what was sent goes on and is paid. `resume()` buys
+    After `pause()` or `stop()` nothing more is bought; what was sent goes on and is paid for. `resume()` buys
     exactly what is missing. `id` is None until the sweep is begun. `trouble` says why it paused by itself.
     """
 
@@ -147,15 +147,15 @@ class SweepRun:
 
     @property
     def elapsed_seconds(self) -> float:
-        """How long it has been running so far, without the time in which it was paused."""
+        """How long it has run so far, without the time in which it was paused."""
         return 0.0 if self.id is None else self._control.record(self.id).elapsed_seconds
 
     @property
     def remaining_seconds(self) -> float | None:
         """About how many seconds until all its clips are here, at least until the key may ask for them.
 
-        The longest of its jobs' times, and the plan's where some have none. None if the planned time has
-        passed, or if all that is missing is being downloaded.
+        The longest of its jobs' times, and the plan's if some have none. None if the planned time has passed,
+        or if all that is missing is being downloaded.
         """
         jobs = [each.job for each in self.cells if each.job is not None and each.job.running]
         views = [job.view() for job in jobs]
@@ -178,9 +178,9 @@ class SweepRun:
     ) -> None:
         """Begins to buy, and returns at once.
 
-        A notebook cell that runs again goes on with the sweep it began before, unless `again`. Raises
-        ConfirmationNeeded above `confirm_above_usd` without `confirm`, and InvalidInput if limit or balance
-        don't allow it: nothing is recorded or sent then.
+        A notebook cell that runs again goes on with the sweep that it began before, unless `again`. Raises
+        ConfirmationNeeded above `confirm_above_usd` without `confirm`, and InvalidInput if the limit or the
+        balance doesn't allow it: nothing is recorded or sent then.
         """
         if self.id is not None:
             self.resume()
@@ -210,11 +210,11 @@ class SweepRun:
         self.resume()
 
     def pause(self) -> None:
-        """Buys nothing more for now. What was sent goes on and is paid."""
+        """Buys nothing more for now. What was sent goes on and is paid for."""
         self._set_state(PAUSED)
 
     def stop(self) -> None:
-        """Buys nothing more. What was sent goes on and is paid; `resume()` can still go on."""
+        """Buys nothing more. What was sent goes on and is paid for; `resume()` still works."""
         self._set_state(STOPPED)
 
     def resume(self) -> None:
@@ -226,11 +226,11 @@ class SweepRun:
         self._choose(numbers, left_out=True)
 
     def take_in(self, numbers: Iterable[int]) -> None:
-        """Takes cells in again that were left out."""
+        """Takes in cells that were left out."""
         self._choose(numbers, left_out=False)
 
     def send_again(self, number: int) -> Job:
-        """Buys a cell again that ended without a clip (failed, refused, uncertain); it is paid again.
+        """Buys a cell again that ended without a clip (failed, refused, uncertain), and pays again.
 
         Raises InvalidInput for any other, and SpendLimitReached.
         """
@@ -256,8 +256,8 @@ class SweepRun:
     def results(self, timeout: float | None = None) -> list[Clip]:
         """Waits until nothing more is coming, and returns the clips in the order of the cells.
 
-        Once all have ended, raises the error of a missing clip that wasn't left out. `timeout` in seconds
-        raises WaitTimeout, and the run goes on. Raises WouldDeadlock on the session's own thread.
+        Raises the error of a missing clip that wasn't left out. After `timeout` seconds raises WaitTimeout,
+        and the run goes on. Raises WouldDeadlock on the session's own thread.
         """
         if not self.wait(timeout):
             raise WaitTimeout(f"Not all clips are here after {timeout:g} s. The sweep goes on.")
@@ -282,7 +282,7 @@ class SweepRun:
         return csv_table(list(rows[0]), [row.values() for row in rows], path)
 
     def subscribe(self, callback: Callable[[RunCell | None], None]) -> Callable[[], None]:
-        """Calls `callback` on the session's thread with a cell that changed, or with None for the run itself.
+        """Calls `callback` on the session's thread with each cell that changes; with None for the run itself.
 
         Returns a function that ends that.
         """
@@ -299,12 +299,12 @@ class SweepRun:
         return ends.close
 
     def on_done(self, callback: Callable[[SweepRun], object]) -> None:
-        """Calls `callback(run)` once, when nothing more is coming of what was bought; at once if that is so.
+        """Calls `callback(run)` once nothing more is coming of what was bought, also of a paused sweep.
 
             run.on_done(lambda run: print(run.state, run.counts))
 
-        A paused or stopped sweep counts, too. It is called on a thread of its own, as with `Job.on_done`.
-        Raises InvalidInput before the sweep is begun.
+        It is called on a thread of its own, as with `Job.on_done`. Raises InvalidInput before the sweep is
+        begun.
         """
         if self.id is None:
             raise InvalidInput(NOT_BEGUN)
@@ -341,7 +341,7 @@ class SweepRun:
             self._listeners.tell(cell)
 
     def _set_state(self, state: str) -> None:
-        """Has the ledger say that it is to run, pause or stop, and does so."""
+        """Records that it is to run, pause or stop, and does that."""
         number = self._number
 
         def change() -> None:
@@ -376,7 +376,7 @@ class SweepRun:
         return [self._cells[each] for each in numbers]
 
     def _take_found(self) -> None:
-        """Assigns the ledger's entries to cells whose clips were made before."""
+        """Gives the ledger's entries to cells whose clips were made before."""
         missing = [each for each in self.cells if each.missing]
         found = self._control.found([each.cell.request for each in missing])
         taken = {
@@ -404,7 +404,7 @@ class SweepRun:
             self._listeners.tell(None)
 
     def _buy_next(self) -> bool:
-        """Buys what fits now, or takes back what may not be sent. Returns whether there is more to come."""
+        """Buys what fits now, or takes back what may not be sent. Returns whether more is to come."""
         if (wish := self._rows.wish(self._number)) != RUNNING:
             self._halt(queued=True)
         elif self._buys and (error := stop_error(self._tried_jobs())) is not None:
@@ -417,7 +417,7 @@ class SweepRun:
                 try:
                     self._buy(cell)
                 except InvalidInput as error:
-                    self.trouble = str(error)  # this cell's own: the others are bought all the same
+                    self.trouble = str(error)  # only this cell's: the others are bought all the same
                 except LedgerLocked:
                     self._tried.discard(cell.number)  # it is tried again at the next look
                     break
@@ -435,10 +435,10 @@ class SweepRun:
         return [each.job for each in self.cells if each.number in self._tried and each.job is not None]
 
     def _halt(self, *, queued: bool = False) -> None:
-        """Takes back what this run hasn't sent yet; if `queued`, also what is in a class's queue."""
+        """Takes back what this run hasn't sent yet; if `queued`, also what waits in a class's queue."""
         tried = self._tried_jobs()
         self._buys = False
-        self._tried.clear()  # a person may send single cells after that
+        self._tried.clear()  # a person may send single cells later
         for job in tried:
             self._control.take_back(job, queued=queued)
 

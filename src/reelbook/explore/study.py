@@ -1,7 +1,7 @@
 """A study: which of several clips people prefer, asked about two at a time, and how certain that is.
 
 The ledger keeps the votes by pairs of clips, so a study of the same clips goes on where an earlier kernel
-left it. `ranking` computes what they amount to.
+left off. `ranking` computes what they amount to.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class Standing:
-    """A clip's standing: its odds against the others' average, and what it `won` of the votes `shown`."""
+    """A clip's standing: its odds against the others' average, and how many it `won` of `shown` votes."""
 
     clip: Clip
     label: str
@@ -79,8 +79,8 @@ class Comparison:
 class StudyResult:
     """What a study's votes amount to.
 
-    `standing` has the clips, strongest first. `lead` says what is known about the first two, and `findings`
-    about each two values of a sweep's axes. `more` is about how many votes are missing for a `winner`.
+    `standing` has the clips, strongest first. `lead` says what is known about the first two, `findings` about
+    each two values of a sweep's axes. `more` is about how many votes a `winner` still takes.
     """
 
     question: str
@@ -91,7 +91,7 @@ class StudyResult:
 
     @property
     def more(self) -> int:
-        """About how many votes are missing for a winner."""
+        """About how many more votes a winner takes."""
         return self.lead.odds.more
 
     @property
@@ -120,9 +120,9 @@ class Study(display.Shown):
         print(study.result())
 
     Of a run it takes the clips that exist. The `session`'s ledger keeps the votes; by default it is the
-    session of the run or the jobs, else `reelbook.connect()`. `voter` is who votes, where several do. Earlier
+    session of the run or the jobs, else `reelbook.connect()`. `voter` tells several voters apart. Earlier
     votes on the same `question` count if both clips are in this study. Raises InvalidInput for fewer than two
-    clips, NotAVideo for a file that isn't a video, ConfigurationError without choix installed.
+    clips, NotAVideo for a file that isn't a video, ConfigurationError if choix isn't installed.
     """
 
     def __init__(
@@ -154,9 +154,9 @@ class Study(display.Shown):
         self._draw = random.Random()  # noqa: S311 - it keeps nothing secret
 
     def pair(self, pending: Iterable[Pair] = ()) -> Pair:
-        """The pair to ask about next: the one that teaches most. Which clip is on the left is drawn by lot.
+        """The pair to ask about next: the one that teaches most. Which clip is on the left is random.
 
-        `pending` pairs are being shown to somebody already and count as if they were answered.
+        `pending` pairs are being shown to somebody already, and count as answered.
         """
         waiting = [Vote(*self._places(pair), tied=True) for pair in pending]
         one, other = next_pair(len(self.clips), [*self._votes(), *waiting], self._draw)
@@ -165,7 +165,7 @@ class Study(display.Shown):
     def vote(self, pair: Pair, answer: Answer, *, voter: str | None = None) -> None:
         """Records which of the pair is better: "left", "right", or "neither" for "can't say".
 
-        Raises InvalidInput for another answer and for clips that aren't in this study.
+        Raises InvalidInput for any other answer and for clips that aren't in this study.
         """
         if answer not in ("left", "right", "neither"):
             raise InvalidInput('An answer is "left", "right" or "neither". Nothing was kept.')
@@ -175,7 +175,7 @@ class Study(display.Shown):
         self._kept.add(KeptVote(time.time(), self.question, left, right, better, who.strip()))
 
     def take_back(self) -> Pair | None:
-        """Takes back this `voter`'s last vote, and returns its pair as it was shown; None without a vote."""
+        """Takes back this `voter`'s last vote; returns its pair as it was shown, None without a vote."""
         gone = self._kept.take_back(self._names, self.question, self.voter.strip())
         if gone is None:
             return None
@@ -213,7 +213,7 @@ class Study(display.Shown):
         )
 
     def ranking(self, voter: str | None = None) -> Ranking:
-        """The strengths behind the result, for other questions: clips are numbered as in `clips`."""
+        """The strengths behind the result, for further questions; clips are numbered as in `clips`."""
         return Ranking(len(self.clips), self._votes(voter))
 
     def table(self, voter: str | None = None) -> list[dict[str, Any]]:
@@ -268,13 +268,13 @@ class Study(display.Shown):
 
 
 def won_votes(ledger: Ledger, clip: Clip) -> str:
-    """A clip's votes as said where it is handed over: "won 18 of 24 votes"; empty without votes."""
+    """A clip's votes, as said when it is handed over: "won 18 of 24 votes"; empty without votes."""
     won, shown = ledger.votes.won(_name(clip))
     return f"won {won} of {count(shown, 'vote')}" if shown else ""
 
 
 def not_enough(more: int) -> str:
-    """What is said in place of a winner while there are too few votes."""
+    """What is said instead of a winner while there are too few votes."""
     if more < MANY:
         return f"Not enough votes yet: about {more} more"
     return f"Too close to tell yet: it may take over {MANY} more"
@@ -301,7 +301,7 @@ def _clip(given: Clip | Job | str | os.PathLike[str]) -> Clip | None:
 
 
 def _name(clip: Clip) -> str:
-    """The name its votes are kept under: the file itself may be renamed, or saved elsewhere."""
+    """The name that its votes are kept under: its file may be renamed or moved."""
     if clip.request_id:
         return clip.request_id
     try:
@@ -311,7 +311,7 @@ def _name(clip: Clip) -> str:
 
 
 def _labels(clips: Sequence[Clip]) -> tuple[str, ...]:
-    """What tells the clips apart: their prompts or names; where those are alike, what else was asked for."""
+    """What tells the clips apart: their prompts or names; if those are alike, what else was asked for."""
     labels = [each.request.prompt if each.request else each.path.name for each in clips]
     for name, about in options().items():
         values = [getattr(each.request, name, None) for each in clips]

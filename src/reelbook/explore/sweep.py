@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from ..session import Job, Session
 
 VARIED: Final = {name: about for name, about in FIELDS.items() if name != "prompt"}
-"""The fields of a request that an axis may vary; the prompt's own variants are in the template."""
+"""The fields of a request that an axis may vary; the prompt's variants are in the template."""
 _LISTED: Final = 4  # in code, more numbers in a row are written as their first and last
 
 
 class Sweep:
-    """The same prompt with one or several things varied: each combination is a cell, and each cell a clip.
+    """One prompt with one or several things varied: each combination is a cell, and each cell a clip.
 
         sweep = rb.Sweep("a {animal} in {snow|fog}", animal=["fox", "heron"], seed=[1, 2], duration_seconds=2)
         [cell.request.prompt for cell in sweep.cells]
@@ -46,16 +46,16 @@ class Sweep:
     value, or text in the notation of A1111's axes: seed="1-4", animal="fox, heron". Choices in the template,
     such as {snow|fog}, make the axis "prompt".
 
-    `replace` is A1111's Prompt S/R: replace="fox, heron, bear" puts each of the others in the place of the
-    first, which the template contains; {"fox": ["heron", "bear"]} can name several.
+    `replace` is A1111's Prompt S/R: replace="fox, heron, bear" replaces the first, which the template
+    contains, by each of the others; {"fox": ["heron", "bear"]} can name several.
 
     `design` says which cells of the full "grid" are made: "one-at-a-time" around `base`, a mapping (default:
     the first value of each axis); a random "sample" of so many (`sample=50` alone is enough); "pairs", where
     every two values meet at least once; or a "latin-hypercube" of `sample` points. The same `design_seed`
-    always makes the same cells. They are bought in an order in which the first ones differ most.
+    always makes the same cells. They are bought in such an order that the first ones differ most.
 
     Raises InvalidInput for whatever is wrong, before anything can be bought: InvalidTemplate with the place
-    in the text, and InvalidSeed, InvalidDuration, InvalidAspectRatio, InvalidImage, InvalidPrompt.
+    in the text, InvalidSeed, InvalidDuration, InvalidAspectRatio, InvalidImage, InvalidPrompt. Raises
     ConfigurationError if a design needs a library that isn't installed (extra `explore`).
     """
 
@@ -124,7 +124,7 @@ class Sweep:
     def as_code(self, kind: Literal["cell", "script"] = "cell") -> str:
         """The code of this sweep: a "cell" plans it, a "script" with `AsyncClient` buys all its clips.
 
-        It contains neither the key nor pictures. Wildcards' values are written out. Raises InvalidInput.
+        It contains neither the key nor pictures; wildcards' values are written out. Raises InvalidInput.
         """
         sweep = _code(self._record)
         if kind == "cell":
@@ -141,7 +141,7 @@ class Sweep:
 
     @classmethod
     def open(cls, session: Session, sweep_id: str | int) -> SweepRun:
-        """Takes up a sweep that was begun before; `session.sweeps()` lists them. It buys nothing by itself.
+        """Takes up a sweep that was begun before, without buying; `session.sweeps()` lists them.
 
             rb.Sweep.open(session, "12").resume()
 
@@ -163,16 +163,16 @@ class Sweep:
         return SweptCell(sweep, sweep.cells[place.number - 1])
 
     def to_record(self) -> dict[str, object]:
-        """What the ledger keeps of it, as JSON; of the pictures only their digests."""
+        """What the ledger keeps of it, as JSON; only the digests of pictures."""
         return dict(self._record)
 
     @classmethod
     def from_record(
         cls, record: Mapping[str, Any], *, images: Mapping[str, PreparedImage] | None = None
     ) -> Sweep:
-        """The sweep of a record, with the same cells, whatever has become of its wildcards.
+        """The sweep of a record, with the same cells, whatever became of its wildcards.
 
-        `images` has the pictures by digest. A request whose picture isn't among them is incomplete.
+        `images` are the pictures by digest. A request whose picture isn't among them is incomplete.
         """
         sweep = cls.__new__(cls)
         sweep._read(record, images or {})
@@ -212,7 +212,7 @@ class _Grid:
     def places(
         self, design: Design, sample: int | None, base: Mapping[str, object], seed: int
     ) -> list[Place]:
-        """The cells of a design in buying order. Of those that ask for the same, the first."""
+        """The cells of a design in buying order, without those that ask for the same as an earlier one."""
         if design not in DESIGNS:
             raise InvalidInput(f"There is no design {quotable(design)}. There are {', '.join(DESIGNS)}.")
         if sample is not None and design not in ("sample", "latin-hypercube"):
@@ -261,7 +261,7 @@ class _Grid:
         return self.template.expand(place[0], {name: str(value) for name, value in values.items()})
 
     def _sameness(self, place: Place) -> object:
-        """Equal for two places whose clips would be the same, as when a variant leaves out a slot."""
+        """Equal for places whose clips would be the same, as when a variant leaves out a slot."""
         fields = [index for axis, index in zip(self.axes, place[1:], strict=True) if axis.name in VARIED]
         return self._prompt(place), *fields
 
@@ -294,7 +294,7 @@ def _at(axes: Sequence[Axis], place: Place) -> dict[str, object]:
 
 
 def _axis(name: str, given: Any, images: dict[str, PreparedImage]) -> Axis:
-    """An axis from a list of values, a single one, or text as axes are typed. Equal values are merged."""
+    """An axis from a list of values, a single one, or text as axes are typed; each value once."""
     if name == "image":
         pictures = [_picture(each) for each in (given if isinstance(given, list | tuple) else [given])]
         images.update((picture.digest, picture) for picture, _ in pictures)

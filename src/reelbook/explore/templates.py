@@ -5,13 +5,13 @@
     __animal__            one of a wildcard's values; {2$$__animal__}: two of them
     ${x=!{a|b}} … ${x}    chosen once, the same at each place; without "!" chosen anew at each place
     {animal}              a slot that is filled from outside
-    {a animal}            the same behind its article, "a fox", "an owl"; {A animal} begins a sentence, and
-                          {a {grey|old} owl} or {a __animal__} follow their first word, too
+    {a animal}            the same after its article, "a fox", "an owl"; {A animal} begins a sentence, and the
+                          article fits {a {grey|old} owl} and {a __animal__} too
     # …                   a comment, on a line of its own or between spaces, up to the end of the line
     \\{ \\} \\| \\# \\$ \\_ \\: and \\\\ stand for the character itself
 
-The combinations of a template are numbered and none is made before it is asked for, so a template may have as
-many as it likes. The picks of `{2$$…}` are sets: "a, b" is there, "b, a" isn't.
+The combinations of a template are numbered, and none is made before it is asked for, so there may be any
+number of them. The picks of `{2$$…}` are sets: "a, b" is there, "b, a" isn't.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ class Template:
         template.count                          # 4
         template.expand(3)                      # "a grey fox in fog"
 
-    Raises InvalidTemplate, with the place in the text, if the text can't be parsed or a wildcard is unknown.
-    `slots`: the names that must be filled, with the place of each. `wildcards`: the values that are used.
+    `slots` are the names that must be filled, with the place of each; `wildcards` the values that are used.
+    Raises InvalidTemplate, with the place in the text, if it can't be parsed or a wildcard is unknown.
     """
 
     def __init__(self, text: str, wildcards: Wildcards | None = None) -> None:
@@ -112,7 +112,7 @@ def invalid(text: str, position: int, said: str) -> InvalidTemplate:
     return InvalidTemplate(f"{said} (At {place}: {quotable(shown)})", position=position)
 
 
-# What a template is made of. Each part has `count` combinations, and makes the text of any one by its number.
+# What a template is made of. Each part has `count` combinations and makes the text of any one by its number.
 
 
 class _Part(ABC):
@@ -176,7 +176,7 @@ class _Sequence(_Part):
         return _Sequence(tuple(part for part in parts if part != _Text("")))
 
     def without_article(self) -> tuple[str, _Sequence]:
-        """The article that it begins with, "" if there is none, and what follows it."""
+        """The article that it begins with, or "", and what follows."""
         if self.parts and isinstance(self.parts[0], _Text) and (found := _ARTICLE.match(self.parts[0].text)):
             return found[1], _Sequence((_Text(found.string[found.end() :]), *self.parts[1:])).stripped()
         return "", self
@@ -315,7 +315,7 @@ class _WithArticle(_Sequence):
 
 @dataclass
 class _TemplateReader:
-    """Parses a template by recursive descent, and each value of a wildcard with a reader of its own."""
+    """Parses a template by recursive descent, and each value of a wildcard by a reader of its own."""
 
     text: str
     values: Mapping[str, Values]  # of all wildcards
@@ -323,7 +323,7 @@ class _TemplateReader:
     place: int | None = None  # where the outermost of them is in the template
     at: int = 0
     depth: int = 0
-    # What these have in common with the template's reader:
+    # These share with the template's reader:
     variables: dict[str, _Part] = field(default_factory=dict)  # what stands for each
     slots: dict[str, int] = field(default_factory=dict)  # where each is first met
     used: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the values of wildcards that are used

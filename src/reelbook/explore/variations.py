@@ -1,4 +1,4 @@
-"""What can be varied in a clip: one slot of the sweep that it is from, its seed, its length or its shape."""
+"""What can be varied in a clip: its seed, length or shape, or one slot of the sweep that it is from."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Variations:
 
 
 def variations(request: JobRequest, made: SweptCell | None = None) -> Variations:
-    """What can be varied in a clip from text; `made` is the sweep and the cell that it was made for.
+    """What can be varied in a clip from text; `made` is the sweep and the cell that it was made for, if any.
 
-    Without one, its prompt has no slots yet. If the service chose the seed, the variations begin at 1.
+    Without them, its prompt has no slots. If the service chose the seed, the variations begin at 1.
     """
     template, slots = _template(request, made)
     own = {name: typed([value]) for name, (value, _) in slots.items()}

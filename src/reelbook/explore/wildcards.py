@@ -1,4 +1,4 @@
-"""Where wildcards get their values: a mapping, a folder of text files, or the styles that people keep."""
+"""Where wildcards get their values from: a mapping, a folder of text files, or a person's styles."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..secret import quotable
 Values = str | Iterable[object] | Path
 """The values of one wildcard: the lines of a text or of a file, or each of several."""
 Wildcards = Mapping[str, Values] | str | PathLike[str]
-"""Values by name, or a folder with a text file for each name, as "animal" or "colours/warm", by lines."""
+"""Values by name, or a folder with a text file for each name, such as "animal" or "colours/warm"."""
 
 
 def by_name(wildcards: Wildcards | None) -> Mapping[str, Values]:
@@ -58,8 +58,8 @@ class Styles:
         list(styles)
         rb.Sweep("a red fox, __styles__", wildcards={"styles": styles})
 
-    The file is a wildcard file like any other: write in it, share it, replace it. Empty lines, and those that
-    begin with #, aren't styles. In the forms, `__styles__` in a template stands for them without further
+    The file is a wildcard file like any other: edit it, share it, replace it. Empty lines and lines that
+    begin with # aren't styles. In the forms, `__styles__` in a template stands for them without further
     setup. `home` is the folder of the ledger (default: as in `reelbook.connect`). Raises InvalidInput if the
     file isn't UTF-8 text.
     """
@@ -77,9 +77,9 @@ class Styles:
         return f"<{len(self)} styles in {self.path}>"
 
     def add(self, style: str) -> None:
-        """Adds a style as the last one, unless it is there already. Line breaks in it become blanks.
+        """Adds a style as the last one, unless it is there already. Line breaks become blanks.
 
-        Raises InvalidInput for one that is empty or begins with #, ReelbookError where the disk refuses.
+        Raises InvalidInput for one that is empty or begins with #, ReelbookError if the disk refuses.
         """
         line = " ".join(style.split())
         if not line or line.startswith("#"):

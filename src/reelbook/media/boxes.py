@@ -30,7 +30,7 @@ _UTF8: Final = 1  # the type of a tag's value
 _HOLD_BOXES: Final = frozenset((b"moov", b"trak", b"mdia", b"minf", b"stbl", b"udta", b"meta", b"ilst"))
 _FOUND_BY_PLACE: Final = frozenset((b"moof", b"meta", b"mfra"))
 
-# A clip of seconds has a few dozen; a file that claims more is meant to keep a reader busy.
+# A short clip has a few dozen; a file that claims more is meant to keep a reader busy.
 _MOST_BOXES: Final = 10_000
 _DEEPEST: Final = 10
 _LARGEST_INDEX: Final = 32 << 20
@@ -77,9 +77,9 @@ def notes(file: BinaryIO, name: str = "The file") -> Notes:
 def copy_with_notes(source: Path, target: Path, tags: Mapping[bytes, str], xmp: bytes) -> bool:
     """Copies a clip and writes notes into the copy. False if it had to stay unchanged.
 
-    That is so with Content Credentials (C2PA), which are void as soon as a byte beside them changes. Other
-    tags stay, and the pictures are copied byte for byte. A file in fragments, whose parts are found by their
-    position, only gets the XMP, after all of them. Raises OSError, and NotAVideo if the source isn't an MP4.
+    It has to with Content Credentials (C2PA), which are void as soon as any other byte changes. Other tags
+    stay, and the pictures are copied byte for byte. A file in fragments, which are found by their position,
+    only gets the XMP, at its end. Raises OSError, and NotAVideo if the source isn't an MP4.
     """
     with source.open("rb") as file, target.open("wb") as copy:
         boxes = _outer(file, source.name)
@@ -221,7 +221,7 @@ def _is(file: BinaryIO, box: Box, uuid: bytes) -> bool:
 
 
 def _copy(file: BinaryIO, box: Box, copy: BinaryIO, *, void: bool) -> None:
-    """Copies a box; a `void` one as a free box of zeros of the same size, as nothing may move."""
+    """Copies a box; a `void` one as a free box of zeros of the same size, so that nothing moves."""
     file.seek(box.start + 8)
     # The last box may say "to the end"; something follows it now.
     size = 1 if box.head == 16 else box.size

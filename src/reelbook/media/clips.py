@@ -48,7 +48,7 @@ class ClipInfo:
 def probe(path: ClipPath) -> ClipInfo:
     """Reads the figures of the clip at `path`, and makes sure that it is whole.
 
-    All of it is read and its first and last stretch decoded, so a file cut off anywhere is found. Raises
+    All of it is read, and its beginning and end decoded, so a file cut off anywhere is found. Raises
     `NotAVideo` if it can't be opened, has no video in it, or is damaged.
     """
     with _open(path) as (container, stream):
@@ -138,7 +138,7 @@ def pictures_at(
 ) -> Generator[Image.Image, None, None]:
     """Yields what is shown at each of these ascending times, in seconds, as large as fits into that size.
 
-    Decodes the clip once, on one thread: for many clips that are read side by side. Raises `NotAVideo`.
+    Decodes the clip once, on one thread, as many clips may be read side by side. Raises `NotAVideo`.
     """
     with _open(path, threads=False) as (container, stream):
         decoded = container.decode(stream)

@@ -1,7 +1,7 @@
-"""Opens whatever a person hands over as an image, as one decoded picture; says in plain words why it can't.
+"""Opens whatever a person hands over as an image, as one decoded picture; says in plain words if it can't.
 
-It also says what else the file carries: the place, the camera, texts. `images`, or the page that redrew the
-picture, removes all that.
+It also says what else the file carries: the place, the camera, texts. `images` removes that, or the page that
+redrew the picture did.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SHOWN_CHARACTERS = 200
 _FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "PPM", "ICO", "JPEG2000")
 
 quietly = partial(warnings.catch_warnings, action="ignore")
-"""Keeps Pillow's warnings about odd files from the person, and from becoming errors."""
+"""Hides Pillow's warnings about odd files, and keeps them from becoming errors."""
 
 # Every TIFF has tags of its own, which say how it is stored; only these tell of a camera.
 _CAMERA = {ExifTags.Base.Make, ExifTags.Base.Model, ExifTags.Base.DateTime, ExifTags.IFD.Exif}
@@ -53,9 +53,9 @@ class Opened:
 def open_image(image: ImageSource) -> Opened:
     """Opens and decodes `image`; the caller's object stays as it was.
 
-    A file object is read from its current position and not closed. Of a moving picture the first frame is
-    used (of a PIL image, its current one). Raises `InvalidImage` saying what is wrong, or what the file seems
-    to be.
+    A file object is read from its current position and not closed. Of a moving picture it takes the first
+    frame (of a PIL image, its current one). Raises `InvalidImage`, which says what is wrong, or what the file
+    seems to be.
     """
     if isinstance(image, Image.Image):
         return _from_pillow(image)
@@ -197,7 +197,7 @@ def _eight_bits(array: Any) -> Any:
 
 
 def never_a_picture(start: bytes) -> str | None:
-    """What to say of a file that no reader here takes, by how it begins; None for all others."""
+    """What to say of a file that can't be read here, by how it begins; None for all others."""
     brand, others = (start[8:12], start[12:64]) if start[4:8] == b"ftyp" else (b"", b"")
     if brand in (b"avif", b"avis") or b"avif" in others:
         return None
@@ -237,7 +237,7 @@ def _is_text(start: bytes) -> bool:
 
 
 def hidden_data(source: Opened) -> list[str]:
-    """What is removed from an opened file: no note, or one."""
+    """What is removed from an opened file, as at most one note."""
     picture = source.picture
     try:
         exif = picture.getexif()
@@ -255,7 +255,7 @@ def hidden_data(source: Opened) -> list[str]:
 def removed_by_the_page(segments: Iterable[tuple[str, bytes]]) -> list[str]:
     """What the page removed or changed by redrawing a file, as notes.
 
-    `segments` are the parts of that file without a picture: a JPEG's marker in hexadecimal digits ("e1") or a
+    `segments` are the file's parts that hold no picture: a JPEG's marker in hexadecimal digits ("e1") or a
     chunk's name, each with its bytes, which may be cut off.
     """
     located = camera = texts = False
@@ -272,7 +272,7 @@ def removed_by_the_page(segments: Iterable[tuple[str, bytes]]) -> list[str]:
 
 
 def is_turned(exif: Image.Exif) -> bool:
-    """Whether a picture is shown another way up than it is stored."""
+    """Whether a picture isn't stored upright."""
     return exif.get(ExifTags.Base.Orientation, 1) in range(2, 9)
 
 

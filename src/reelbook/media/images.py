@@ -154,7 +154,7 @@ def _only_the_picture_png(data: bytes) -> bool:
 
 
 def _plain(picture: Image.Image) -> tuple[Image.Image, list[str]]:
-    """The picture upright, as a fresh L, RGB or (if really transparent) RGBA one in sRGB, and the changes."""
+    """The picture upright and in sRGB, a new L, RGB or (if really transparent) RGBA one; and the changes."""
     notes: list[str] = []
     with contextlib.suppress(Exception):  # broken EXIF says nothing about which way is up
         if is_turned(picture.getexif()):
@@ -225,7 +225,7 @@ def saved(
     max_bytes: int = MAX_BYTES,
     qualities: tuple[int, ...] = (93, 85, 75),
 ) -> tuple[bytes, Literal["JPEG", "PNG"], Image.Image, bool]:
-    """The picture in at most `max_bytes`: at lower quality, else smaller. Says whether detail was lost."""
+    """The picture in at most `max_bytes`: at lower quality, else smaller; and whether detail was lost."""
     lossier = False
     while True:
         if kind == "PNG":

@@ -56,7 +56,7 @@ class RecentImages:
         return sorted(found, key=lambda one: (-one.at, one.digest))
 
     def find(self, digest: str) -> PreparedImage | None:
-        """The image with that digest as it was sent; None if it isn't kept, or has changed."""
+        """The image with that digest as it was sent; None if it isn't kept any more, or has changed."""
         if digest not in self._read:
             for kind, ending in KINDS.items():
                 path = self.folder / f"{digest}{ending}"
@@ -70,7 +70,7 @@ class RecentImages:
         return self._read.get(digest)
 
     def load(self, digest: str) -> PreparedImage:
-        """As `find`, but raises InvalidImage, written for a person, if there is none."""
+        """As `find`, but raises InvalidImage, with words for a person, if there is none."""
         if (image := self.find(digest)) is None:
             raise InvalidImage("That image is no longer kept. Choose the file again.")
         return image
