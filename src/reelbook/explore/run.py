@@ -26,7 +26,7 @@ from ..errors import (
 )
 from ..event_thread import Future, until_done
 from ..formatting import count, csv_table, dollars
-from ..ledger.sweeps import PAUSED, RUNNING, STOPPED, sweep_state
+from ..ledger.sweeps import PAUSED, RUNNING, STOPPED, cell_state, sweep_state
 from ..listeners import Listeners, call_beside
 from ..requests import JobRequest, options
 from ..session.batch import stop_error, stop_reason
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 TICK_SECONDS: Final = 0.2
 LOOK_SECONDS: Final = 2.0
 AT_A_TIME: Final = 10  # each is a flush of the disk, and the session's thread has other work too
-NOT_BEGUN: Final = "The sweep isn't begun yet: start() does that."
 
 
 class Swept(Protocol):
@@ -82,9 +81,7 @@ class RunCell:
 
     @property
     def state(self) -> str:
-        if self.left_out:
-            return LEFT_OUT
-        return PLANNED if self.job is None or self.job.state == states.CANCELLED else self.job.state
+        return cell_state(None if self.job is None else self.job.state, left_out=self.left_out)
 
     @property
     def missing(self) -> bool:
@@ -306,8 +303,7 @@ class SweepRun:
         It is called on a thread of its own, as with `Job.on_done`. Raises InvalidInput before the sweep is
         begun.
         """
-        if self.id is None:
-            raise InvalidInput(NOT_BEGUN)
+        _ = self._number  # raises here, not on the other thread
 
         def tell(_: object) -> None:
             if not self.session.closed:
@@ -324,7 +320,7 @@ class SweepRun:
     @property
     def _number(self) -> int:
         if self.id is None:
-            raise InvalidInput(NOT_BEGUN)
+            raise InvalidInput("The sweep isn't begun yet: start() does that.")
         return int(self.id)
 
     def _load(self) -> None:

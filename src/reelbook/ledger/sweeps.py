@@ -95,6 +95,10 @@ class KeptCell(NamedTuple):
     found: bool
     left_out: bool
 
+    @property
+    def state(self) -> str:
+        return cell_state(None if self.entry is None else self.entry.told_state, left_out=self.left_out)
+
 
 class Sweeps(Part):
     def earlier(self, new: NewSweep) -> int | None:
@@ -237,7 +241,7 @@ class Sweeps(Part):
             at=local(row["planned_at"]),
             record=json.loads(row["record"]),
             state=state,
-            counts=Counter(map(cell_state, cells)),
+            counts=Counter(each.state for each in cells),
             found=sum(each.found for each in cells),
             cost_usd=round(sum(each.price_usd for each in own if each.charge != "none"), 6),
             planned_seconds=tuple(json.loads(row["planned_seconds"])),
@@ -246,15 +250,14 @@ class Sweeps(Part):
 
     def _state(self, row: sqlite3.Row, cells: Collection[KeptCell]) -> str:
         alive = self._kernel.fate(row["kernel"]) == "lives"
-        return sweep_state(row["state"], map(cell_state, cells), alive=alive)
+        return sweep_state(row["state"], (each.state for each in cells), alive=alive)
 
 
-def cell_state(cell: KeptCell) -> str:
-    if cell.left_out:
+def cell_state(job: str | None, *, left_out: bool) -> str:
+    """A cell's state, by that of its job, if it has one."""
+    if left_out:
         return LEFT_OUT
-    if cell.entry is None or cell.entry.state == CANCELLED:
-        return PLANNED
-    return cell.entry.told_state
+    return PLANNED if job in (None, CANCELLED) else job
 
 
 def sweep_state(wish: str, states: Iterable[str], *, alive: bool) -> str:
