@@ -22,11 +22,7 @@ from .store import Store
 
 Sort = Literal["newest", "oldest", "costliest"]
 
-MANY_ENTRIES: Final = 5000
-
 ALL_ENTRIES: Final = 2**31
-# A job submitted longer ago has ended, unless its state says otherwise.
-LONG_SECONDS: Final = 7 * 86_400.0
 LATE_SECONDS: Final = 600.0  # by then the figures include a job's end
 _LAST_CHARACTER: Final = "\U0010ffff"
 
@@ -125,18 +121,16 @@ class Entries:
 
     def entries_since(self, since: float) -> list[Entry]:
         """What was submitted from that time on (epoch seconds), newest first."""
-        return self.find(Filter(since=since), limit=MANY_ENTRIES)
+        return self.find(Filter(since=since), limit=ALL_ENTRIES)
 
     def uncertain_entries(self) -> list[Entry]:
         """What was sent and never answered, oldest first."""
-        return self.find(Filter(state=states.UNCERTAIN), sort="oldest", limit=MANY_ENTRIES)
+        return self.find(Filter(state=states.UNCERTAIN), sort="oldest", limit=ALL_ENTRIES)
 
     def others_since(self, at: float) -> list[Entry]:
         """The entries that may have moved money or counts since then, without the uncertain ones."""
-        under_way = self.find(Filter(state=states.names(group="under way")), limit=MANY_ENTRIES)
-        recent = self.entries_since(at - LONG_SECONDS)
-        found = {entry.id: entry for entry in (*under_way, *recent) if entry.state != states.UNCERTAIN}
-        return [each for each in found.values() if each.ended_at is None or each.ended_at > at - LATE_SECONDS]
+        wanted = "account = ? AND state <> ? AND (ended_at IS NULL OR ended_at > ?)"
+        return self._entries(wanted, self._account_id, states.UNCERTAIN, at - LATE_SECONDS)
 
     def _entries(self, wanted: str, *values: object) -> list[Entry]:
         return self.store.read(lambda db: matching(db, wanted, *values))
