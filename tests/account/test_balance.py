@@ -1,4 +1,4 @@
-"""What a session knows of its money without asking."""
+"""What a session knows about its money without asking."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from reelbook.widgets.studio import StatusLine
 
 
 def test_the_balance_follows_a_clip_without_a_question(session: rb.Session, sandbox: Sandbox) -> None:
-    """A form that is opened after a clip promises what is left after it, and nobody was asked for that."""
+    """A form opened after a clip says what is left, and the service isn't asked for that."""
     session.balance()
     session.text_to_video("a fox", duration_seconds=5).result(30)
     assert (session.facts.balance_usd, session._balance.asking) == (24.75, None)
@@ -36,7 +36,7 @@ def test_the_balance_follows_a_clip_without_a_question(session: rb.Session, sand
 
 
 def test_what_is_told_of_the_money_reads_no_file(session: rb.Session) -> None:
-    """A board of many jobs asks for the facts with every one of them: they are known in a closed ledger."""
+    """A board asks for the facts with each of its many jobs, so they are known even if the ledger is closed."""
     session.balance()
     session.text_to_video("a fox", duration_seconds=2).result(30)
     assert session.facts.balance_usd == 24.9
@@ -45,7 +45,7 @@ def test_what_is_told_of_the_money_reads_no_file(session: rb.Session) -> None:
 
 
 def test_what_moves_while_a_question_is_out_is_asked_for_again() -> None:
-    """The answer to the first question is from before; the second one is asked by itself, and no third."""
+    """The first answer is from before it; a second question follows by itself, and no third."""
     asked: list[float] = []
     heard: list[float] = []
 
@@ -111,7 +111,7 @@ def on_a_terminal() -> str:
 
 
 def test_a_clip_that_nobody_watches_comes_off_until_it_is_taken_up(sandbox: Sandbox) -> None:
-    """On its way, and charged by then, all places say the same; once its end is known, it came off once."""
+    """In progress or charged meanwhile, all places say the same; once its end is known, it counted once."""
     sandbox.settings(pace=600)
     with rb.connect("sandbox") as first:
         first.balance()
@@ -133,7 +133,7 @@ def test_a_clip_that_nobody_watches_comes_off_until_it_is_taken_up(sandbox: Sand
 def test_all_places_follow_when_another_program_spends(
     sandbox: Sandbox, session: rb.Session, tmp_path: Path
 ) -> None:
-    """With the same key, from another home: the first answer that tells of it is everybody's."""
+    """With the same key, from another home: the first answer that includes it is everybody's."""
     sandbox.settings(pace=600)
     session.balance()
     session.text_to_video("a fox", duration_seconds=5)
@@ -152,7 +152,7 @@ def test_all_places_follow_when_another_program_spends(
 def test_who_reads_while_another_one_reads_is_told_the_same(
     session: rb.Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A panel draws while the session's thread looks whether the balance was heard: it isn't asked again."""
+    """A panel draws while the session's thread reads what is left: it waits for that."""
     tracker, reads, goes_on = session._balance, threading.Event(), threading.Event()
     read = tracker._ledger.funds
 

@@ -1,4 +1,4 @@
-"""A session's client, and a sandbox that is started again where it ended."""
+"""A session's client, and a sandbox that is started again after it ended."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reelbook.sandbox import server
 
 @pytest.mark.parametrize("own", [True, False])
 def test_only_the_homes_own_sandbox_is_started_again(home: Path, own: bool) -> None:
-    """The client goes on with the new one, wherever it listens; a service by its address is its owner's."""
+    """The client goes on with the new one, wherever it listens; a service with an address is its owner's."""
     with server.in_thread(home) as ended:
         pass
 

@@ -1,4 +1,4 @@
-"""A key whose answer never came, and a key that is changed while jobs run: nothing is lost of either."""
+"""A key whose answer was lost, and a key that is changed while jobs run: nothing is lost."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from reelbook.secret import Secret
 
 @pytest.fixture
 def used(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The fingerprint of the key of every request, as it arrives at the sandbox."""
+    """The fingerprint of each request's key, as it arrives at the sandbox."""
     arrived: list[str] = []
     authenticate = Accounts.authenticate
 
@@ -38,7 +38,7 @@ def used(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_a_key_nobody_saw_is_found_and_can_be_revoked(session: rb.Session, sandbox: Sandbox) -> None:
-    """The error names the one key that it may be; an older one of that name is none."""
+    """The error names the one key that it may be, not an older one of that name."""
     older = session.keys.create("workshop")
     sandbox.fault("answer_lost", endpoint="create-key")
     with pytest.raises(errors.KeyUncertain) as uncertain:
@@ -62,7 +62,7 @@ def test_a_key_nobody_saw_is_found_and_can_be_revoked(session: rb.Session, sandb
 def test_without_a_candidate_the_error_says_why(
     session: rb.Session, sandbox: Sandbox, faults: list[tuple[FaultKind, Any]], said: str
 ) -> None:
-    """A request that was never handled leaves none; where the list fails too, it is still to be looked at."""
+    """A request that was never handled leaves none; if the list fails too, a person has to look later."""
     session.keys.create("another")
     for kind, endpoint in faults:
         sandbox.fault(kind, endpoint=endpoint)
@@ -72,7 +72,7 @@ def test_without_a_candidate_the_error_says_why(
 
 
 def test_keys_from_before_and_revoked_ones_are_no_candidates(home: Path, no_pauses: None) -> None:
-    """Only an active key of the name, made about now or at a time that nobody tells."""
+    """Only an active key of that name, made about now or at an unknown time."""
     now = datetime.fromtimestamp(time.time(), UTC)
 
     def key(key_id: str, **more: object) -> dict[str, object]:
@@ -164,7 +164,7 @@ def test_the_same_session_is_found_by_its_new_key(sandbox: Sandbox) -> None:
 def test_a_key_that_is_lost_or_does_not_work_changes_nothing(
     session: rb.Session, sandbox: Sandbox, lost: bool
 ) -> None:
-    """The error names the key that is of no use, and the session goes on with the one it has."""
+    """The error names the useless key, and the session goes on with its own."""
     before = session.keys.fingerprint
     if lost:
         sandbox.fault("answer_lost", endpoint="create-key")
@@ -182,7 +182,7 @@ def test_a_key_that_is_lost_or_does_not_work_changes_nothing(
 
 
 def test_a_new_key_that_does_not_see_the_clips_is_not_used(home: Path) -> None:
-    """Whether one key sees another's clips isn't said anywhere: one under way is asked about."""
+    """The interface doesn't say whether one key sees another's clips, so one in progress is asked about."""
     keys: list[str | None] = []
     pending = {"request_id": "r1", "status": "pending", "estimated_cost_usd": 0.05}
     bodies = {
@@ -213,7 +213,7 @@ def test_a_new_key_that_does_not_see_the_clips_is_not_used(home: Path) -> None:
 def test_the_former_key_must_be_known_to_be_revoked(
     session: rb.Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the list doesn't tell, nothing is guessed; and the new key is never taken for it."""
+    """If the list doesn't tell, nothing is guessed; and the new key is never taken for it."""
     monkeypatch.setattr("reelbook.account.keys.is_preview", lambda *_: False)
     rotation = session.keys.rotate("second")
     assert rotation.old is None
@@ -226,7 +226,7 @@ def test_the_former_key_must_be_known_to_be_revoked(
 
 
 def test_it_is_kept_where_the_next_kernel_looks(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the keyring, with the address; an environment that still has the former key is named."""
+    """In the keyring, with the address; an environment variable with the former key is named."""
     kept: dict[str, str] = {}
     monkeypatch.setattr(settings, "keep", lambda name, value: kept.update({name: value.reveal()}))
     monkeypatch.setenv(settings.API_KEY, sandbox.api_key.reveal())
@@ -263,7 +263,7 @@ def test_a_masked_form_is_recognised(preview: str, fits: bool) -> None:
 
 
 def test_two_keys_that_look_alike_are_not_told_apart(session: rb.Session) -> None:
-    """Nothing is guessed where two active keys fit; a revoked one doesn't count."""
+    """Nothing is guessed if two active keys fit; a revoked one doesn't count."""
     (own,) = session.keys.list()
     twin = ApiKey(key_id="twin", key_preview=own.key_preview)
     assert session.keys.in_use([own]) == own
@@ -274,7 +274,7 @@ def test_two_keys_that_look_alike_are_not_told_apart(session: rb.Session) -> Non
 def test_stop_in_the_middle_says_which_key_was_made(
     session: rb.Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its secret is gone then; the session goes on with its own."""
+    """That one's secret is gone; the session goes on with its own."""
 
     def stopped(_: object) -> NoReturn:
         raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""The running total, and what is said before the limit and before the balance's end."""
+"""The running total, and what is said when the limit or the balance nears its end."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_nothing_is_said_while_limit_and_balance_are_far_off(
     ],
 )
 def test_the_last_fifth_of_a_limit_is_said(committed: float, stage: int, text: str) -> None:
-    """And more, once another one like it wouldn't be sent any more; what is uncertain counts."""
+    """And more, if another one like it wouldn't be sent; what is uncertain counts."""
     spend = Spend(committed - 0.3, 0.2, 0.1)
     (near,) = spend_notices(1.1, spend=spend, limit_usd=3.0, balance_usd=None, each_usd=0.58)
     assert (near.kind, near.stage, near.text) == ("limit", stage, text)
@@ -74,14 +74,14 @@ def test_the_last_fifth_of_a_limit_is_said(committed: float, stage: int, text: s
     ],
 )
 def test_the_end_of_the_balance_is_said(balance: float, to_come: float, stage: int, text: str) -> None:
-    """From five more such clips on; clips on their way are taken from it too."""
+    """From fewer than five more such clips on; clips in progress are subtracted too."""
     known = {"balance_usd": balance - to_come, "to_come_usd": to_come}
     near = [(kind, at, text in words) for kind, at, words in said(0.25, Spend(9.0, 0.3, 1.0), **known)]
     assert near == ([("balance", stage, True)] if stage else [])
 
 
 def test_the_running_total_is_a_sentence() -> None:
-    """With what is on its way, uncertain, or from earlier."""
+    """With what is in progress, uncertain, or from earlier."""
     assert str(Spending(0.5, 0.0, 0.0)) == "This session spent $0.50; no limit is set."
     assert str(Spending(0.5, 0.25, 0.1, limit_usd=2.0, of_key=Spend(1.5, 0.25, 0.1))) == (
         "This session spent $0.50, $0.25 is reserved for clips on their way, $0.10 is uncertain; "
@@ -107,7 +107,7 @@ def test_a_session_counts_its_own_and_the_limit_counts_all(session: rb.Session, 
 
 
 def test_each_threshold_is_warned_of_once(session: rb.Session) -> None:
-    """At four fifths, and when another one wouldn't fit; not with every call between."""
+    """At four fifths, and when another one wouldn't fit; not at every call between."""
     session.submit_many(["1", "2", "3"], duration_seconds=2)
     with pytest.warns(errors.SpendingWarning, match=r"\$0\.10 of your limit of \$0\.50\.$") as near:
         session.text_to_video("4", duration_seconds=2)
@@ -128,7 +128,7 @@ def test_what_costs_nothing_or_was_said_isn_t_warned_of(session: rb.Session) -> 
 
 
 def test_a_warning_that_is_an_error_sends_nothing(session: rb.Session, sandbox: Sandbox) -> None:
-    """What was written down is taken back: nothing is paid, and nothing is held against the limit."""
+    """What was recorded is taken back: nothing is paid for, and nothing counts towards the limit."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for _ in range(2):
@@ -141,7 +141,7 @@ def test_a_warning_that_is_an_error_sends_nothing(session: rb.Session, sandbox: 
 
 
 def test_a_topped_up_balance_may_be_warned_of_again(sandbox: Sandbox) -> None:
-    """By what was heard only: the warning itself asks nothing."""
+    """Only by what was heard: the warning itself asks nothing."""
     sandbox.settings(pace=3600)
     with rb.connect("sandbox") as session:
         for balance in (0.30, 25.0, 0.30):
@@ -159,7 +159,7 @@ def test_a_topped_up_balance_may_be_warned_of_again(sandbox: Sandbox) -> None:
 
 
 def test_what_was_spent_since_the_balance_was_heard_is_taken_from_it(sandbox: Sandbox) -> None:
-    """In code nobody asks for the balance again, and the end is warned of all the same, also later."""
+    """Code doesn't ask for the balance again, and is warned all the same, also in a later session."""
     sandbox.settings(balance_usd=1.0)
     with rb.connect("sandbox") as session:
         assert session._spending_notes(0.65) == ()

@@ -103,7 +103,7 @@ def test_the_table_for_the_page_shows_text_as_text() -> None:
 
 
 def test_the_text_is_a_line_for_each_clip() -> None:
-    """What a terminal would take for an order isn't in it; an empty receipt says so."""
+    """It has no control characters; an empty receipt says that it is empty."""
     made = receipt(
         {"prompt": "a fox\x1b[31m\nruns " + "far " * 40}, {"state": "processing", "cost_usd": None}
     )
@@ -141,7 +141,7 @@ def test_an_experiment_has_its_receipt(session: rb.Session, sandbox: Sandbox) ->
 
 
 def test_a_clip_of_an_agent_tool_has_its_line_at_its_time() -> None:
-    """With what the service said of it; a length that nobody knows isn't said to be none."""
+    """With what the service said about it; an unknown length isn't shown as 0 s."""
     own = entry(1, "completed", sent=100, **PAID)
     tools = [ToolJob(1, f"req-{at}", "k", "a hen", NOON + at, NOON + at, NOON, None, 0.1) for at in (50, 150)]
     made = receipt_of([own], {1: "sandbox"}, None, tools)

@@ -1,4 +1,4 @@
-"""`session.reconcile()` on a sandbox: what it says for sure is what the sandbox did."""
+"""`session.reconcile()` on a sandbox: what it is certain of is what the sandbox did."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def lose(session: rb.Session, sandbox: Sandbox, kind: FaultKind = "answer_lost")
 
 
 def later(session: rb.Session, seconds: float) -> None:
-    """All that the ledger holds happened so much earlier."""
+    """Everything in the ledger happened so much earlier."""
     columns = {
         "entries": ("intended_at", "sent_at", "accepted_at", "ended_at"),
         "samples": ("at", "asked_at"),
@@ -52,7 +52,7 @@ def verdict(session: rb.Session, *, alone: bool = False) -> rb.Verdict:
 
 
 def test_without_an_uncertain_one_nothing_is_asked(session: rb.Session, sandbox: Sandbox) -> None:
-    """No submission without an answer: that is said, and costs no request."""
+    """If every submission was answered, it says so, and costs no request."""
     session.text_to_video("a fox", **FOX).result(30)
     arrived = sandbox.state()["requests"]
     found = session.reconcile()
@@ -90,7 +90,7 @@ def test_a_sandbox_tells_what_was_accepted_and_what_wasnt(
 def test_a_clip_that_a_tool_may_have_bought_is_not_taken_for_the_uncertain_one(
     session: rb.Session, sandbox: Sandbox
 ) -> None:
-    """Also where a person says that nobody else was there: the tool was."""
+    """Even if a person says that nobody else used the account: the tool did."""
     session.usage()
     session.call_tool("generate_video_from_text", prompt="a fox", duration_seconds=1).result(30)
     lose(session, sandbox, "reset_before")
@@ -100,7 +100,7 @@ def test_a_clip_that_a_tool_may_have_bought_is_not_taken_for_the_uncertain_one(
 
 
 def test_two_requests_are_asked_and_their_times_are_said(session: rb.Session, sandbox: Sandbox) -> None:
-    """One question for the balance, one for the usage; the text has both moments, job by job."""
+    """One for the balance, one for the usage; the text has both times, job by job."""
     session.usage()
     job = lose(session, sandbox)
     until(lambda: sandbox.state()["requests"]["usage"] >= 3)  # with those for the lost answer
@@ -142,7 +142,7 @@ def test_an_earlier_kernels_lost_answer_is_found_out_and_the_verdict_lasts(
 
 @pytest.mark.parametrize("accepts", [True, False])
 def test_a_live_service_without_usage_is_judged_by_its_money(home: object, accepts: bool) -> None:
-    """Money alone may be somebody's, or paid back to somebody: it tells on the person's word, after a day."""
+    """Money alone may be somebody else's: it only tells on the person's word, and after a day."""
     balance = {"balance_usd": 25.0, "total_spent_usd": 0.0}
 
     def handle(exchange: Exchange) -> None:

@@ -100,14 +100,14 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.says)
 def test_what_the_figures_carry_is_concluded_and_no_more(case: Case) -> None:
-    """Each case has one honest answer, and one more where the person knows that nobody else was there."""
+    """Each case has one honest answer, and one if the person knows that nobody else used the account."""
     (plain,) = told([entry(1)], list(case.before), case.now, rules=case.rules)
     (word,) = told([entry(1)], list(case.before), case.now, rules=case.rules, alone=True)
     assert (plain.answer, plain.if_alone, word.answer) == (case.answer, case.if_alone, case.if_alone)
 
 
 def test_of_equal_ones_only_the_number_can_be_told() -> None:
-    """Two alike and one charged: which one can't be told; both charged, or none, is sure."""
+    """If one of two is charged, nobody can tell which; if both are, or none, it is certain."""
     pair = [entry(1), entry(2, sent=0.5)]
     for number, answer in ((0, "not accepted"), (1, "can't tell"), (2, "accepted")):
         now = figures([Truth(1, 60), Truth(2, 70)][:number], HABIT, 8 * HOUR)
@@ -153,7 +153,7 @@ def test_known_clips_explain_what_they_cost() -> None:
 def test_an_own_job_that_explains_less_than_it_may_is_allowed_for(
     mine: Truth, habit: Habit, usage: bool, answer: str
 ) -> None:
-    """What it cost or got back may stand in the lost one's place, so that nothing seems to have moved."""
+    """What it cost or got back may hide the lost one, so that nothing seems to have moved."""
     lost = [] if answer == "not accepted" else [Truth(1, 60)]
     before, now = (figures([mine, *lost], habit, at, usage=usage) for at in (-10, 8 * HOUR))
     known = [known_entry(9, mine, 8 * HOUR)]
@@ -162,7 +162,7 @@ def test_an_own_job_that_explains_less_than_it_may_is_allowed_for(
 
 
 def test_what_to_do_is_said() -> None:
-    """Too early: from when on the same figures would be enough. Nothing from before: what they are now."""
+    """If it is too early: when to ask again. If nothing is known from before: the figures now."""
     (found,) = told([entry(1)], [FRESH], figures([], HABIT, 60))
     assert "Ask again after" in found.advice
     assert "running still" in found.reasons[1]

@@ -1,4 +1,4 @@
-"""What totals say of each day, how many questions that takes, and how a service counts its days."""
+"""What totals say about each day, how many questions that takes, and how a service counts days."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_costs_posted_an_hour_late_are_told_right_when_they_are_there(reading: R
 @BOTH
 @pytest.mark.parametrize("tells_spent", [True, False])
 def test_what_is_spent_meanwhile_belongs_to_the_present(reading: Reading, tells_spent: bool) -> None:
-    """The past days keep their sums, also by differences alone, where a service tells no total spent."""
+    """Past days keep their sums, also by differences alone, if a service tells no total spent."""
     running = [(AFTERNOON + each, 0.25) for each in range(3, 120, 10)] if tells_spent else []
     service = Service([*busy(2, 30, 1 / 3), *running], reading, tells_spent=tells_spent)
     known, _ = refine(service, AFTERNOON)
@@ -104,7 +104,7 @@ def test_totals_that_contradict_each_other_are_one_span() -> None:
 def test_any_history_is_told_right(
     events: list[tuple[float, int]], reading: Reading, days: int, later: float
 ) -> None:
-    """Whatever happened, and opened again whenever: spans are the truth, within a question a day."""
+    """Whatever happened, and whenever it is opened again: spans are true, within a question a day."""
     service = Service([(AFTERNOON - ago * DAY, part / 20) for ago, part in events], reading)
     for now in (AFTERNOON, AFTERNOON + later * DAY):
         known, count = refine(service, now, days=days, kept=tuple(service.answers))

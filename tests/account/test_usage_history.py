@@ -50,7 +50,7 @@ def test_what_is_told_is_what_was_planted(session: rb.Session, sandbox: Sandbox,
 
 
 def test_a_second_opening_asks_once(session: rb.Session, sandbox: Sandbox) -> None:
-    """What the ledger keeps isn't asked again, also by another session."""
+    """What the ledger keeps isn't asked again, even by another session."""
     planted(sandbox, 30)
     first = session.usage_history(30).wait(60)
     session.close()

@@ -61,7 +61,7 @@ def assert_right(service: Service, known: KnownUsage) -> None:
 
 
 def busy(seed: int, days: int, share: float, now: float = AFTERNOON) -> list[tuple[float, float]]:
-    """An uneven history: so large a share of the days is busy, at random, with a few clips each."""
+    """An uneven history: that share of the days, at random, has a few clips each."""
     random = Random(seed)
     chosen = random.sample(range(days), round(days * share))
     return [

@@ -18,7 +18,7 @@ SIZES = st.lists(st.integers(1, 5), min_size=1, max_size=5).filter(lambda sizes:
 
 
 def met(places: list[designs.Place]) -> set[tuple[int, int, int, int]]:
-    """Each two values of two axes that occur together."""
+    """Every two values of two axes that occur together."""
     axes = range(len(places[0]))
     return {(a, b, place[a], place[b]) for place in places for a, b in itertools.combinations(axes, 2)}
 
@@ -86,7 +86,7 @@ def test_the_order_loses_nothing_and_starts_with_what_differs(sizes: list[int], 
     ids=["grid", "immense", "pairs", "one at a time", "sample", "hypercube"],
 )
 def test_too_many_cells_are_refused_before_they_are_made(make: object, told: str) -> None:
-    """The error says how many it would be."""
+    """The error says how many there would be."""
     assert callable(make)
     with pytest.raises(InvalidInput, match=told):
         make()

@@ -1,4 +1,4 @@
-"""A plan: what is said of a sweep before anything is bought."""
+"""A plan: what is said about a sweep before anything is bought."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reelbook.sandbox.handle import Sandbox
 
 
 def test_a_plan_says_clips_cost_time_and_what_is_left(sandbox: Sandbox, session: rb.Session) -> None:
-    """It asks for the balance where nobody heard it, once, and for nothing else; no clip costs nothing."""
+    """It asks once for a balance that nobody has heard, and for nothing else; no clips cost nothing."""
     requests = [rb.JobRequest.from_text("a fox", duration_seconds=2, seed=seed) for seed in (1, 2, 3)]
     planned = plan(session, requests)
     assert (planned.clips, planned.bought, planned.found) == (3, 3, 0)
@@ -29,7 +29,7 @@ def test_a_plan_says_clips_cost_time_and_what_is_left(sandbox: Sandbox, session:
 
 
 def test_the_time_follows_what_such_clips_took(session: rb.Session, sandbox: Sandbox) -> None:
-    """Of another length too, where there is nothing else to go by."""
+    """Of another length too, if there is nothing else to go by."""
     short = rb.JobRequest.from_text("a fox", duration_seconds=1)
     before = plan(session, [short]).seconds
     for _ in range(3):
@@ -69,7 +69,7 @@ def test_a_time_is_said_as_it_is_known(seconds: tuple[float, float, float], said
 def test_a_wrong_article_is_said_before_it_is_bought(
     session: rb.Session, template: str, values: list[str], note: str
 ) -> None:
-    """Where it stands before what varies; what is written out is the person's own."""
+    """If it stands before what varies; what is written out is the person's own."""
     given: Any = {"animal": values} if "{animal}" in template else {}
     planned = rb.Sweep(template, **given, seed=[1]).plan(session)
     assert " ".join(planned.notes) == note

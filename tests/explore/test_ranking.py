@@ -1,4 +1,4 @@
-"""Votes on pairs become a ranking that says how sure it is."""
+"""Votes on pairs become a ranking that says how certain it is."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_a_clear_winner_is_told_after_few_votes() -> None:
 
 
 def test_too_few_votes_are_told_with_how_many_are_missing() -> None:
-    """The nearer two are, the more it takes."""
+    """The closer two are, the more it takes."""
     near = Ranking(2, [Vote(0, 1), Vote(1, 0)] * 4 + [Vote(0, 1)]).between([0], [1])
     far = Ranking(2, [Vote(0, 1)] * 3).between([0], [1])
     none = Ranking(2, []).between([0], [1])
@@ -34,7 +34,7 @@ def test_too_few_votes_are_told_with_how_many_are_missing() -> None:
 
 
 def test_who_cannot_say_favours_nobody() -> None:
-    """Ties make it surer that two are alike."""
+    """Ties make it more certain that two are alike."""
     tied = Ranking(2, [Vote(0, 1, tied=True), Vote(1, 0, tied=True)] * 10).between([0], [1])
     assert tied.chance == pytest.approx(0.5, abs=0.01)
     assert tied.high - tied.low < 0.4

@@ -64,7 +64,7 @@ def another(max_spend: float = 1000.0) -> closing[rb.Session]:
 
 
 def test_every_cell_becomes_a_clip(session: rb.Session, sandbox: Sandbox) -> None:
-    """Each is bought once; the ledger has the sweep with its cells, and its time beside the planned one."""
+    """Each is bought once; the ledger has the sweep, its cells, and its time beside the planned one."""
     run = foxes().run(session)
     assert run.state == "running"
     clips = run.results(SECONDS)
@@ -186,7 +186,7 @@ def test_the_limit_in_the_middle_pauses_it(sandbox: Sandbox) -> None:
 
 
 def test_an_uncertain_cell_waits_for_a_person(session: rb.Session, sandbox: Sandbox) -> None:
-    """It isn't missing: resumed, nothing is bought for it; sent again it is paid again."""
+    """It isn't missing: resuming buys nothing for it; if it is sent again, it is paid for again."""
     sandbox.fault("answer_lost", endpoint="generate", after=1)
     run = foxes(animal=["fox", "heron"]).run(session)
     until(lambda: run.state == "completed")
@@ -202,7 +202,7 @@ def test_an_uncertain_cell_waits_for_a_person(session: rb.Session, sandbox: Sand
 
 
 def test_a_service_that_answers_nothing_isnt_sent_the_rest(session: rb.Session, sandbox: Sandbox) -> None:
-    """After three answers that never came it pauses, as every one of the rest might be billed too."""
+    """After three lost answers it pauses, as each of the rest might be billed too."""
     sandbox.fault("answer_lost", endpoint="generate", times=3)
     sandbox.fault("429", endpoint="generate", times=100, reset_seconds=20)
     run = foxes().run(session)
@@ -226,7 +226,7 @@ def test_a_failed_cell_is_sent_again_by_a_person_only(session: rb.Session, sandb
 
 
 def test_clips_with_a_fixed_seed_are_taken_from_the_ledger(session: rb.Session, sandbox: Sandbox) -> None:
-    """They cost nothing; where the file is gone, or the seed is random, a clip is made."""
+    """They cost nothing; if the file is gone or the seed is random, a clip is made."""
     first = foxes().run(session).results(SECONDS)
     plan = foxes(seed=[1, 3]).plan(session)
     assert (plan.clips, plan.found) == (6, 3)
@@ -290,7 +290,7 @@ def test_pictures_are_there_for_a_later_kernel(session: rb.Session, sandbox: San
 
 @pytest.mark.usefixtures("short_jobs")
 def test_a_run_elsewhere_is_followed_and_stopped_from_here(session: rb.Session, sandbox: Sandbox) -> None:
-    """Opened it buys nothing by itself, hears of what the other one buys, and can end that."""
+    """An opened run buys nothing by itself, hears what the other one buys, and can stop it."""
     sandbox.fault("429", endpoint="generate", after=2, times=100, reset_seconds=3)
     with another() as other:
         run = foxes().run(session)
@@ -303,7 +303,7 @@ def test_a_run_elsewhere_is_followed_and_stopped_from_here(session: rb.Session, 
 
 
 def test_its_table_is_for_pandas_and_spreadsheets(session: rb.Session, tmp_path: Path) -> None:
-    """A line for each cell: what it varied, what became of it, what a person put to it."""
+    """A line for each cell: what it varied, what became of it, and a person's marks."""
     run = foxes(animal=["fox", "=heron"], seed=[1]).run(session)
     run.results(SECONDS)
     winner = run.cells[0].job
@@ -417,7 +417,7 @@ def test_a_kill_at_any_moment_leaves_one_clip_for_each_cell(
 def test_two_processes_that_resume_one_sweep_buy_each_cell_once(
     session: rb.Session, sandbox: Sandbox, home: Path
 ) -> None:
-    """At the same moment; both have all clips in the end."""
+    """Even at the same moment; in the end both have all clips."""
     run = SweepRun(session, foxes())
     halted(run, sandbox, 1)
     process = child(RESUMES, home, run.id or "")
@@ -431,7 +431,7 @@ def test_two_processes_that_resume_one_sweep_buy_each_cell_once(
 
 
 def test_a_callback_hears_once_that_nothing_more_comes(session: rb.Session, sandbox: Sandbox) -> None:
-    """When the last clip is here, at once afterwards, when it was paused; not before it is begun."""
+    """When the last clip is here, at once afterwards, and when it is paused; not before it is begun."""
     told: SimpleQueue[str] = SimpleQueue()
     run = SweepRun(session, foxes())
     with pytest.raises(errors.InvalidInput, match="isn't begun"):

@@ -1,4 +1,4 @@
-"""A study: pairs are asked about, votes are kept, and what they come to is told with its doubt."""
+"""A study: it asks about pairs, keeps the votes, and says what they amount to and how certain that is."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def run(session: rb.Session) -> SweepRun:
 
 
 def prefer(study: Study, word: str, times: int = 1, voter: str | None = None) -> None:
-    """Votes for whichever clip of the pair has that word; where both or none do, it can't be said."""
+    """Votes for the clip of the pair that has that word; "neither" if both have it or none."""
     for _ in range(times):
         pair = study.pair()
         left, right = (word in clip.request.prompt for clip in pair if clip.request)
@@ -35,7 +35,7 @@ def prefer(study: Study, word: str, times: int = 1, voter: str | None = None) ->
 
 
 def test_votes_find_what_a_person_prefers(run: SweepRun) -> None:
-    """Who likes snow has it beat rain, with how sure that is; fox and owl are liked alike."""
+    """Snow is liked and beats rain, with how certain that is; fox and owl are liked alike."""
     study = rb.Study(run)
     study._draw = random.Random(1)
     prefer(study, "snow", 40)
@@ -71,7 +71,7 @@ def test_a_study_is_gone_on_with(run: SweepRun) -> None:
 
 
 def test_the_last_vote_is_taken_back(run: SweepRun) -> None:
-    """One's own; its pair is there again as it stood."""
+    """Only one's own; its pair comes back as it was shown."""
     study = rb.Study(run)
     pair = study.pair()
     study.vote(pair, "right")
@@ -92,7 +92,7 @@ def test_pairs_that_are_shown_count_as_answered(run: SweepRun) -> None:
 
 
 def test_files_are_studied_too(session: rb.Session, tmp_path: Path) -> None:
-    """Known by what is in them: a file of another name keeps its votes."""
+    """They are known by their content: a renamed file keeps its votes."""
     files = [clip_file(tmp_path / f"{name}.mp4", seconds=number) for number, name in enumerate("ab", 1)]
     study = rb.Study(files, session)
     assert study.labels == ("a.mp4", "b.mp4")

@@ -1,4 +1,4 @@
-"""Sweeps: what they check, and the cells that come of them."""
+"""Sweeps: what they check, and the cells that they make."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_variants_of_the_template_are_an_axis() -> None:
 
 
 def test_wildcards_come_from_keywords_mappings_and_folders(tmp_path: Path) -> None:
-    """A keyword goes before the others, and is no axis of its own."""
+    """A keyword takes precedence, and is no axis of its own."""
     (tmp_path / "animal.txt").write_text("fox\nheron\n", "utf-8")
 
     assert prompts(Sweep("a __animal__", wildcards=tmp_path)) == ["a fox", "a heron"]
@@ -96,7 +96,7 @@ def test_wildcards_come_from_keywords_mappings_and_folders(tmp_path: Path) -> No
 
 
 def test_texts_of_a_prompt_can_be_replaced() -> None:
-    """As by A1111's Prompt S/R: the first is sought, and is one of the values."""
+    """As in A1111's Prompt S/R: the first is searched for, and is one of the values."""
     sweep = Sweep("a red fox in snow", replace="red fox, heron")
     assert [(axis.name, axis.values) for axis in sweep.axes] == [("red_fox", ("red fox", "heron"))]
     assert prompts(sweep) == ["a heron in snow", "a red fox in snow"]
@@ -117,7 +117,7 @@ def test_each_random_seed_is_another_clip() -> None:
 
 
 def test_images_are_an_axis_of_their_own(pictures: list[Path]) -> None:
-    """Its values tell the pictures apart, its labels name them; the requests have them."""
+    """Its values tell the pictures apart, its labels name them, and the requests hold them."""
     sweep = Sweep("it {moves|jumps}", image=[*pictures, pictures[0]], duration_seconds=[1, 2])
 
     assert len(sweep.cells) == 8
@@ -158,7 +158,7 @@ def test_a_sweep_comes_back_from_its_record(pictures: list[Path]) -> None:
     ],
 )
 def test_designs_choose_cells_of_the_grid(options: dict[str, Any], cells: int) -> None:
-    """So many of the 18, the same ones each time; at first those that differ most."""
+    """So many of the 18, the same ones each time, beginning with those that differ most."""
     sweep = Sweep(TEMPLATE, **GIVEN, **options)
     grid = Sweep(TEMPLATE, **GIVEN).cells
 
@@ -278,7 +278,7 @@ def test_code_that_is_run_makes_the_same_cells(name: str, monkeypatch: pytest.Mo
 
 
 def test_code_reads_as_a_person_would_write_it() -> None:
-    """Numbers in a row by their ends; what is as usual isn't there; a script says what it costs."""
+    """Rows of numbers by their ends, and no defaults; a script says what it costs."""
     sweep = Sweep("a {animal}", animal="fox, heron", seed="1-9", duration_seconds=2)
     assert (
         sweep.as_code()

@@ -177,7 +177,7 @@ def test_escaped_text_stands_for_itself(text: str) -> None:
 
 
 def numbered(text: str) -> str:
-    """A template's words, each made another one, so that no two combinations can be equal."""
+    """The template with each word made unique, so that no two combinations can be equal."""
     numbers = iter(range(10_000))
     return re.sub(r"\bword\b", lambda _: f"word{next(numbers)}", text)
 
@@ -252,7 +252,7 @@ def test_weights_say_how_often() -> None:
 
 
 def test_a_sample_ends_where_weights_or_texts_leave_nothing_new() -> None:
-    """What is hardly ever drawn comes in the end, and equal texts are one."""
+    """What is hardly ever drawn comes last, and equal texts are one."""
     assert set(sample(Template("{100000::a|b|c}"), 3)) == {"a", "b", "c"}
     assert sorted(sample(Template("{a|ab}{bc|c}"), 4)) == ["abbc", "abc", "ac"]
 

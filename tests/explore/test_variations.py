@@ -1,4 +1,4 @@
-"""What a clip can be varied in."""
+"""What can be varied in a clip."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reelbook.requests import JobRequest
 
 
 def test_a_clip_is_varied_in_its_seed_its_length_or_its_shape() -> None:
-    """One thing at a time; the rest is as it was, and what a prompt has of braces stays text."""
+    """One thing at a time; the rest stays as it was, and braces in the prompt stay text."""
     found = variations(JobRequest.from_text("a {red} fox", duration_seconds=2, seed=7))
     assert found.template == r"a \{red\} fox"
     assert found.axes("seed") == {"seed": "7-10", "duration_seconds": "2", "aspect_ratio": "16:9"}
@@ -22,7 +22,7 @@ def test_a_clip_is_varied_in_its_seed_its_length_or_its_shape() -> None:
 
 @pytest.mark.parametrize("number", [1, 2, 5])
 def test_a_clip_of_a_sweep_is_varied_in_one_slot(number: int) -> None:
-    """The others hold its own value, its choices are made, and the clip itself is among its variations."""
+    """The other slots keep its values, its choices are made, and it is among its own variations."""
     sweep = Sweep(
         "a {animal} in {snow|fog} at {time}",
         animal=["fox", "a heron, wading"],

@@ -30,7 +30,7 @@ def test_wildcards_are_read_from_a_folder(tmp_path: Path) -> None:
 
 
 def test_what_is_kept_is_there_for_the_next_one(tmp_path: Path) -> None:
-    """Each once, on a line of its own, whatever blanks stood in it."""
+    """Each once, on a line of its own, whatever its blanks were."""
     styles = Styles(tmp_path)
     assert list(styles) == []
     for each in ("film grain,\n 35 mm", "at dawn", "film grain, 35 mm"):

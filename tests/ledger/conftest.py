@@ -23,7 +23,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """The home of the ledger, not made yet."""
+    """The home of the ledger, which doesn't exist yet."""
     return tmp_path / "reelbook-home"
 
 

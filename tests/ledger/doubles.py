@@ -1,4 +1,4 @@
-"""A clock that the test moves, submissions to note, and other kernels as real processes."""
+"""A clock that the test moves, submissions to record, and other kernels as real processes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def wait():
 
 @dataclass
 class Clock:
-    """Epoch seconds that stand still."""
+    """Epoch seconds, which only the test moves."""
 
     now: float = 1_800_000_000.0
 
@@ -72,12 +72,12 @@ def opened(folder: Path, **options: Any) -> contextlib.AbstractContextManager[Le
 
 
 def left_open(folder: Path, **options: Any) -> Ledger:
-    """The same, which the test closes: `file.close()`."""
+    """The same; the test closes it by `file.close()`."""
     return LedgerFile.open(folder, **options).ledger(SERVICE, KEY)
 
 
 class Intended(NamedTuple):
-    """What a submission came to: an entry, new or of an earlier run."""
+    """What became of a submission: an entry, new or of an earlier run."""
 
     entry: Entry
     new: bool
@@ -86,7 +86,7 @@ class Intended(NamedTuple):
 def intend_many(
     ledger: Ledger, batch: Sequence[Submission], *, limit_usd: float | None = None
 ) -> list[Intended]:
-    """Writes the submissions down, under that limit."""
+    """Records the submissions, under that limit."""
     ledger.max_spend_usd = limit_usd
     return [Intended(entry, earlier is None) for entry, earlier in ledger.intend(batch)]
 
@@ -94,7 +94,7 @@ def intend_many(
 def intend(
     ledger: Ledger, submission: Submission, *, again: bool = False, limit_usd: float | None = None
 ) -> Intended:
-    """Writes one submission down, under that limit."""
+    """Records one submission, under that limit."""
     return intend_many(ledger, [replace(submission, again=again)], limit_usd=limit_usd)[0]
 
 
@@ -117,7 +117,7 @@ def heard(process: subprocess.Popen[str]) -> str:
 
 
 def race(kernel: Kernel, code: str) -> list[str]:
-    """What two kernels say that run the code at the same moment."""
+    """What two kernels say if they run the code at the same moment."""
     kernels = [kernel(f"say('ready')\nwait()\n{code}\nwait()") for _ in range(2)]
     assert [heard(each) for each in kernels] == ["ready"] * 2
     for each in kernels:
@@ -126,14 +126,14 @@ def race(kernel: Kernel, code: str) -> list[str]:
 
 
 def tell(process: subprocess.Popen[str]) -> None:
-    """Lets a process that waits go on."""
+    """Lets a waiting process go on."""
     assert process.stdin is not None
     process.stdin.write("\n")
     process.stdin.flush()
 
 
 def submitted(ledger: Ledger, submission: Submission | None = None, request_id: str | None = None) -> int:
-    """The number of a clip that is on its way, with estimates of the service's."""
+    """The number of a clip in progress, with the service's estimates."""
     entry = intend(ledger, submission or fox()).entry.id
     assert ledger.sending(entry)
     ledger.accepted(entry, request_id or f"req-{entry}", estimated_duration_seconds=40)

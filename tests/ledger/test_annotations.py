@@ -8,12 +8,12 @@ from reelbook.ledger import Ledger, Marks
 
 
 def entry(ledger: Ledger, prompt: str = "a red fox") -> int:
-    """The number of one more entry."""
+    """The number of a new entry."""
     return intend(ledger, fox(prompt=prompt)).entry.id
 
 
 def test_tags_are_counted_and_found_by(ledger: Ledger, clock: Clock) -> None:
-    """A tag that is taken away finds nothing any more; those of another account are its own.
+    """A tag that was removed finds nothing; another account has tags of its own.
 
     Experiments are named once each, by the newest clip of each.
     """
@@ -52,7 +52,7 @@ def test_the_text_is_looked_for_in_notes_too(ledger: Ledger) -> None:
 
 
 def test_picks_are_read_in_the_order_of_picking(ledger: Ledger) -> None:
-    """Those from a time on, where one is given; those of another account are its own."""
+    """From a time on, if one is given; another account has picks of its own."""
     first, second, third = (entry(ledger) for _ in range(3))
     foreign = intend(ledger.file.ledger("https://other.example", KEY), fox()).entry.id
     for number, at in ((third, 10.0), (first, 20.0), (foreign, 20.0), (second, 30.0)):

@@ -1,4 +1,4 @@
-"""What the billing endpoints said, and what is left of the balance: what comes off it, and until when."""
+"""What the billing endpoints said, and what is left of the balance: what is subtracted, and until when."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def balance(ledger: Ledger, clock: Clock) -> Balance:
 
 
 def accepted(ledger: Ledger, clock: Clock) -> int:
-    """A clip for 0.25 USD is on its way; a second later its number is given back."""
+    """The number of a clip for 0.25 USD, accepted a second ago."""
     entry = submitted(ledger)
     clock.now += 1
     return entry
 
 
 def test_the_newest_balance_counts_with_its_time(ledger: Ledger, clock: Clock) -> None:
-    """Whoever heard it, from either endpoint; an answer without one, or one that is too old, is none."""
+    """Whoever heard it, from either endpoint; an answer without one, or one too old, doesn't count."""
     ledger.samples.add(Sample(clock.now - 3601, balance_usd=6.0))
     assert ledger.funds() is None
     for ago, usd in ((4.0, 9.0), (2.0, 7.0), (3.0, 8.0)):
@@ -58,7 +58,7 @@ def test_the_newest_balance_counts_with_its_time(ledger: Ledger, clock: Clock) -
 def test_a_watched_clip_comes_off_until_a_later_balance_holds_it(
     ledger: Ledger, clock: Clock, balance: Balance
 ) -> None:
-    """From its intent on, whatever others spend; a balance that is asked for after its end holds it."""
+    """From its intent on, whatever others spend; a balance asked for after its end includes it."""
     balance.ask()
     intended = intend(ledger, fox()).entry.id
     assert balance.left_usd == 9.75
@@ -123,7 +123,7 @@ def test_what_was_never_answered_comes_off_until_it_is_found_out(
 
 
 def test_no_more_comes_off_than_there_is(ledger: Ledger, clock: Clock, balance: Balance) -> None:
-    """What is left and what comes off it are the balance together."""
+    """What is left and what is subtracted make up the balance."""
     balance.usd = 0.4
     for _ in range(2):
         submitted(ledger)

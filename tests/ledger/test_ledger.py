@@ -83,7 +83,7 @@ def test_a_submission_is_kept_from_its_intent_to_its_clip(ledger: Ledger, clock:
 
 
 def test_what_was_taken_back_is_not_sent(ledger: Ledger) -> None:
-    """Whoever comes second, the one who sends or the one who takes back, is told so; after a 429 both can."""
+    """Whether it is sent or taken back first, the second attempt is told; after a 429 both are possible."""
     first, second = (intend(ledger, fox()).entry.id for _ in range(2))
     assert ledger.cancelled(first)
     assert not ledger.sending(first)
@@ -107,7 +107,7 @@ def test_a_late_answer_does_not_undo_the_end(ledger: Ledger) -> None:
 
 @pytest.mark.parametrize(("accepted", "state"), [(True, "lost"), (False, "not accepted")])
 def test_an_uncertain_one_is_settled_by_what_is_found_out(ledger: Ledger, accepted: bool, state: str) -> None:
-    """It was accepted, or it wasn't. A verdict that comes late changes nothing of what isn't uncertain."""
+    """It was accepted, or it wasn't. A late verdict changes nothing about what isn't uncertain any more."""
     entry_id, refused = uncertain(ledger), intend(ledger, fox()).entry.id
     ledger.ended(refused, states.REFUSED, "402")
     for each in (entry_id, refused):
@@ -128,7 +128,7 @@ def test_unfinished_are_the_accepted_ones_without_a_clip(ledger: Ledger) -> None
 
 
 def test_what_was_given_up_stays_unfinished_for_a_week(ledger: Ledger, clock: Clock) -> None:
-    """From the first time on, however often it was asked about; and again once the service knows it."""
+    """Counted from the first time, however often it was asked about; and longer once the service knows it."""
     entry_id = submitted(ledger, request_id="a")
     ledger.abandoned(entry_id, "404")
     clock.now += 6 * 86_400
@@ -141,7 +141,7 @@ def test_what_was_given_up_stays_unfinished_for_a_week(ledger: Ledger, clock: Cl
 
 
 def test_a_kernels_jobs_are_taken_up_by_one_other_once_it_is_gone(ledger: Ledger, kernel: Kernel) -> None:
-    """While it lives they are left to it; then the first that takes one up has it."""
+    """As long as it lives they are left to it; afterwards the first that takes one up has it."""
     other = kernel("""
 submitted(ledger)
 say("accepted")
@@ -161,7 +161,7 @@ wait()
 def test_how_long_jobs_took_is_learnt_only_from_watched_ones(
     ledger: Ledger, clock: Clock, folder: Path
 ) -> None:
-    """One taken up by another kernel teaches a forecast nothing.
+    """A forecast learns nothing from one that another kernel took up.
 
     Of one that was seen running the interval is kept in which it ended; a person is shown the notice.
     """
@@ -182,7 +182,7 @@ def test_how_long_jobs_took_is_learnt_only_from_watched_ones(
 def test_what_jobs_took_is_told_in_the_order_in_which_they_were_submitted(
     ledger: Ledger, clock: Clock
 ) -> None:
-    """The long ones of a batch end last, which is no sign that the service has become slower."""
+    """The long ones of a batch end last, which doesn't mean that the service has become slower."""
     jobs = [submitted(ledger) for _ in range(3)]
     for number in (1, 2, 0):
         clock.now += 10
@@ -226,7 +226,7 @@ def test_the_key_is_not_in_the_file_and_its_fingerprint_is_salted(
 
 
 def test_only_the_owner_can_read_the_file(ledger: Ledger, folder: Path) -> None:
-    """The ledger and its companions have the mode 0600, also where the file had another before."""
+    """The ledger and its companions have mode 0600, even if the file had another before."""
     intend(ledger, fox())
     (folder / "ledger.db").chmod(0o644)
     with opened(folder):
@@ -314,7 +314,7 @@ def test_two_kernels_begin_a_ledger_together(folder: Path, kernel: Kernel) -> No
 
 
 def test_ids_are_found_by_their_beginning_in_every_account(ledger: Ledger) -> None:
-    """Newest first; a sign that means something to SQL is only a sign here."""
+    """Newest first; a character that means something to SQL is a plain character here."""
     ids = ["req_a1", "req_a2", "req%a3", "req_b1"]
     for owner, request_id in zip([ledger, ledger.file.ledger("sandbox", KEY)] * 2, ids, strict=True):
         ledger.accepted(intend(owner, fox()).entry.id, request_id)

@@ -13,7 +13,7 @@ from reelbook.ledger.request_log import Instant
 
 
 def at(second: float, *, set_by: float = 0.0) -> Instant:
-    """A moment of this machine, whose clock of the epoch was set forward or back by so many seconds."""
+    """A moment on this machine, whose epoch clock was set forward or back by so many seconds."""
     return Instant(5000.0 + second, 1_800_000_000.0 + second + set_by, "this machine")
 
 
@@ -31,7 +31,7 @@ class Asked(NamedTuple):
 
 
 def asked(ledger: Ledger, moment: Instant, *, fits: bool = True) -> Asked:
-    """What becomes of a request at that moment, for which there is a place or not."""
+    """What becomes of a request at that moment, whether it `fits` or not."""
     heard: list[tuple[list[float], int | None]] = []
 
     def look(others: Sequence[float], told: int | None) -> bool:
@@ -66,7 +66,7 @@ def test_a_kernel_sees_the_others_requests_and_not_its_own(ledger: Ledger, other
 
 
 def test_only_what_fits_the_key_is_noted(ledger: Ledger, other: Ledger) -> None:
-    """A request that has to wait is nobody's, one never sent gives its place back; keys stand apart."""
+    """One that has to wait doesn't count, one never sent gives its place back; keys are counted apart."""
     assert asked(ledger, at(0), fits=False).number is None
     number = asked(ledger, at(0)).number
     assert number is not None
@@ -84,7 +84,7 @@ def test_a_request_counts_from_its_answer(ledger: Ledger, other: Ledger) -> None
 
 
 def test_the_limit_that_one_was_told_is_known_to_the_others(ledger: Ledger, other: Ledger) -> None:
-    """The newest answer that said one counts."""
+    """The newest that was told counts."""
     for second, limit in ((0, 10), (1, 100), (2, None)):
         answered(ledger, at(second), asked(ledger, at(second)).number, limit)
     assert asked(other, at(4)).told == 100
@@ -114,7 +114,7 @@ def test_a_clock_that_is_set_changes_nothing(ledger: Ledger, other: Ledger, step
 def test_machines_that_share_a_folder_go_by_the_clock_of_the_epoch(
     ledger: Ledger, other: Ledger, set_by: float, counts: list[float]
 ) -> None:
-    """They have no other in common; one that goes wrong by an hour stops nobody."""
+    """They share no other clock; one that is wrong by an hour stops nobody."""
     there = elsewhere(0, set_by=set_by)
     answered(ledger, there, asked(ledger, there).number)
     assert asked(other, at(10)).others == counts

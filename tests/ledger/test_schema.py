@@ -21,7 +21,7 @@ STEPS = HERE.joinpath("old_steps.sql").read_text().split("-- step ")[1:]
 
 
 def earlier(folder: Path, number: int) -> sqlite3.Connection:
-    """Lays a ledger at that schema, with data of the first one in it, into `folder`."""
+    """Puts a ledger of that schema, with data of the first one, into `folder`."""
     folder.mkdir()
     connection = sqlite3.connect(folder / "ledger.db", isolation_level=None)
     connection.executescript(HERE.joinpath("oldest.sql").read_text())
@@ -120,7 +120,7 @@ def test_stars_and_winners_of_an_earlier_reelbook_are_picks(folder: Path, number
 def test_a_schema_is_brought_up_to_date_whole_or_not_at_all(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where it fails in its middle the file stays as it was, and it can be tried again."""
+    """If it fails halfway, the file stays as it was, and it can be tried again."""
     with closing(earlier(folder, 7)) as connection:
         before = list(connection.iterdump())
         with monkeypatch.context() as broken:

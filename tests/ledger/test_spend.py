@@ -51,7 +51,7 @@ def test_every_state_counts_as_what_it_may_cost(ledger: Ledger) -> None:
 def test_what_another_process_submits_is_not_this_sessions(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor is it where that one's number begins alike."""
+    """Not even if that one's number begins alike."""
     intend(ledger, fox())
     assert ledger.spend_here() == Spend(0.0, 0.25, 0.0)
     for other in (os.getpid() + 1, os.getpid() // 10):
@@ -60,7 +60,7 @@ def test_what_another_process_submits_is_not_this_sessions(
 
 
 def test_the_sums_are_those_of_one_moment(ledger: Ledger, folder: Path) -> None:
-    """A clip that another kernel sees finished while they are added up is in one of them."""
+    """A clip that ends in another kernel while they are added up is in exactly one of them."""
     left = [submitted(ledger) for _ in range(8)]
     with opened(folder) as other:
 
@@ -76,7 +76,7 @@ def test_the_sums_are_those_of_one_moment(ledger: Ledger, folder: Path) -> None:
 
 
 def test_the_limit_may_be_reached_and_not_passed(ledger: Ledger) -> None:
-    """To the cent, without the errors of binary fractions; and what it refuses isn't written down."""
+    """To the cent, without the errors of binary fractions; what it refuses isn't recorded."""
     for _ in range(3):
         intend(ledger, fox(duration_seconds=2), limit_usd=0.3)
     with pytest.raises(SpendLimitReached) as caught:
@@ -90,7 +90,7 @@ def test_the_limit_may_be_reached_and_not_passed(ledger: Ledger) -> None:
 
 
 def test_a_batch_is_checked_as_a_whole(ledger: Ledger) -> None:
-    """Five clips where four fit: none is written down; four are, with the earlier run's clip beside them."""
+    """Of five clips where four fit none is recorded; four are, beside the earlier run's clip."""
     intend(ledger, fox(place=Place("cell")))
     with pytest.raises(SpendLimitReached, match=r"These 5 clips for about \$1\.25 would pass .* \$1\.25"):
         intend_many(ledger, [fox()] * 5, limit_usd=1.25)
@@ -147,7 +147,7 @@ def test_an_amount_that_nobody_can_mean_loses_no_id(ledger: Ledger, amount: floa
 def test_what_a_cost_is_short_of_the_price_counts_as_uncertain(
     ledger: Ledger, cost: float | None, seconds: float | None, uncertain: float
 ) -> None:
-    """By the delivered length where it can be meant, else by the one asked for; cents may be rounded."""
+    """By the delivered length if that is plausible, else by the one asked for; cents may be rounded."""
     entry_id = submitted(ledger)
     ledger.status(entry_id, told("completed", cost_usd=cost, duration_seconds=seconds))
     spend = ledger.spend()
@@ -169,7 +169,7 @@ def test_no_low_figure_makes_room_in_the_limit(ledger: Ledger, estimate: float |
 
 
 def test_a_job_that_was_never_made_is_short_of_nothing(ledger: Ledger) -> None:
-    """Neither one that was refused, nor a failed one of which it is known that it cost nothing."""
+    """Neither one that was refused nor a failed one that is known to have cost nothing."""
     refused, failed = (intend(ledger, fox()).entry.id for _ in range(2))
     for entry_id in (refused, failed):
         ledger.accepted(entry_id, f"req-{entry_id}", estimated_cost_usd=0.01)

@@ -1,4 +1,4 @@
-"""Where the disk fails in use."""
+"""A disk that fails in use."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ wait()
 def test_on_a_full_disk_nothing_is_intended_and_what_is_learnt_is_kept(
     ledger: Ledger, kernel: Kernel
 ) -> None:
-    """An id that arrives is known at once, and on the disk as soon as that takes it, without being asked."""
+    """An id that arrives is known at once, and on the disk by itself as soon as that takes it."""
     writer = kernel(FULL)
     count, kept, state, said = heard(writer).split("|")
     assert int(kept) == int(count) + 1 > 3
@@ -117,7 +117,7 @@ def test_a_ledger_closed_with_a_full_disk_leaves_rows_that_can_be_believed(
 
 
 def test_a_file_that_stays_locked_is_returned_to(folder: Path) -> None:
-    """Another program holds the lock for long: it is named, and what was learnt is written later."""
+    """A program that holds the lock for long is named, and what was learnt is written later."""
     with opened(folder) as ledger:
         first = intend(ledger, fox()).entry
         with locked_by_process(folder) as number:
@@ -132,7 +132,7 @@ def test_a_file_that_stays_locked_is_returned_to(folder: Path) -> None:
 
 
 def test_what_is_of_use_for_the_moment_is_not_written_later(ledger: Ledger) -> None:
-    """A request of the budget that was noted meanwhile is past when the disk is back."""
+    """A request noted in the budget meanwhile is over when the disk is back."""
     with read_only(ledger):
         number = ledger.requests.enter(0.0, lambda *_: True)
         assert number is not None
@@ -166,7 +166,7 @@ def test_a_transaction_that_was_left_open_is_healed_by_the_next_write(ledger: Le
 
 
 def test_a_write_that_fails_for_another_reason_is_taken_back_and_raised(ledger: Ledger) -> None:
-    """A mistake of ours is no trouble of the disk: the transaction is undone and the ledger stays."""
+    """A mistake of our own isn't the disk's: the transaction is undone and the ledger stays in use."""
 
     def work(connection: sqlite3.Connection) -> None:
         connection.execute("DELETE FROM accounts")
@@ -211,7 +211,7 @@ def filled(folder: Path, count: int = 300) -> None:
 
 
 def works(ledger: Ledger) -> bool:
-    """Whether a submission can be noted and found."""
+    """Whether a submission can be recorded and found."""
     entry = intend(ledger, fox(prompt="afterwards")).entry
     return [each.id for each in find(ledger, text="afterwards")] == [entry.id]
 
@@ -223,7 +223,7 @@ def damaged_files(folder: Path) -> list[Path]:
 @pytest.mark.parametrize("earlier", [0, 3])
 @pytest.mark.parametrize("lost", ["damaged", "empty"])
 def test_a_lost_file_is_kept_and_a_new_one_begun(folder: Path, lost: str, earlier: int) -> None:
-    """With what an earlier lost one holds. The message names both, and says once what a limit counts now."""
+    """With what an earlier lost one has. The message names both, and says what a limit counts now."""
     folder.mkdir()
     said = f"The ledger was {lost}. {earlier} jobs could be read"
     if earlier:
@@ -290,7 +290,7 @@ def test_damage_in_the_middle_is_met_in_use_and_mended_at_the_next_start(folder:
 
 
 def test_a_suspicion_that_is_wrong_changes_nothing(folder: Path) -> None:
-    """A sound ledger that is looked through stays as it is, and isn't looked through again."""
+    """A sound ledger that is checked stays as it is, and isn't checked again."""
     filled(folder, 3)
     suspicion = store.suspicion(folder / "ledger.db")
     suspicion.touch()
@@ -302,7 +302,7 @@ def test_a_suspicion_that_is_wrong_changes_nothing(folder: Path) -> None:
 
 
 def test_a_kernel_that_is_killed_while_it_makes_the_file_leaves_no_empty_one(folder: Path) -> None:
-    """A new ledger has no name before it is whole, so the next kernel begins it without a word."""
+    """A new ledger gets its name when it is whole, so the next kernel begins one without a notice."""
     killed = f"""
 import os, pathlib
 from reelbook.ledger import LedgerFile, store
@@ -338,7 +338,7 @@ def test_a_locked_file_is_waited_for_and_not_done_without(
 
 @pytest.mark.parametrize("blocked", ["home", "ledger.db", "ledger.lock", "kernels"])
 def test_what_stands_in_the_way_is_named(folder: Path, blocked: str) -> None:
-    """A file where a folder must be, or a folder where the file must be: the error has the ways out."""
+    """A file where a folder must be, or the other way round: the error says what to do."""
     if blocked == "home":
         folder.write_text("a file")
     elif blocked == "kernels":
@@ -354,7 +354,7 @@ def test_what_stands_in_the_way_is_named(folder: Path, blocked: str) -> None:
 
 
 def test_a_ledger_in_memory_says_so(folder: Path) -> None:
-    """Who wants none on the disk gets one that works, and leaves no file."""
+    """Whoever wants none on the disk gets one that works and leaves no file."""
     with LedgerFile.in_memory_only(folder, "Nothing is kept.") as file:
         ledger = file.ledger(SERVICE, KEY)
         assert ledger.store.in_memory
@@ -390,7 +390,7 @@ def test_a_network_folder_gets_a_journal_without_shared_memory(
 
 
 def test_a_second_ledger_in_one_process_leaves_the_firsts_locks(folder: Path, kernel: Kernel) -> None:
-    """Another kernel that ends after it does not take itself for the last, and leaves the journal in use."""
+    """Another kernel that ends later doesn't take itself for the last, and leaves the journal in use."""
     with opened(folder) as first:
         assert first.account
         left_open(folder).file.close()

@@ -92,7 +92,7 @@ def test_a_task_counts_on_while_later_cells_submit() -> None:
 
 
 def test_a_cells_id_counts_before_its_text(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A copy of the text buys; each cell then gets its own clip, also when its text was changed."""
+    """A copy of the text buys; then each cell gets its own clip, even if its text was changed."""
     monkeypatch.setattr("reelbook.ledger.ledger.is_another", lambda then, now: then.id != now.id)
     places = PlaceCounter()
     a, b = CellId("a", "opening", "/nb.ipynb"), CellId("b", "opening", "/nb.ipynb")
@@ -103,7 +103,7 @@ def test_a_cells_id_counts_before_its_text(ledger: Ledger, monkeypatch: pytest.M
 
 
 def test_in_doubt_the_text_tells(ledger: Ledger) -> None:
-    """A row without an id, or with one that isn't surely another cell's, is given back for an equal text."""
+    """A row without an id, or with one that may be this cell's, is given back for an equal text."""
     places = PlaceCounter()
     ids = [None, CellId("a", "one"), CellId("b", "two"), None]
     bought = [run_cell(ledger, places, [fox()], run=run, cell_id=ids[run]) for run in range(4)]

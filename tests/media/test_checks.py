@@ -1,4 +1,4 @@
-"""What is measured in clips that were made to have it."""
+"""What is measured in clips made for it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_what_only_moves_has_nothing(tmp_path: Path) -> None:
 
 
 def test_black_stretches(tmp_path: Path) -> None:
-    """From and to; black isn't said to be frozen, too; a single black frame isn't a stretch."""
+    """From and to; black doesn't also count as frozen, and a single black frame is no stretch."""
     found = check(clip(tmp_path / "a.mp4", [*[BLACK] * 24, *moving(24), BLACK, *moving(12, seed=2)]))
     assert found.black == ((0.0, 1.0),)
     assert (found.black_seconds, found.frozen) == (1.0, ())

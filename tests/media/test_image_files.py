@@ -18,7 +18,7 @@ from reelbook.media.image_files import never_a_picture, open_image, removed_by_t
 
 
 def test_every_source_gives_the_same_picture(tmp_path: Path) -> None:
-    """A path, its text, bytes, a bytearray and an open file are read alike."""
+    """A path, also as text, bytes, a bytearray and an open file are read alike."""
     data = saved(gradient(), "PNG")
     path = tmp_path / "still.png"
     path.write_bytes(data)

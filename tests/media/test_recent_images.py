@@ -19,7 +19,7 @@ def image(number: int) -> PreparedImage:
 
 
 def test_an_image_comes_back_as_it_was_sent(tmp_path: Path) -> None:
-    """The same bytes, found by the digest that the ledger has too; only the owner may read the file."""
+    """The same bytes, found by the digest, as in the ledger; only the owner may read the file."""
     recent = RecentImages(tmp_path / "home")
     recent.keep(image(1))
     (one,) = recent.list()
@@ -30,7 +30,7 @@ def test_an_image_comes_back_as_it_was_sent(tmp_path: Path) -> None:
 
 
 def test_the_newest_twelve_are_kept(tmp_path: Path) -> None:
-    """The oldest goes; one that is sent again is the newest and there once; nothing half written is left."""
+    """The oldest goes; one that is sent again is the newest, and kept once; nothing half written is left."""
     recent = RecentImages(tmp_path)
     for number in range(KEPT + 3):
         recent.keep(image(number))
