@@ -36,7 +36,7 @@ def test_the_balance_follows_a_clip_without_a_question(session: rb.Session, sand
 
 
 def test_what_is_told_of_the_money_reads_no_file(session: rb.Session) -> None:
-    """A board asks for the facts with each of its many jobs, so they are known even if the ledger is closed."""
+    """A board asks for the facts with each of its many jobs: they are known even in a closed ledger."""
     session.balance()
     session.text_to_video("a fox", duration_seconds=2).result(30)
     assert session.facts.balance_usd == 24.9
