@@ -34,6 +34,7 @@ from ..deadlines import Countdown, acquire
 from ..errors import LedgerLocked, LedgerUnavailable, SessionClosed
 from ..event_thread import CLOSED, Future
 from ..formatting import count
+from ..listeners import Listeners
 from .kernels import Kernel, lock_holder
 from .schema import NewerLedger, migrate, rescue
 
@@ -224,8 +225,9 @@ class Withdrawn(Exception):
 class Store:
     """The file of one home; any thread may use it. Raises LedgerUnavailable if the file can't be used.
 
-    `notice` is what there was to say when it was opened, `trouble` why the disk takes no writes now. With
-    `in_memory`, a notice, it needs no file and ends with the process.
+    `notice` is what there was to say when it was opened, `trouble` why the disk takes no writes now;
+    `troubled` tells, on the store's thread, when that begins or ends. With `in_memory`, a notice, it needs no
+    file and ends with the process.
     """
 
     def __init__(self, home: Path, *, in_memory: str | None = None) -> None:
@@ -247,11 +249,7 @@ class Store:
         self._locked = False
         self._damaged = False
         self._refused = ""
-        self._told: list[Callable[[], None]] = []
-
-    def on_trouble(self, callback: Callable[[], None]) -> None:
-        """Calls `callback` on the store's thread when `trouble` begins or ends."""
-        self._told.append(callback)
+        self.troubled: Listeners[[]] = Listeners()
 
     def read(self, work: Work[T]) -> T:
         """The result of `work`, which only reads."""
@@ -421,8 +419,7 @@ class Store:
     def _tell(self, trouble: str | None) -> None:
         if trouble != self.trouble:
             self.trouble = trouble
-            for callback in self._told:
-                callback()
+            self.troubled.tell()
 
     def _refusal(self) -> LedgerUnavailable:
         kind = LedgerLocked if self._locked else LedgerUnavailable

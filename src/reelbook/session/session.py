@@ -143,7 +143,7 @@ class Session(Tooling, SuggestsNames):
         # The home's own sandbox changes its address, and is the same service all the same.
         name = "sandbox" if sandbox else base_url
         self._ledger = ledger.ledger(name, key, max_spend_usd=max_spend_usd)
-        ledger.store.on_trouble(self._ledger_changed)
+        ledger.store.troubled.subscribe(self._ledger_changed)
         self._connection = Connection(
             key,
             base_url,
