@@ -53,10 +53,10 @@ def test_what_another_process_submits_is_not_this_sessions(
 ) -> None:
     """Not even if that one's number begins alike."""
     intend(ledger, fox())
-    assert ledger.spend_here() == Spend(0.0, 0.25, 0.0)
+    assert ledger.spend(here=True) == Spend(0.0, 0.25, 0.0)
     for other in (os.getpid() + 1, os.getpid() // 10):
         monkeypatch.setattr("os.getpid", lambda number=other: number)
-        assert ledger.spend_here() == Spend(0.0, 0.0, 0.0)
+        assert ledger.spend(here=True) == Spend(0.0, 0.0, 0.0)
 
 
 def test_the_sums_are_those_of_one_moment(ledger: Ledger, folder: Path) -> None:

@@ -89,9 +89,9 @@ def test_a_clip_that_a_tool_bought_counts_once(ledger: Ledger, clock: Clock) -> 
     for _ in range(2):
         ledger.tool_jobs.ended("req-1", seconds=4.0, cost_usd=0.2)
     assert ledger.spend() == Spend(0.2, 0.0, 0.0, tools_usd=0.2)
-    assert ledger.spend_here().tools_usd == 0.2
+    assert ledger.spend(here=True).tools_usd == 0.2
     ledger.opened_at = called_at + 1
-    assert ledger.spend_here().spent_usd == 0.0
+    assert ledger.spend(here=True).spent_usd == 0.0
     assert ledger.file.ledger(SERVICE, Secret("sk-another")).spend().spent_usd == 0.0
     (kept,) = ledger.tool_jobs.list()
     assert (kept.prompt, kept.called_at, kept.answered_at) == ("a fox", called_at, called_at + 2)

@@ -426,13 +426,10 @@ class Ledger(Entries):
 
     # Money.
 
-    def spend(self) -> Spend:
-        """What the account's submissions have cost so far, in USD, by how sure it is."""
-        return self.store.read(lambda db: money.sums(db, self.account.id)[0])
-
-    def spend_here(self) -> Spend:
-        """The same for what this kernel submitted in this session."""
-        return self.store.read(lambda db: money.sums(db, self.account.id, self.opened_at)[0])
+    def spend(self, *, here: bool = False) -> Spend:
+        """What the account's submissions cost; `here`: those of this kernel in this session."""
+        since = self.opened_at if here else None
+        return self.store.read(lambda db: money.sums(db, self.account.id, since)[0])
 
     def funds(self) -> money.Funds | None:
         """What is left of the balance; None where nobody has heard it in this session or the last hour."""

@@ -552,7 +552,7 @@ class Session(Tooling, SuggestsNames):
         `print(session.spending())` says it in a sentence. A clip that an agent tool bought is included once
         it was taken up and has ended.
         """
-        own, of_key = self._ledger.spend_here(), self._ledger.spend()
+        own, of_key = self._ledger.spend(here=True), self._ledger.spend()
         return Spending(**vars(own), limit_usd=self._ledger.max_spend_usd, of_key=of_key)
 
     def receipt(
