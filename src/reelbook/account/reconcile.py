@@ -103,13 +103,14 @@ async def find_out(
     connection: Connection, ledger: Ledger, balance: BalanceTracker, *, alone: bool
 ) -> list[Finding]:
     """Asks once each for balance and usage, and settles in the ledger what is certain."""
-    if not ledger.uncertain_entries():
+    uncertain = ledger.uncertain_entries()
+    if not uncertain:
         return []
     await connection.reach()
     if "job_list" in connection.client.offers:
         findings = await _looked_up(connection, ledger)
     else:
-        now = await _ask(ledger, balance)
+        now = await _ask(ledger, balance, sent_at=uncertain[0].sent_at)
         rules = SANDBOX if connection.service == "sandbox" else LIVE
         findings = await asyncio.to_thread(lambda: compare(Evidence.of(ledger, now, rules), alone=alone))
     for each in findings:
@@ -135,12 +136,12 @@ async def _looked_up(connection: Connection, ledger: Ledger) -> list[Finding]:
     return findings
 
 
-async def _ask(ledger: Ledger, balance: BalanceTracker) -> Sample:
+async def _ask(ledger: Ledger, balance: BalanceTracker, *, sent_at: float | None) -> Sample:
     # As of the time before the questions: what was posted by then is in the answers.
     began = time.time()
     money = sample_of(await balance.balance(), began)
-    # Only answers about the same period can be compared.
-    earlier = ledger.samples.list(before=ledger.uncertain_entries()[0].sent_at, limit=SAMPLES)
+    # Only an answer about the same period can be compared with one from before it was sent.
+    earlier = ledger.samples.list(before=sent_at, limit=SAMPLES)
     periods = [each.period_days for each in earlier if each.total_requests is not None and each.period_days]
     try:
         usage = sample_of(await balance.usage(int(next(iter(periods), USAGE_DAYS))), began)

@@ -296,14 +296,14 @@ class SweepRun:
         return ends.close
 
     def on_done(self, callback: Callable[[SweepRun], object]) -> None:
-        """Calls `callback(run)` once nothing more is coming of what was bought, also of a paused sweep.
+        """Calls `callback(run)` once, when nothing more is coming of what was bought; at once if that is so.
 
             run.on_done(lambda run: print(run.state, run.counts))
 
-        It is called on a thread of its own, as with `Job.on_done`. Raises InvalidInput before the sweep is
-        begun.
+        A paused or stopped sweep counts, too. It is called on a thread of its own, as with `Job.on_done`.
+        Raises InvalidInput before the sweep is begun.
         """
-        _ = self._number  # raises here, not on the other thread
+        _ = self._number  # which it has once it is begun
 
         def tell(_: object) -> None:
             if not self.session.closed:
