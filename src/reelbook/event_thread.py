@@ -163,7 +163,7 @@ class EventThread:
         self.telling: list[Callable[[], None]] = []
         self._lock = threading.RLock()  # between handing over and the end, after which nothing runs
         self._ending = False
-        self._stopped = False
+        self._stop_wanted = asyncio.Event()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         keep_out(self._thread)
         self._thread.start()
@@ -172,7 +172,7 @@ class EventThread:
     @property
     def closed(self) -> bool:
         """Whether it takes no more work."""
-        if self._ending and not self._stopped:
+        if self._ending:
             self._ask_to_stop()  # Stop may have interrupted `close`: what counts as closed ends
         return self._ending or not self._thread.is_alive() or self.loop.is_closed()
 
@@ -254,20 +254,13 @@ class EventThread:
     def _run(self) -> None:
         asyncio.set_event_loop(self.loop)
         try:
-            self.loop.run_forever()
-            self.loop.run_until_complete(self._end())
+            self.loop.run_until_complete(self._live())
         finally:
             self.loop.close()
 
     def _ask_to_stop(self) -> None:
-        with contextlib.suppress(RuntimeError):  # it has just ended
-            self.loop.call_soon_threadsafe(self._stop)
-
-    def _stop(self) -> None:
-        # Once: the loop goes on for what is to be settled.
-        if not self._stopped:
-            self._stopped = True
-            self.loop.stop()
+        with contextlib.suppress(RuntimeError):  # it has ended
+            self.loop.call_soon_threadsafe(self._stop_wanted.set)
 
     def _hand_over(self, begin: Callable[[], None]) -> None:
         """Calls `begin` on the loop, in the caller's context. Raises SessionClosed."""
@@ -297,7 +290,8 @@ class EventThread:
         if future._cancelled:
             task.cancel()
 
-    async def _end(self) -> None:
+    async def _live(self) -> None:
+        await self._stop_wanted.wait()
         await asyncio.sleep(0)  # work handed over a moment ago begins, so that it can be ended
         for settle in self.settling:
             with contextlib.suppress(TimeoutError):

@@ -284,9 +284,8 @@ class Job(display.Shown, SuggestsNames):
         self._tell(self)
 
     def _wanted(self) -> Future[Clip]:
-        # Whoever waits wants the clip, so a watch that was stopped starts again.
         if self._life.stopped:
-            self.watch()
+            self._thread.run(self._life.watch_again)
         return self._life.outcome
 
     async def _wait(self) -> Clip:

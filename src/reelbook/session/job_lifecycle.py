@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 import time
 import weakref
 from collections.abc import Callable
@@ -183,7 +182,6 @@ class JobLifecycle(SubmissionRecord):
         self.submitted = asyncio.Event()  # it has its id, or ended without one
         self._retry_uncertain = retry_uncertain
         self._unanswered: list[int] = []  # entries of attempts that were never answered, and were repeated
-        self._outcome_lock = threading.RLock()  # an outcome's callbacks run inside it
         self._task: asyncio.Task[None] | None = None
         self._watch_again = False  # once the watch that is being ended has ended
         self._watch_wanted = True  # False: it isn't watched once it has its id
@@ -297,11 +295,10 @@ class JobLifecycle(SubmissionRecord):
     def finish(
         self, clip: Clip | None = None, error: errors.ReelbookError | None = None, **changes: Any
     ) -> None:
-        """Stores the last thing learnt and the outcome in one step: nobody sees it half ended."""
+        """Stores the last thing learnt together with the outcome: no callback sees it half ended."""
         over = {"watched": False, "next_ask_at": None, "known_at": None, "clip": clip, "error": error}
-        with self._outcome_lock:
-            self.keep(**(over | changes))
-            self.settle(clip, error)
+        self.keep(**(over | changes))
+        self.settle(clip, error)
         self.changed()
 
     def settle(self, clip: Clip | None = None, error: errors.ReelbookError | None = None) -> None:
@@ -332,16 +329,18 @@ class JobLifecycle(SubmissionRecord):
     def lost_clip(self) -> None:
         """Its file is gone: whoever waits from now on waits for it to be fetched again."""
         assert self.known.clip is not None
-        with self._outcome_lock:
-            self.reopen()
-            self.keep(clip=None, downloaded=None, error=clip_missing(self.known.clip.path))
-        self.changed()
+        self.reopen()
+        self.learn(clip=None, downloaded=None, error=clip_missing(self.known.clip.path))
 
     @property
     def stopped(self) -> bool:
-        """Whether its watch was stopped before its end. May be asked from any thread."""
-        with self._outcome_lock:
-            return not self.known.watched and not self.outcome.done()
+        """Whether its watch was stopped before its end. Certain on the session's thread only."""
+        return not self.known.watched and not self.outcome.done()
+
+    def watch_again(self) -> None:
+        """Somebody waits, and so wants the clip: a watch that was stopped starts again."""
+        if self.stopped:
+            self.watch()
 
     # The task that moves it along.
 
