@@ -88,7 +88,6 @@ class ToolConnection:
             name=named.name if named else "",
             version=named.version if named else "",
             protocol=self._session.protocol_version or "",
-            instructions=self._session.instructions,
         )
 
     async def tools(self) -> list[Any]:
