@@ -300,11 +300,6 @@ class JobRequest:
         """The same request, with a seed drawn now where it was left random, so that it can be repeated."""
         return replace(self, seed=secrets.randbelow(SEEDS)) if self.seed == wire.RANDOM_SEED else self
 
-    @property
-    def image_digest(self) -> str | None:
-        """Tells its image apart from others; None without one."""
-        return None if self.image is None else self.image.digest
-
     @cached_property
     def sameness(self) -> str:
         """Equal for two requests that ask for the same, in every field."""
