@@ -150,8 +150,7 @@ class EventThread:
     """A thread with an event loop. `submit` hands work over, `call` and `run` also wait, `close` ends it.
 
     Tasks in `settling` are awaited on the loop before running ones are cancelled, for at most SETTLE_SECONDS;
-    those in `closing` before it ends. `telling` is called when the interpreter's end has closed the thread,
-    and nobody did before.
+    those in `closing` before it ends. `at_exit`: the interpreter's end closes it, and nobody did before.
     """
 
     def __init__(self, name: str = "reelbook-session") -> None:
@@ -160,7 +159,7 @@ class EventThread:
         self._tasks: set[asyncio.Task[Any]] = set()
         self.settling: list[Callable[[], Awaitable[None]]] = []
         self.closing: list[Callable[[], Awaitable[None]]] = []
-        self.telling: list[Callable[[], None]] = []
+        self.at_exit = False
         self._lock = threading.RLock()  # between handing over and the end, after which nothing runs
         self._ending = False
         self._stop_wanted = asyncio.Event()
@@ -323,9 +322,8 @@ async def until_done(future: Future[Any]) -> None:
 
 def _close_all() -> None:
     for thread in [each for each in _running if not each.closed]:
+        thread.at_exit = True
         thread.close()
-        for tell in thread.telling:
-            tell()
 
 
 def _close_before_executors_end() -> None:
