@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 DOWNLOADS_AT_A_TIME: Final = 2
 ESTIMATE_SECONDS: Final = 1.0  # how often the times left are computed, and to what precision
 FRESH_LINKS: Final = 3
-LOCKED_SECONDS: Final = 0.25
+LOCKED_SECONDS: Final = 0.25  # until a ledger that another program has locked is tried again
 REPORT_STEP: Final = 0.05
 SAME_SECONDS: Final = 0.5
 TAKEN_BACK: Final = "Taken back before it was sent. Nothing was paid."
@@ -183,7 +183,6 @@ class JobLifecycle(SubmissionRecord):
         self._retry_uncertain = retry_uncertain
         self._unanswered: list[int] = []  # entries of attempts that were never answered, and were repeated
         self._task: asyncio.Task[None] | None = None
-        self._watch_again = False  # once the watch that is being ended has ended
         self._watch_wanted = True  # False: it isn't watched once it has its id
         self._cancel_reason: str | None = None  # why it is to be taken back as soon as that can't cost money
 
@@ -211,8 +210,8 @@ class JobLifecycle(SubmissionRecord):
             self.keep(watched=True, error=None)
         if self._task is None:
             self._start()
-        else:
-            self._watch_again = True
+        else:  # the watch that is being ended comes to its end first
+            self._task.add_done_callback(lambda _: self._start())
         self.changed()
 
     def watch(self) -> None:
@@ -230,7 +229,6 @@ class JobLifecycle(SubmissionRecord):
             self._watch_wanted = False
         elif self._task is not None:
             self._task.cancel()
-            self._watch_again = False
             self.learn(watched=False, next_ask_at=None, known_at=None)
 
     def cancel(self, reason: str = TAKEN_BACK, *, later: bool = False) -> bool:
@@ -345,7 +343,8 @@ class JobLifecycle(SubmissionRecord):
     # The task that moves it along.
 
     def _start(self) -> None:
-        self._watch_again = False
+        if self._task is not None or not self.running:
+            return
         self.services.active[self] = None
         self._task = self.services.thread.spawn(self._run())
         self._task.add_done_callback(lambda _: self._ended())
@@ -354,8 +353,6 @@ class JobLifecycle(SubmissionRecord):
         self._task, self.ends_at = None, None
         del self.services.active[self]
         self.submitted.set()
-        if self._watch_again:
-            self._start()
 
     async def _run(self) -> None:
         try:
