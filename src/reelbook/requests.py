@@ -104,7 +104,7 @@ def _prompt(value: Any) -> str:
         raise InvalidPrompt("The prompt is empty. Say what is seen and how it moves.")
     half = next((place for place, each in enumerate(value, 1) if "\ud800" <= each <= "\udfff"), None)
     if half is not None:
-        raise InvalidPrompt(f"The prompt's character {half} is half of one, such as of an emoji. Remove it.")
+        raise InvalidPrompt(f"Character {half} of the prompt is half of one, such as of an emoji. Remove it.")
     return value.strip()
 
 
@@ -432,7 +432,7 @@ def checked_identifier(value: Any, what: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise InvalidInput(f"The {what} must be the text that the service gave, not {quotable(value)}.")
     if is_held(value):
-        raise InvalidInput(f"That is a key and no {what}. Nothing was sent.")
+        raise InvalidInput(f"That is a key, not a {what}. Nothing was sent.")
     return value.strip()
 
 

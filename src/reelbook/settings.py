@@ -225,5 +225,5 @@ def checked_key(key: Secret, kind: str = "API key") -> Secret:
     if key.reveal() and all("!" <= character <= "~" for character in key.reveal()):
         return key
     raise ConfigurationError(
-        f"The {kind} is empty, or holds a space, a line break or a character that none has. Copy it again."
+        f"The {kind} is empty, or has a space, a line break or a character that none has. Copy it again."
     )

@@ -468,7 +468,7 @@ class JobIds:
             if self._is_anothers(request_id, status):
                 raise errors.UnexpectedAnswer(
                     f"Asked about “{request_id}”, the service told of “{said}”, which is another job. "
-                    "That isn't believed.",
+                    "The answer was ignored.",
                     answer=errors.Answer(200),
                 )
             status = status.model_copy(update={"request_id": request_id})

@@ -513,7 +513,7 @@ def _error(entry: Entry, clip: Clip | None) -> errors.ReelbookError | None:
     if entry.state == states.LOST:
         return errors.SubmissionUncertain(
             "The service accepted this clip, and its id never arrived. It counts as spent. Look for it in "
-            "the service's web app; sending it again is paid again.",
+            "the service's web app; sending it again costs as much again.",
             estimated_cost_usd=entry.estimated_cost_usd,
         )
     if entry.state == states.NOT_ACCEPTED:

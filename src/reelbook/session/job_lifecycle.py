@@ -653,7 +653,7 @@ def origin(entry: Entry | None) -> dict[str, Any]:
 def clip_missing(path: Path | str | None) -> errors.DownloadFailed:
     where = f" It was at {path}." if path else ""
     return errors.DownloadFailed(
-        f"The clip isn't on this disk.{where} watch() fetches it while its link lives."
+        f"The clip isn't on this disk.{where} watch() fetches it while its link works."
     )
 
 

@@ -285,8 +285,8 @@ def configured(
         names = ((settings.MCP_URL, address), (settings.USER_ID, user))
         missing = " and ".join(name for name, found in names if found is None)
         raise errors.ConfigurationError(
-            f"The agent tool server isn't configured: set {missing}, as the dashboard's API page has it. The "
-            'sandbox has its own: connect("sandbox").'
+            f"The agent tool server isn't configured: set {missing}, as the dashboard's API page shows it. "
+            'The sandbox has its own: connect("sandbox").'
         )
     return address.value.reveal(), user.value
 
