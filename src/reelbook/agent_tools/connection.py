@@ -241,11 +241,11 @@ class Carrier(httpx2.AsyncClient):
             limits=httpx2.Limits(max_keepalive_connections=0),
             trust_env=not settings.is_loopback(url),
         )
-        self._origin = _origin(httpx2.URL(url))
+        self._origin = settings.origin(str(httpx2.URL(url)))
         self._user_id = user_id
 
     async def send(self, request: httpx2.Request, *, stream: bool = False, **options: Any) -> httpx2.Response:
-        if _origin(request.url) == self._origin:
+        if settings.origin(str(request.url)) == self._origin:
             request.headers["X-User-ID"] = self._user_id.reveal()
         else:
             request.headers.pop("X-User-ID", None)
@@ -357,7 +357,3 @@ def _said(body: bytes) -> str:
 def _is_gone(response: httpx2.Response, said: str) -> bool:
     """Whether the server doesn't know the session any more, so that it did nothing."""
     return response.status_code == 404 or (response.status_code == 400 and bool(_NO_SESSION.search(said)))
-
-
-def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
-    return url.scheme, url.host, url.port  # the library leaves out a scheme's default port

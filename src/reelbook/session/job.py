@@ -29,7 +29,7 @@ from ..requests import JobRequest
 from ..suggestions import SuggestsNames
 from . import display
 from .clip import Clip
-from .job_lifecycle import JobFigures, JobLifecycle, JobServices, JobSnapshot, clip_missing, origin
+from .job_lifecycle import JobFigures, JobLifecycle, JobServices, JobSnapshot, clip_missing, from_entry
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -547,5 +547,5 @@ def clip_of(entry: Entry, *, sandbox: bool) -> Clip | None:
         cost_usd=entry.cost_usd,
         took_seconds=entry.took_seconds,
         sandbox=sandbox,
-        **origin(entry),
+        **from_entry(entry),
     )

@@ -635,14 +635,14 @@ class JobLifecycle(SubmissionRecord):
             cost_usd=status.cost_usd,
             took_seconds=took if self.request is not None else None,
             sandbox=self.services.connection.service == "sandbox",
-            **origin(None if self.entry_id is None else self.services.ledger.get(self.entry_id)),
+            **from_entry(None if self.entry_id is None else self.services.ledger.get(self.entry_id)),
         )
         if self.entry_id is not None:
             self.services.ledger.downloaded(self.entry_id, path)
         self.finish(clip, downloaded=None)
 
 
-def origin(entry: Entry | None) -> dict[str, Any]:
+def from_entry(entry: Entry | None) -> dict[str, Any]:
     """What a clip has from its entry alone: when it was asked for, and the sweep's template."""
     if entry is None:
         return {}

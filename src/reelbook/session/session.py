@@ -30,7 +30,6 @@ from ..errors import InvalidInput, LedgerLocked
 from ..event_thread import EventThread, Future
 from ..formatting import file_name
 from ..ledger import Ledger, LedgerFile, Submission, SweepRecord
-from ..ledger.records import origin
 from ..ledger.search import ALL_ENTRIES, Filter, named_states
 from ..listeners import Listeners
 from ..media.recent_images import RecentImages
@@ -46,6 +45,7 @@ from ..requests import (
     lists_options,
 )
 from ..secret import Secret, veiled
+from ..settings import origin
 from ..suggestions import SuggestsNames, by_name
 from .batch import Batch, Clips
 from .job import Job, JobRegistry
