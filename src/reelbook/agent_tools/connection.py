@@ -24,7 +24,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from pydantic import ValidationError
 
-from .. import settings
+from .. import settings, wire
 from ..deadlines import Deadline
 from ..secret import Secret
 from ..version import VERSION
@@ -341,17 +341,10 @@ def _answer(response: httpx2.Response, body: bytes) -> httpx2.Response:
 
 def _said(body: bytes) -> str:
     try:
-        said = json.loads(body)
+        return wire.words(json.loads(body))
     except (ValueError, RecursionError):
         text = body.decode(errors="replace")
         return "" if "<" in text else text
-    for name in ("error", "detail", "message", "error_description"):
-        value = said.get(name) if isinstance(said, dict) else None
-        if isinstance(value, dict):
-            value = value.get("message")
-        if isinstance(value, str) and value.strip():
-            return value
-    return ""
 
 
 def _is_gone(response: httpx2.Response, said: str) -> bool:

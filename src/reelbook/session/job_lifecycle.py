@@ -554,13 +554,12 @@ class JobLifecycle(SubmissionRecord):
             changes |= {"status": status, "state": state_of(status), "ahead": ahead, "given_up": False}
             if (estimate := getattr(status, "estimated_cost_usd", None)) is not None:
                 changes["estimated_cost_usd"] = estimate
-            if status.finished:
-                changes |= {"ended_at": _now(), "known_at": None}
+        if isinstance(status, Completed | Failed):
+            changes |= {"ended_at": _now(), "known_at": None, "cost_usd": status.cost_usd}
         if isinstance(status, Completed):
-            changes |= {"cost_usd": status.cost_usd, "progress": 1.0}
+            changes["progress"] = 1.0
         if isinstance(status, Failed):
-            error = job_failed(_required(self.request_id), status.error)
-            changes |= {"error": error, "cost_usd": status.cost_usd}
+            changes["error"] = job_failed(_required(self.request_id), status.error)
         self.keep(**changes)
         self._expect(seen.remaining_seconds)
         self.services.estimate()
