@@ -186,9 +186,6 @@ class Session(Tooling, SuggestsNames):
     def __repr__(self) -> str:
         return f"<Session {self.service} {self.base_url}{' closed' if self.closed else ''}>"
 
-    def __enter__(self) -> Session:
-        return self
-
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Waits until everything submitted is answered, then closes. After an error it closes at once."""
         try:
@@ -206,11 +203,6 @@ class Session(Tooling, SuggestsNames):
     def base_url(self) -> str:
         """The service's address."""
         return self._client.base_url
-
-    @property
-    def closed(self) -> bool:
-        """Whether `close()` was called."""
-        return self._thread.closed
 
     @by_name
     def submit(
