@@ -38,14 +38,14 @@ def test_a_task_that_was_never_begun_is_ended_too() -> None:
         engine.spawn(born[0])
 
     def close_and_hand_over() -> None:
-        engine.loop.stop()
         engine.submit(parent())
+        engine._stop_wanted.set()
 
     engine.loop.call_soon_threadsafe(close_and_hand_over)
     engine._thread.join(60)
     gc.collect()
     assert engine.closed
-    assert inspect.CORO_CREATED not in [inspect.getcoroutinestate(coroutine) for coroutine in born]
+    assert [inspect.getcoroutinestate(coroutine) for coroutine in born] == [inspect.CORO_CLOSED]
 
 
 def test_what_runs_is_cancelled_and_what_was_opened_is_closed() -> None:

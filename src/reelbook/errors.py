@@ -21,17 +21,17 @@ ReelbookError
 │   ├── PayloadTooLarge                413
 │   ├── RateLimited                    429
 │   ├── ServerError                    5xx
-│   └── UnexpectedAnswer               no JSON, or without what it must hold
+│   └── UnexpectedAnswer               not JSON, or lacking a required field
 ├── ConnectionFailed (ConnectionError) no usable answer came
 │   ├── ServiceUnreachable             the request certainly never arrived
-│   ├── SendInterrupted                only a part of it went out, so it can't have been accepted
+│   ├── SendInterrupted                only part of it went out, so it can't have been accepted
 │   └── AnswerLost                     it may have arrived
 │       └── DeadlineExceeded (TimeoutError)
 ├── SubmissionUncertain                a paid request was sent and never answered
 ├── KeyUncertain                       a key may exist whose secret nobody saw
-├── RotationFailed                     a key was made and can't be used; the session keeps the one it has
+├── RotationFailed                     a new key can't be used; the session keeps the one it has
 ├── SpendLimitReached                  the spending limit doesn't allow it; nothing was sent
-├── LedgerUnavailable                  what is about to be paid can't be written down; nothing was sent
+├── LedgerUnavailable                  a payment can't be recorded beforehand; nothing was sent
 │   └── LedgerLocked                   another program has locked the ledger
 ├── JobFailed                          the service accepted the job and could not make the clip
 ├── WaitTimeout (TimeoutError)         the waiting ended, the job goes on
@@ -110,7 +110,7 @@ class InvalidDuration(InvalidInput):
 
 
 class InvalidAspectRatio(InvalidInput):
-    """The shape is not one that the API takes."""
+    """The API doesn't offer this shape."""
 
 
 class InvalidSeed(InvalidInput):
@@ -199,7 +199,7 @@ class ServerError(ServiceError):
 
 
 class UnexpectedAnswer(ServiceError):
-    """The answer is no JSON, lacks what it must hold, or has a status the interface doesn't name."""
+    """The answer isn't JSON, lacks what it must hold, or has a status the interface doesn't name."""
 
 
 class ConnectionFailed(ReelbookError, ConnectionError):
@@ -215,7 +215,7 @@ class SendInterrupted(ConnectionFailed):
 
 
 class AnswerLost(ConnectionFailed):
-    """The connection broke after the request may have arrived. `answer` is the part of one that came."""
+    """The connection broke after the request may have arrived. `answer` is the part that did arrive."""
 
     answer: Answer | None = None
 
@@ -240,9 +240,9 @@ class SubmissionUncertain(ReelbookError):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class KeyUncertain(ReelbookError):
-    """A new key was asked for and the answer never came whole: it may exist, and nobody saw its secret.
+    """A new key was asked for and no whole answer came: it may exist, and nobody saw its secret.
 
-    It was not asked for again. `name` is the name asked for, `answer` what the service said, None if nothing
+    It wasn't asked for again. `name` is its name, `answer` what the service said, None if nothing
     came back. `candidates` are the listed keys (`models.ApiKey`) that it may be: revoke it.
     """
 
@@ -253,7 +253,7 @@ class KeyUncertain(ReelbookError):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RotationFailed(ReelbookError):
-    """A key was created to replace another one, and can't. `key_id` is the useless one: revoke it."""
+    """A new key can't take the place of the one in use. `key_id` is the new one: revoke it."""
 
     key_id: str
 
@@ -304,7 +304,7 @@ class LinkExpired(DownloadFailed):
 
 
 class NotAVideo(DownloadFailed):
-    """A file can't be played, or isn't there any more. A download of one isn't kept."""
+    """A file can't be played, or is gone. Such a download isn't kept."""
 
 
 class ToolCallFailed(ReelbookError):
@@ -336,7 +336,7 @@ class SessionClosed(ReelbookError, RuntimeError):
 
 
 class SpendingWarning(UserWarning):
-    """A submission nears the spending limit or the end of the balance. `left_usd` is what it leaves of that.
+    """A submission nears the spending limit or the end of the balance. `left_usd` is what would be left.
 
     Where warnings are turned into errors, nothing was sent.
     """

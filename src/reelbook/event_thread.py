@@ -150,8 +150,7 @@ class EventThread:
     """A thread with an event loop. `submit` hands work over, `call` and `run` also wait, `close` ends it.
 
     Tasks in `settling` are awaited on the loop before running ones are cancelled, for at most SETTLE_SECONDS;
-    those in `closing` before it ends. `telling` is called when the interpreter's end has closed the thread,
-    and nobody did before.
+    those in `closing` before it ends. `at_exit`: the interpreter's end closes it, and nobody did before.
     """
 
     def __init__(self, name: str = "reelbook-session") -> None:
@@ -160,10 +159,10 @@ class EventThread:
         self._tasks: set[asyncio.Task[Any]] = set()
         self.settling: list[Callable[[], Awaitable[None]]] = []
         self.closing: list[Callable[[], Awaitable[None]]] = []
-        self.telling: list[Callable[[], None]] = []
+        self.at_exit = False
         self._lock = threading.RLock()  # between handing over and the end, after which nothing runs
         self._ending = False
-        self._stopped = False
+        self._stop_wanted = asyncio.Event()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         keep_out(self._thread)
         self._thread.start()
@@ -172,7 +171,7 @@ class EventThread:
     @property
     def closed(self) -> bool:
         """Whether it takes no more work."""
-        if self._ending and not self._stopped:
+        if self._ending:
             self._ask_to_stop()  # Stop may have interrupted `close`: what counts as closed ends
         return self._ending or not self._thread.is_alive() or self.loop.is_closed()
 
@@ -254,20 +253,13 @@ class EventThread:
     def _run(self) -> None:
         asyncio.set_event_loop(self.loop)
         try:
-            self.loop.run_forever()
-            self.loop.run_until_complete(self._end())
+            self.loop.run_until_complete(self._live())
         finally:
             self.loop.close()
 
     def _ask_to_stop(self) -> None:
-        with contextlib.suppress(RuntimeError):  # it has just ended
-            self.loop.call_soon_threadsafe(self._stop)
-
-    def _stop(self) -> None:
-        # Once: the loop goes on for what is to be settled.
-        if not self._stopped:
-            self._stopped = True
-            self.loop.stop()
+        with contextlib.suppress(RuntimeError):  # it has ended
+            self.loop.call_soon_threadsafe(self._stop_wanted.set)
 
     def _hand_over(self, begin: Callable[[], None]) -> None:
         """Calls `begin` on the loop, in the caller's context. Raises SessionClosed."""
@@ -297,7 +289,8 @@ class EventThread:
         if future._cancelled:
             task.cancel()
 
-    async def _end(self) -> None:
+    async def _live(self) -> None:
+        await self._stop_wanted.wait()
         await asyncio.sleep(0)  # work handed over a moment ago begins, so that it can be ended
         for settle in self.settling:
             with contextlib.suppress(TimeoutError):
@@ -329,9 +322,8 @@ async def until_done(future: Future[Any]) -> None:
 
 def _close_all() -> None:
     for thread in [each for each in _running if not each.closed]:
+        thread.at_exit = True
         thread.close()
-        for tell in thread.telling:
-            tell()
 
 
 def _close_before_executors_end() -> None:

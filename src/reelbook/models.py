@@ -38,7 +38,7 @@ def _count(value: Any) -> int | None:
 
 
 def _bare(value: Any) -> Any:
-    """A number that was written with its unit, such as "$0.25" or "45%", without it."""
+    """The number alone of one written with its unit, such as "$0.25" or "45%"."""
     return value.strip().removeprefix("$").removesuffix("%") if isinstance(value, str) else value
 
 
@@ -47,7 +47,7 @@ def _amount(value: Any) -> Any:
 
 
 def _total(value: Any, info: ValidationInfo) -> Any:
-    """Null where nothing was requested, as many services say, is 0."""
+    """0 for null, which many services say where nothing was requested."""
     return 0.0 if value is None and info.data.get("total_requests") == 0 else _amount(value)
 
 

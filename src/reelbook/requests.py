@@ -104,7 +104,7 @@ def _prompt(value: Any) -> str:
         raise InvalidPrompt("The prompt is empty. Say what is seen and how it moves.")
     half = next((place for place, each in enumerate(value, 1) if "\ud800" <= each <= "\udfff"), None)
     if half is not None:
-        raise InvalidPrompt(f"The prompt's character {half} is half of one, such as of an emoji. Remove it.")
+        raise InvalidPrompt(f"Character {half} of the prompt is half of one, such as of an emoji. Remove it.")
     return value.strip()
 
 
@@ -300,11 +300,6 @@ class JobRequest:
         """The same request, with a seed drawn now where it was left random, so that it can be repeated."""
         return replace(self, seed=secrets.randbelow(SEEDS)) if self.seed == wire.RANDOM_SEED else self
 
-    @property
-    def image_digest(self) -> str | None:
-        """Tells its image apart from others; None without one."""
-        return None if self.image is None else self.image.digest
-
     @cached_property
     def sameness(self) -> str:
         """Equal for two requests that ask for the same, in every field."""
@@ -437,7 +432,7 @@ def checked_identifier(value: Any, what: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise InvalidInput(f"The {what} must be the text that the service gave, not {quotable(value)}.")
     if is_held(value):
-        raise InvalidInput(f"That is a key and no {what}. Nothing was sent.")
+        raise InvalidInput(f"That is a key, not a {what}. Nothing was sent.")
     return value.strip()
 
 

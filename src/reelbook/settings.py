@@ -164,6 +164,18 @@ def _problem(url: Secret) -> str:
     return ""
 
 
+def origin(service: str) -> str:
+    """Scheme, host and port of an address; any other name unchanged."""
+    try:
+        parts = urlsplit(service.strip())
+        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:
+        return service.strip()
+    if not parts.hostname:
+        return service.strip()
+    return f"{parts.scheme}://{parts.hostname}:{port}"
+
+
 def is_loopback(url: str) -> bool:
     """Whether `url` points at this very machine."""
     host = urlsplit(url).hostname or ""
@@ -225,5 +237,5 @@ def checked_key(key: Secret, kind: str = "API key") -> Secret:
     if key.reveal() and all("!" <= character <= "~" for character in key.reveal()):
         return key
     raise ConfigurationError(
-        f"The {kind} is empty, or holds a space, a line break or a character that none has. Copy it again."
+        f"The {kind} is empty, or has a space, a line break or a character that none has. Copy it again."
     )

@@ -1,7 +1,7 @@
 """What each state of a job means. One row for each state; whatever asks anything about a state reads it here.
 
-The interface names four (section "Job states"). The others are this side's, from before the service answers
-or where it never takes a job. A service may use words of its own, too.
+The interface names four (section "Job states"). The others are Reelbook's own, for before the service
+answers or where it never takes the job. A service may also use words of its own.
 """
 
 from __future__ import annotations

@@ -271,7 +271,7 @@ def test_pictures_are_there_for_a_later_kernel(session: rb.Session, sandbox: San
     halted(run, sandbox, 1)
     gone = next(each for each in run.cells if each.state == "planned")
     session.close()
-    for file in (home / "images").glob(f"{gone.request.image_digest}*"):
+    for file in (home / "images").glob(f"{gone.request.record()['image']}*"):
         file.unlink()
     with another() as later:
         [record] = later.sweeps()

@@ -44,11 +44,9 @@ DRAW = Tool(
         },
         "required": ["prompt"],
     },
-    None,
-    None,
-    True,
+    destructive=True,
 )
-LOOK = Tool("look", None, "Looks.\nAnd more.", {}, None, True)
+LOOK = Tool("look", None, "Looks.\nAnd more.", {}, read_only=True)
 
 
 class FakeRun:

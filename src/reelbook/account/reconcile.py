@@ -167,7 +167,7 @@ _SURE: Final[dict[Answer, tuple[str, str]]] = {
     "accepted": (
         "The other clips in the ledger don't explain it, and nobody else used the account, as you said.",
         "It counts as spent. Without its id the clip can't be fetched: look for it in the service's web app. "
-        "Sending it again is paid again.",
+        "Sending it again costs as much again.",
     ),
     "not accepted": (
         "Had it been accepted and paid for, more would have moved by now.",

@@ -24,7 +24,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from pydantic import ValidationError
 
-from .. import settings
+from .. import settings, wire
 from ..deadlines import Deadline
 from ..secret import Secret
 from ..version import VERSION
@@ -88,7 +88,6 @@ class ToolConnection:
             name=named.name if named else "",
             version=named.version if named else "",
             protocol=self._session.protocol_version or "",
-            instructions=self._session.instructions,
         )
 
     async def tools(self) -> list[Any]:
@@ -242,11 +241,11 @@ class Carrier(httpx2.AsyncClient):
             limits=httpx2.Limits(max_keepalive_connections=0),
             trust_env=not settings.is_loopback(url),
         )
-        self._origin = _origin(httpx2.URL(url))
+        self._origin = settings.origin(str(httpx2.URL(url)))
         self._user_id = user_id
 
     async def send(self, request: httpx2.Request, *, stream: bool = False, **options: Any) -> httpx2.Response:
-        if _origin(request.url) == self._origin:
+        if settings.origin(str(request.url)) == self._origin:
             request.headers["X-User-ID"] = self._user_id.reveal()
         else:
             request.headers.pop("X-User-ID", None)
@@ -342,23 +341,12 @@ def _answer(response: httpx2.Response, body: bytes) -> httpx2.Response:
 
 def _said(body: bytes) -> str:
     try:
-        said = json.loads(body)
+        return wire.words(json.loads(body))
     except (ValueError, RecursionError):
         text = body.decode(errors="replace")
         return "" if "<" in text else text
-    for name in ("error", "detail", "message", "error_description"):
-        value = said.get(name) if isinstance(said, dict) else None
-        if isinstance(value, dict):
-            value = value.get("message")
-        if isinstance(value, str) and value.strip():
-            return value
-    return ""
 
 
 def _is_gone(response: httpx2.Response, said: str) -> bool:
     """Whether the server doesn't know the session any more, so that it did nothing."""
     return response.status_code == 404 or (response.status_code == 400 and bool(_NO_SESSION.search(said)))
-
-
-def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
-    return url.scheme, url.host, url.port  # the library leaves out a scheme's default port

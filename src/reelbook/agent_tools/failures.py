@@ -73,8 +73,8 @@ def error_of(note: Note, user_id: Secret, *, paid: bool = False) -> errors.Reelb
         return refusal(f"{text}{words}", answer=answer)
     if 300 <= status < 400:
         return errors.UnexpectedAnswer(
-            "The tool server points elsewhere, where the user id must not go. Set the address that it means, "
-            f"if you trust it.{words}",
+            "The tool server points elsewhere, where the user id must not go. If you trust that address, set "
+            f"it instead.{words}",
             answer=answer,
         )
     return errors.ToolCallFailed(f"The tool server answered with an error.{words}")

@@ -40,13 +40,11 @@ def tool(raw: Any) -> Tool | None:
     if not (name := _text(said, "name")):
         return None
     hints = _object(said.get("annotations"))
-    output = said.get("outputSchema")
     return Tool(
         name=name,
         title=_text(said, "title") or _text(hints, "title"),
         description=_text(said, "description") or "",
         input_schema=_object(said.get("inputSchema")),
-        output_schema=output if isinstance(output, dict) else None,
         read_only=_flag(hints, "readOnlyHint"),
         destructive=_flag(hints, "destructiveHint"),
     )

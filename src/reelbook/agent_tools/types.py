@@ -18,7 +18,6 @@ class Tool:
     title: str | None = None
     description: str = ""
     input_schema: Mapping[str, Any] = field(default_factory=dict)
-    output_schema: Mapping[str, Any] | None = None
     read_only: bool | None = None
     destructive: bool | None = None
 
@@ -102,4 +101,3 @@ class ToolServerInfo:
     name: str
     version: str
     protocol: str
-    instructions: str | None = None

@@ -528,7 +528,6 @@ def _sessions(
     lookup: JobLookup, entries: Sequence[Entry], home: Path | None, stack: ExitStack
 ) -> dict[int, Session]:
     """A session for each account that has one of the jobs and is configured."""
-    from ..ledger.records import origin
     from ..session.connector import connect, connect_own_sandbox
 
     if lookup.file is None:
@@ -539,7 +538,7 @@ def _sessions(
     if job_lookup.SANDBOX in origins:
         sessions.append(stack.enter_context(connect_own_sandbox(home)))
     key, address = settings.find(settings.API_KEY), settings.find(settings.BASE_URL)
-    if key is not None and address is not None and origin(address.value.reveal()) in origins:
+    if key is not None and address is not None and settings.origin(address.value.reveal()) in origins:
         sessions.append(stack.enter_context(connect("live", home=home)))
     return {session._ledger.account.id: session for session in sessions}
 

@@ -246,9 +246,7 @@ class AsyncClient:
 
         For a service that offers `job_list`; any other raises NotFound.
         """
-        listed: models.ListedJobs = await self._call(
-            "GET", wire.ROOM_JOBS, models.ListedJobs.model_validate, Purpose.CLICK
-        )
+        listed: models.ListedJobs = await self._call("GET", wire.ROOM_JOBS, models.ListedJobs.model_validate)
         return listed.jobs
 
     async def take_back(self, request_id: str) -> None:
@@ -259,7 +257,7 @@ class AsyncClient:
         """
         path = wire.room_job_path(checked_identifier(request_id, "request_id"))
         read = functools.partial(models.job_status, asked=request_id)
-        await self._call("DELETE", path, read, Purpose.CLICK)
+        await self._call("DELETE", path, read)
 
     async def balance(self, *, background: bool = False) -> models.Balance:
         """The prepaid balance in USD (GET billing/balance). `background` has the lowest priority."""
@@ -279,9 +277,7 @@ class AsyncClient:
 
     async def list_keys(self) -> tuple[models.ApiKey, ...]:
         """All keys of the account, without the keys themselves (GET keys)."""
-        listed: models.ApiKeys = await self._call(
-            "GET", wire.KEYS, models.ApiKeys.model_validate, Purpose.CLICK
-        )
+        listed: models.ApiKeys = await self._call("GET", wire.KEYS, models.ApiKeys.model_validate)
         return listed.api_keys
 
     async def create_key(
@@ -297,7 +293,7 @@ class AsyncClient:
         body = {"name": name, "rate_limit": checked_rate_limit(rate_limit)}
         read = models.CreatedKey.model_validate
         try:
-            return await self._call("POST", wire.KEYS, read, Purpose.CLICK, paid=Paid(), json=body)
+            return await self._call("POST", wire.KEYS, read, paid=Paid(), json=body)
         except errors.ReelbookError as error:
             if not retries.is_uncertain(error):
                 raise
@@ -313,8 +309,7 @@ class AsyncClient:
     async def revoke_key(self, key_id: str) -> models.Revoked:
         """Revokes a key at once and for good (DELETE keys/{key_id}). Raises NotFound for an unknown one."""
         path = wire.key_path(checked_identifier(key_id, "key_id"))
-        revoked = functools.partial(models.revoked, key_id)
-        return await self._call("DELETE", path, revoked, Purpose.CLICK)
+        return await self._call("DELETE", path, functools.partial(models.revoked, key_id))
 
     def watch(
         self, request_id: str, *, belief: Belief | None = None, patience_seconds: float = PATIENCE_SECONDS
@@ -402,7 +397,7 @@ class AsyncClient:
         method: str,
         path: str,
         into: Callable[[Mapping[str, Any]], Model],
-        purpose: Purpose,
+        purpose: Purpose = Purpose.CLICK,
         *,
         paid: Paid | None = None,
         attempts: int = retries.MAX_ATTEMPTS,
@@ -473,7 +468,7 @@ class JobIds:
             if self._is_anothers(request_id, status):
                 raise errors.UnexpectedAnswer(
                     f"Asked about “{request_id}”, the service told of “{said}”, which is another job. "
-                    "That isn't believed.",
+                    "The answer was ignored.",
                     answer=errors.Answer(200),
                 )
             status = status.model_copy(update={"request_id": request_id})

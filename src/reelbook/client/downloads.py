@@ -93,8 +93,8 @@ async def download(
         raise
     except OSError as disk:
         raise DownloadFailed(
-            f"The clip couldn't be written to {path.parent}: {disk.strerror or disk}. It still lies at the "
-            f"service; {_REMEDIES.get(disk.errno or 0, 'choose another folder')}, and fetch it again."
+            f"The clip couldn't be written to {path.parent}: {disk.strerror or disk}. The service "
+            f"still has it; {_REMEDIES.get(disk.errno or 0, 'choose another folder')}, and fetch it again."
         ) from disk
     return path
 
@@ -181,8 +181,8 @@ class _File:
             self.forget()
         earlier.unlink()
         raise DownloadFailed(
-            f"The clip came {MAX_SHORT} times with another end, the last time with {short}. It was cut off "
-            "on its way and isn't kept. It still lies at the service; fetch it again later."
+            f"The clip arrived {MAX_SHORT} times, each time cut off elsewhere, the last time with {short}. "
+            "It isn't kept. The service still has it; fetch it again later."
         )
 
     async def fetch(self) -> None:
@@ -217,12 +217,10 @@ class _File:
             start = _range_start(reply, have) if reply.status == 206 else 0
             if start not in (0, have):
                 self.forget()
-                raise AnswerLost("The server sent another part of the file than was asked for.")
+                raise AnswerLost("The server sent a different part of the file than it was asked for.")
             if start and (now := _validator(reply)) and now != validator:
                 self.forget()  # not every server respects If-Range
-                raise AnswerLost(
-                    "The file was changed at the server meanwhile. It is fetched from its beginning."
-                )
+                raise AnswerLost("The file has changed on the server. It is fetched from the beginning.")
             total = _total(reply, start)
             self.refuse_too_large(total or start)
             self.refuse_full((total or start) - start)
@@ -264,7 +262,7 @@ class _File:
                     continue
                 yield reply, chunks, transport.is_own(url)
                 return
-        raise DownloadFailed("The clip's address leads from one to the next without end.")
+        raise DownloadFailed("The clip's address redirects without end.")
 
     def refuse_too_large(self, size: int) -> None:
         if self.max_bytes is not None and size > self.max_bytes:

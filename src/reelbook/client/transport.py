@@ -136,7 +136,7 @@ class Transport:
 
     def is_own(self, url: str) -> bool:
         """Whether `url`, which can be fetched, is on exactly the service's own origin."""
-        return _origin(url) == _origin(self.base_url)
+        return settings.origin(url) == settings.origin(self.base_url)
 
     async def aclose(self) -> None:
         clients, self._clients = self._clients, {}
@@ -215,7 +215,7 @@ class Transport:
                 ),
                 verify=_no_trust()
                 if self.base_url.startswith("http:") and kind != "files"
-                else _trusted.get(_origin(self.base_url)) or _trust(),
+                else _trusted.get(settings.origin(self.base_url)) or _trust(),
                 event_hooks={"response": [_hide_location]},
                 # A proxy has no way to this machine, and would be shown the key.
                 trust_env=not loopback,
@@ -318,13 +318,7 @@ async def _hide_location(response: httpx.Response) -> None:
         response.extensions["location"] = {"location": location}
 
 
-def _origin(url: str) -> tuple[str, str, int | None]:
-    parts = urlsplit(url)
-    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
-    return parts.scheme, (parts.hostname or "").lower(), port
-
-
-_trusted: dict[tuple[str, str | None, int | None], ssl.SSLContext] = {}
+_trusted: dict[str, ssl.SSLContext] = {}  # by the origin of the service
 
 
 def trust(base_url: str, certificate: str | os.PathLike[str]) -> None:
@@ -340,7 +334,7 @@ def trust(base_url: str, certificate: str | os.PathLike[str]) -> None:
             f"{os.fspath(certificate)} can't be read as a certificate ({error.strerror or error}). "
             "Nothing was sent."
         ) from None
-    _trusted[_origin(base_url)] = context
+    _trusted[settings.origin(base_url)] = context
 
 
 _trust = functools.cache(httpx.create_ssl_context)

@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, Final, TypeVar
-from urllib.parse import urlsplit
 
 from .. import states
 from ..executions import CellId, KnownBy, Place
@@ -295,18 +294,6 @@ def fingerprint(connection: sqlite3.Connection, secret: Secret) -> str:
     """Tells secrets apart by the file's own salt, without revealing them."""
     salt = connection.execute("SELECT salt FROM salt").fetchone()["salt"]
     return hashlib.blake2b(secret.reveal().encode(), key=salt, digest_size=8).hexdigest()
-
-
-def origin(service: str) -> str:
-    """Scheme, host and port of an address; any other name unchanged."""
-    try:
-        parts = urlsplit(service.strip())
-        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
-    except ValueError:
-        return service.strip()
-    if not parts.hostname:
-        return service.strip()
-    return f"{parts.scheme}://{parts.hostname}:{port}"
 
 
 def place_of(row: sqlite3.Row) -> Place | None:

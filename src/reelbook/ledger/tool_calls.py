@@ -14,7 +14,8 @@ from typing import Any, Final, Literal
 
 from .. import wire
 from ..secret import Secret
-from .records import fingerprint, insert, origin, read
+from ..settings import origin
+from .records import fingerprint, insert, read
 from .store import Part, Store
 
 # "failed": answered with an error; "unsent": never arrived; "uncertain": sent and never answered.

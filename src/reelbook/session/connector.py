@@ -168,8 +168,8 @@ def configured_sandbox() -> str | None:
     if answer is None and url.startswith("http://"):
         raise errors.ConfigurationError(
             f"Nothing answers at {url}, which {settings.BASE_URL} names ({address.source}), so nobody can "
-            "tell whether it is your class's sandbox. Nothing was started. Look whether it runs and you are "
-            f"in its network; or{OWN_SANDBOX}"
+            "tell whether it is your class's sandbox. Nothing was started. Check that it runs and that you "
+            f"are on its network; or{OWN_SANDBOX}"
         )
     return url if answer is not None and _is_sandbox(answer) else None
 

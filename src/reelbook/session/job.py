@@ -29,7 +29,7 @@ from ..requests import JobRequest
 from ..suggestions import SuggestsNames
 from . import display
 from .clip import Clip
-from .job_lifecycle import JobFigures, JobLifecycle, JobServices, JobSnapshot, clip_missing, origin
+from .job_lifecycle import JobFigures, JobLifecycle, JobServices, JobSnapshot, clip_missing, from_entry
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -284,9 +284,8 @@ class Job(display.Shown, SuggestsNames):
         self._tell(self)
 
     def _wanted(self) -> Future[Clip]:
-        # Whoever waits wants the clip, so a watch that was stopped starts again.
         if self._life.stopped:
-            self.watch()
+            self._thread.run(self._life.watch_again)
         return self._life.outcome
 
     async def _wait(self) -> Clip:
@@ -514,7 +513,7 @@ def _error(entry: Entry, clip: Clip | None) -> errors.ReelbookError | None:
     if entry.state == states.LOST:
         return errors.SubmissionUncertain(
             "The service accepted this clip, and its id never arrived. It counts as spent. Look for it in "
-            "the service's web app; sending it again is paid again.",
+            "the service's web app; sending it again costs as much again.",
             estimated_cost_usd=entry.estimated_cost_usd,
         )
     if entry.state == states.NOT_ACCEPTED:
@@ -548,5 +547,5 @@ def clip_of(entry: Entry, *, sandbox: bool) -> Clip | None:
         cost_usd=entry.cost_usd,
         took_seconds=entry.took_seconds,
         sandbox=sandbox,
-        **origin(entry),
+        **from_entry(entry),
     )

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 import time
 import weakref
 from collections.abc import Callable
@@ -38,7 +37,7 @@ _log = logging.getLogger(__name__)
 DOWNLOADS_AT_A_TIME: Final = 2
 ESTIMATE_SECONDS: Final = 1.0  # how often the times left are computed, and to what precision
 FRESH_LINKS: Final = 3
-LOCKED_SECONDS: Final = 0.25
+LOCKED_SECONDS: Final = 0.25  # until a ledger that another program has locked is tried again
 REPORT_STEP: Final = 0.05
 SAME_SECONDS: Final = 0.5
 TAKEN_BACK: Final = "Taken back before it was sent. Nothing was paid."
@@ -183,9 +182,7 @@ class JobLifecycle(SubmissionRecord):
         self.submitted = asyncio.Event()  # it has its id, or ended without one
         self._retry_uncertain = retry_uncertain
         self._unanswered: list[int] = []  # entries of attempts that were never answered, and were repeated
-        self._outcome_lock = threading.RLock()  # an outcome's callbacks run inside it
         self._task: asyncio.Task[None] | None = None
-        self._watch_again = False  # once the watch that is being ended has ended
         self._watch_wanted = True  # False: it isn't watched once it has its id
         self._cancel_reason: str | None = None  # why it is to be taken back as soon as that can't cost money
 
@@ -213,8 +210,8 @@ class JobLifecycle(SubmissionRecord):
             self.keep(watched=True, error=None)
         if self._task is None:
             self._start()
-        else:
-            self._watch_again = True
+        else:  # the watch that is being ended comes to its end first
+            self._task.add_done_callback(lambda _: self._start())
         self.changed()
 
     def watch(self) -> None:
@@ -232,7 +229,6 @@ class JobLifecycle(SubmissionRecord):
             self._watch_wanted = False
         elif self._task is not None:
             self._task.cancel()
-            self._watch_again = False
             self.learn(watched=False, next_ask_at=None, known_at=None)
 
     def cancel(self, reason: str = TAKEN_BACK, *, later: bool = False) -> bool:
@@ -297,11 +293,10 @@ class JobLifecycle(SubmissionRecord):
     def finish(
         self, clip: Clip | None = None, error: errors.ReelbookError | None = None, **changes: Any
     ) -> None:
-        """Stores the last thing learnt and the outcome in one step: nobody sees it half ended."""
+        """Stores the last thing learnt together with the outcome: no callback sees it half ended."""
         over = {"watched": False, "next_ask_at": None, "known_at": None, "clip": clip, "error": error}
-        with self._outcome_lock:
-            self.keep(**(over | changes))
-            self.settle(clip, error)
+        self.keep(**(over | changes))
+        self.settle(clip, error)
         self.changed()
 
     def settle(self, clip: Clip | None = None, error: errors.ReelbookError | None = None) -> None:
@@ -332,21 +327,24 @@ class JobLifecycle(SubmissionRecord):
     def lost_clip(self) -> None:
         """Its file is gone: whoever waits from now on waits for it to be fetched again."""
         assert self.known.clip is not None
-        with self._outcome_lock:
-            self.reopen()
-            self.keep(clip=None, downloaded=None, error=clip_missing(self.known.clip.path))
-        self.changed()
+        self.reopen()
+        self.learn(clip=None, downloaded=None, error=clip_missing(self.known.clip.path))
 
     @property
     def stopped(self) -> bool:
-        """Whether its watch was stopped before its end. May be asked from any thread."""
-        with self._outcome_lock:
-            return not self.known.watched and not self.outcome.done()
+        """Whether its watch was stopped before its end. Certain on the session's thread only."""
+        return not self.known.watched and not self.outcome.done()
+
+    def watch_again(self) -> None:
+        """Somebody waits, and so wants the clip: a watch that was stopped starts again."""
+        if self.stopped:
+            self.watch()
 
     # The task that moves it along.
 
     def _start(self) -> None:
-        self._watch_again = False
+        if self._task is not None or not self.running:
+            return
         self.services.active[self] = None
         self._task = self.services.thread.spawn(self._run())
         self._task.add_done_callback(lambda _: self._ended())
@@ -355,8 +353,6 @@ class JobLifecycle(SubmissionRecord):
         self._task, self.ends_at = None, None
         del self.services.active[self]
         self.submitted.set()
-        if self._watch_again:
-            self._start()
 
     async def _run(self) -> None:
         try:
@@ -558,13 +554,12 @@ class JobLifecycle(SubmissionRecord):
             changes |= {"status": status, "state": state_of(status), "ahead": ahead, "given_up": False}
             if (estimate := getattr(status, "estimated_cost_usd", None)) is not None:
                 changes["estimated_cost_usd"] = estimate
-            if status.finished:
-                changes |= {"ended_at": _now(), "known_at": None}
+        if isinstance(status, Completed | Failed):
+            changes |= {"ended_at": _now(), "known_at": None, "cost_usd": status.cost_usd}
         if isinstance(status, Completed):
-            changes |= {"cost_usd": status.cost_usd, "progress": 1.0}
+            changes["progress"] = 1.0
         if isinstance(status, Failed):
-            error = job_failed(_required(self.request_id), status.error)
-            changes |= {"error": error, "cost_usd": status.cost_usd}
+            changes["error"] = job_failed(_required(self.request_id), status.error)
         self.keep(**changes)
         self._expect(seen.remaining_seconds)
         self.services.estimate()
@@ -639,14 +634,14 @@ class JobLifecycle(SubmissionRecord):
             cost_usd=status.cost_usd,
             took_seconds=took if self.request is not None else None,
             sandbox=self.services.connection.service == "sandbox",
-            **origin(None if self.entry_id is None else self.services.ledger.get(self.entry_id)),
+            **from_entry(None if self.entry_id is None else self.services.ledger.get(self.entry_id)),
         )
         if self.entry_id is not None:
             self.services.ledger.downloaded(self.entry_id, path)
         self.finish(clip, downloaded=None)
 
 
-def origin(entry: Entry | None) -> dict[str, Any]:
+def from_entry(entry: Entry | None) -> dict[str, Any]:
     """What a clip has from its entry alone: when it was asked for, and the sweep's template."""
     if entry is None:
         return {}
@@ -657,7 +652,7 @@ def origin(entry: Entry | None) -> dict[str, Any]:
 def clip_missing(path: Path | str | None) -> errors.DownloadFailed:
     where = f" It was at {path}." if path else ""
     return errors.DownloadFailed(
-        f"The clip isn't on this disk.{where} watch() fetches it while its link lives."
+        f"The clip isn't on this disk.{where} watch() fetches it while its link works."
     )
 
 

@@ -48,7 +48,7 @@ def join(
     if verify is not None:
         trust(url, verify)
     if not isinstance(name, str) or not name.strip():
-        raise InvalidInput("Joining needs a name, as the class knows you. Nothing was sent.")
+        raise InvalidInput("Joining needs your name, as the class knows you. Nothing was sent.")
     kept = _Kept(settings.home(home), url, name)
     key = kept.key(code)
     if key is None or not _is_good(url, key):

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator,
 from contextvars import ContextVar
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, Unpack
 from urllib.parse import urlsplit
 
 from .. import wire
@@ -30,7 +30,6 @@ from ..errors import InvalidInput, LedgerLocked
 from ..event_thread import EventThread, Future
 from ..formatting import file_name
 from ..ledger import Ledger, LedgerFile, Submission, SweepRecord
-from ..ledger.records import origin
 from ..ledger.search import ALL_ENTRIES, Filter, named_states
 from ..listeners import Listeners
 from ..media.recent_images import RecentImages
@@ -46,9 +45,11 @@ from ..requests import (
     lists_options,
 )
 from ..secret import Secret, veiled
+from ..settings import origin
 from ..suggestions import SuggestsNames, by_name
 from .batch import Batch, Clips
 from .job import Job, JobRegistry
+from .job_lifecycle import LOCKED_SECONDS
 from .reconciliation import Reconciliation, tell_jobs
 from .sweeps import SweepControl
 from .tools import ToolAddress, Tooling, configured
@@ -62,8 +63,6 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-
-LOCKED_SECONDS: Final = 0.1
 
 
 class Session(Tooling, SuggestsNames):
@@ -175,10 +174,8 @@ class Session(Tooling, SuggestsNames):
             call=self._call,
             clip_under_way=lambda: self._thread.run(self._jobs.proof),
         )
-        self._left_unsent = 0
         self._thread.settling.append(self._jobs.answered)
-        self._thread.closing += (self._client.aclose, self._close_ledger)
-        self._thread.telling.append(self._tell_unsent)
+        self._thread.closing += (self._client.aclose, self._close_books)
         self._made.add(self)
 
     @classmethod
@@ -188,9 +185,6 @@ class Session(Tooling, SuggestsNames):
 
     def __repr__(self) -> str:
         return f"<Session {self.service} {self.base_url}{' closed' if self.closed else ''}>"
-
-    def __enter__(self) -> Session:
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Waits until everything submitted is answered, then closes. After an error it closes at once."""
@@ -209,11 +203,6 @@ class Session(Tooling, SuggestsNames):
     def base_url(self) -> str:
         """The service's address."""
         return self._client.base_url
-
-    @property
-    def closed(self) -> bool:
-        """Whether `close()` was called."""
-        return self._thread.closed
 
     @by_name
     def submit(
@@ -425,10 +414,12 @@ class Session(Tooling, SuggestsNames):
         self._jobs.keep_images(each.request for each in batch)
         return jobs
 
-    async def _close_ledger(self) -> None:
-        self._left_unsent = self._jobs.close()
+    async def _close_books(self) -> None:
+        unsent = self._jobs.close()
         if lost := self._ledger.file.close():
             print(lost, file=sys.stderr)  # noqa: T201 - nobody can ask for it any more
+        if unsent and self._thread.at_exit:
+            say_unsent(unsent, self.home, kept=not self._ledger.store.in_memory)
 
     def _tell(self, job: Job | None) -> None:
         self._balance.outdated = True
@@ -440,10 +431,6 @@ class Session(Tooling, SuggestsNames):
         print(said, file=sys.stderr)  # noqa: T201 - scripts have no panel that could say it
         with contextlib.suppress(RuntimeError):  # the loop has ended
             self._thread.loop.call_soon_threadsafe(self._tell, None)
-
-    def _tell_unsent(self) -> None:
-        if self._left_unsent:
-            say_unsent(self._left_unsent, self.home, kept=not self._ledger.store.in_memory)
 
     @by_name
     def jobs(

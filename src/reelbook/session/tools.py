@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 from concurrent.futures import CancelledError
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from .. import errors, settings
 from ..agent_tools.parsing import found_jobs
@@ -84,12 +84,20 @@ class ToolRun:
 
 
 class Tooling:
-    """What a `Session` and the `Tools` of `connect_tools()` do with their tool server."""
+    """What a `Session` and the `Tools` of `connect_tools()` have in common: a tool server, and an end."""
 
     _thread: EventThread
     _ledger: Ledger | LedgerFile
     __server: ToolServer | None = None
     __place: tuple[str, str] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close()` was called."""
+        return self._thread.closed
 
     def tools(self) -> list[Tool]:
         """The tools that the server offers, asked for now, in the server's own words.
@@ -233,14 +241,6 @@ class Tools(Tooling):
     def __repr__(self) -> str:
         return f"<Tools {self.mcp_url}{' closed' if self.closed else ''}>"
 
-    @property
-    def closed(self) -> bool:
-        """Whether `close()` was called."""
-        return self._thread.closed
-
-    def __enter__(self) -> Tools:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.close()
 
@@ -285,8 +285,8 @@ def configured(
         names = ((settings.MCP_URL, address), (settings.USER_ID, user))
         missing = " and ".join(name for name, found in names if found is None)
         raise errors.ConfigurationError(
-            f"The agent tool server isn't configured: set {missing}, as the dashboard's API page has it. The "
-            'sandbox has its own: connect("sandbox").'
+            f"The agent tool server isn't configured: set {missing}, as the dashboard's API page shows it. "
+            'The sandbox has its own: connect("sandbox").'
         )
     return address.value.reveal(), user.value
 
