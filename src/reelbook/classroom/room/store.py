@@ -25,12 +25,11 @@ from ...secret import Secret
 from ...web.database import SqliteFile
 from ...web.refusals import NoMoney, Refused
 from ...wire import MICRO
-from .codes import ALPHABET, plain_code
+from .codes import new_code, plain_code
 from .turns import Line, clips_ahead, next_student
 
 CENT: Final = MICRO // 100
 DEVICE_SECONDS: Final = 1800.0  # how long a code for another device is valid
-DEVICE_LETTERS: Final = 6
 NEWEST: Final = 9
 USUAL_NAME: Final = "Class"
 USUAL_CAP_MICRO: Final = 2 * MICRO
@@ -305,10 +304,10 @@ class RoomStore(SqliteFile):
     def device_code(self, student: int) -> str:
         """A code with which the student joins on another device, valid for half an hour and once."""
         with self.transaction() as db:
-            letters = "".join(secrets.choice(ALPHABET) for _ in range(DEVICE_LETTERS))
+            code = new_code()
             db.execute("DELETE FROM keys WHERE student = ? AND kind = 'device'", (student,))
-            _keep_key(db, _device(_student(db, student).name, letters), student, "device", self.clock())
-            return f"{_settings(db).code}-{letters[:3]}-{letters[3:]}"
+            _keep_key(db, _device(_student(db, student).name, code), student, "device", self.clock())
+            return f"{_settings(db).code}-{code}"
 
     def join_device(self, name: str, code: str, kind: KeyKind = "api") -> tuple[Student, Secret] | None:
         """Lets the student in on another device; None if `code` isn't valid for that."""
@@ -622,8 +621,8 @@ def _holder(db: sqlite3.Connection, key: str, kind: KeyKind) -> Student | None:
     return None if row is None else read(Student, row)
 
 
-def _device(name: str, letters: str) -> str:
-    return f"device {_name_key(name)} {letters}"
+def _device(name: str, code: str) -> str:
+    return f"device {_name_key(name)} {plain_code(code)}"
 
 
 def _digest(key: str) -> str:
