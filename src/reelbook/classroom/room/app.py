@@ -56,8 +56,6 @@ REQUESTS_PER_MINUTE: Final = 300  # of one student: enough for many panels, too 
 MAX_IMAGE_BYTES: Final = 10 * 1024 * 1024
 NO_SUCH_CODE: Final = "No class has this code. Compare it with the one on the screen."
 
-Handler = Callable[["Room", Request, Student], Awaitable[dict[str, Any]]]
-
 
 @dataclass
 class Room:
@@ -98,7 +96,7 @@ class Room:
 def make_app(room: Room, pages: list[Route]) -> ASGIApp:
     """The room as an ASGI application, with these pages."""
 
-    endpoints: dict[tuple[str, str], Handler] = {
+    endpoints: dict[tuple[str, str], Callable[[Room, Request], Awaitable[dict[str, Any]]]] = {
         ("POST", wire.TEXT_TO_VIDEO): _text_to_video,
         ("POST", wire.IMAGE_TO_VIDEO): _image_to_video,
         ("GET", f"{wire.STATUS}/{{request_id}}"): _status,
@@ -110,8 +108,8 @@ def make_app(room: Room, pages: list[Route]) -> ASGIApp:
     return application(
         [
             *(
-                keyed(path, {method: partial(_answer, room, handler)}, partial(_admit, room))
-                for (method, path), handler in endpoints.items()
+                keyed(path, {method: partial(answer, room)}, partial(_admit, room))
+                for (method, path), answer in endpoints.items()
             ),
             Route(OPENAPI, JSONResponse(document(version=VERSION, room=True))),
             Route(protocol.ABOUT, partial(_about, room)),
@@ -184,20 +182,16 @@ def order(room: Room, student: Student, wanted: Wanted, repeat_key: str | None) 
     return job
 
 
-async def _answer(room: Room, handler: Handler, request: Request) -> dict[str, Any]:
-    return await handler(room, request, request.state.student)
+async def _text_to_video(room: Room, request: Request) -> dict[str, Any]:
+    return await _ordered(room, request, wanted_from_text(await json_object(request)))
 
 
-async def _text_to_video(room: Room, request: Request, student: Student) -> dict[str, Any]:
-    return await _ordered(room, request, student, wanted_from_text(await json_object(request)))
+async def _image_to_video(room: Room, request: Request) -> dict[str, Any]:
+    return await _ordered(room, request, await wanted_from_form(request, room.max_image_bytes))
 
 
-async def _image_to_video(room: Room, request: Request, student: Student) -> dict[str, Any]:
-    return await _ordered(room, request, student, await wanted_from_form(request, room.max_image_bytes))
-
-
-async def _ordered(room: Room, request: Request, student: Student, wanted: Wanted) -> dict[str, Any]:
-    job = await asyncio.to_thread(order, room, student, wanted, _repeat_key(request))
+async def _ordered(room: Room, request: Request, wanted: Wanted) -> dict[str, Any]:
+    job = await asyncio.to_thread(order, room, request.state.student, wanted, _repeat_key(request))
     return {
         "request_id": job.request_id,
         "status": wire.PENDING,
@@ -207,8 +201,9 @@ async def _ordered(room: Room, request: Request, student: Student, wanted: Wante
     }
 
 
-async def _status(room: Room, request: Request, student: Student) -> dict[str, Any]:
-    job = await asyncio.to_thread(room.store.job, student.id, request.path_params["request_id"])
+async def _status(room: Room, request: Request) -> dict[str, Any]:
+    student, request_id = request.state.student, request.path_params["request_id"]
+    job = await asyncio.to_thread(room.store.job, student.id, request_id)
     if job is None:
         raise Refused(404, "No such request_id")
     between = None if job.ahead is None else await asyncio.to_thread(room.store.seconds_between_clips)
@@ -245,16 +240,18 @@ def job_object(
     return told
 
 
-async def _balance(room: Room, request: Request, student: Student) -> dict[str, Any]:
+async def _balance(room: Room, request: Request) -> dict[str, Any]:
+    student: Student = request.state.student
     # As at the service: what waits is charged when it is done, and counts against orders meanwhile.
     left = await asyncio.to_thread(room.store.left_micro, student.id, own_reserved=False)
     return {"balance_usd": left / MICRO, "total_spent_usd": student.spent_micro / MICRO}
 
 
-async def _usage(room: Room, request: Request, student: Student) -> dict[str, Any]:
+async def _usage(room: Room, request: Request) -> dict[str, Any]:
     period = days(request)
-    requests, seconds, cost_micro = await asyncio.to_thread(room.store.used, student.id, period)
-    balance = await _balance(room, request, student)
+    used = await asyncio.to_thread(room.store.used, request.state.student.id, period)
+    requests, seconds, cost_micro = used
+    balance = await _balance(room, request)
     return {
         "period_days": period,
         "total_requests": requests,
@@ -265,8 +262,8 @@ async def _usage(room: Room, request: Request, student: Student) -> dict[str, An
     }
 
 
-async def _jobs(room: Room, request: Request, student: Student) -> dict[str, Any]:
-    jobs = await asyncio.to_thread(room.store.jobs, student.id)
+async def _jobs(room: Room, request: Request) -> dict[str, Any]:
+    jobs = await asyncio.to_thread(room.store.jobs, request.state.student.id)
     base_url = reached_at(request)
     return {
         "jobs": [
@@ -280,8 +277,9 @@ async def _jobs(room: Room, request: Request, student: Student) -> dict[str, Any
     }
 
 
-async def _take_back(room: Room, request: Request, student: Student) -> dict[str, Any]:
-    job = await asyncio.to_thread(room.store.take_back, student.id, request.path_params["request_id"])
+async def _take_back(room: Room, request: Request) -> dict[str, Any]:
+    student, request_id = request.state.student, request.path_params["request_id"]
+    job = await asyncio.to_thread(room.store.take_back, student.id, request_id)
     if job is None:
         raise Refused(404, "No such request_id")
     return job_object(room, job, reached_at(request))
