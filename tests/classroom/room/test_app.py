@@ -176,7 +176,7 @@ def test_other_host_names_are_refused(room: Room, visit: Visit, host: str) -> No
 )
 def test_a_room_is_known_by_its_names(room: Room, host: str, server: tuple[str, int], own: bool) -> None:
     """By the address and port at which it was reached, and by the name that the teacher gave, at any port."""
-    room.names = frozenset({"teacher.local"})
+    room.host_name = "teacher.local"
     assert is_own_host(room, host, {"server": server, "scheme": "http"}) is own
 
 

@@ -61,15 +61,15 @@ NO_SUCH_CODE: Final = "No class has this code. Compare it with the one on the sc
 class Room:
     """A class that is served: its file, its queue and who may see what.
 
-    `token` is the teacher's. `names` are further host names by which it is reached. With a `certificate`, a
-    file and its key's, it is https. `url` is where students reach it, empty until it listens.
+    `token` is the teacher's. `host_name` is one by which it is reached besides its addresses. With a
+    `certificate`, a file and its key's, it is https. `url` is where students reach it, empty until it listens.
     """
 
     store: RoomStore
     session: Session
     folder: Path
     token: Secret
-    names: frozenset[str] = frozenset()
+    host_name: str | None = None
     certificate: tuple[Path, Path] | None = None
     limits: Limits = field(default_factory=Limits)
     tries: Tries = field(default_factory=Tries)
@@ -337,7 +337,7 @@ async def _admit(room: Room, request: Request, key: str) -> tuple[bool, Mapping[
 def is_own_host(room: Room, host: str, scope: Scope) -> bool:
     """Whether a request names the room as it is reached: by the address it came in at, or a known name."""
     name, _, port = host.lower().partition(":")
-    if name in room.names and (not port or port.isdecimal()):
+    if room.host_name and name == room.host_name.lower() and (not port or port.isdecimal()):
         return True
     address, own_port = scope["server"]
     own = [f"[{address}]" if ":" in address else address]
