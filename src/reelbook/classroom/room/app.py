@@ -53,6 +53,7 @@ SERVICE_NAME: Final = "reelbook-room"
 LONGEST_IDEMPOTENCY_KEY: Final = 255
 SHORTEST_TOKEN, LONGEST_TOKEN = 16, 255  # of whoever joins
 REQUESTS_PER_MINUTE: Final = 300  # of one student: enough for many panels, too few to crowd out the others
+DAY_SECONDS: Final = 86_400
 MAX_IMAGE_BYTES: Final = 10 * 1024 * 1024
 NO_SUCH_CODE: Final = "No class has this code. Compare it with the one on the screen."
 
@@ -249,14 +250,15 @@ async def _balance(room: Room, request: Request) -> dict[str, Any]:
 
 async def _usage(room: Room, request: Request) -> dict[str, Any]:
     period = days(request)
-    used = await asyncio.to_thread(room.store.used, request.state.student.id, period)
-    requests, seconds, cost_micro = used
+    since = room.store.clock() - period * DAY_SECONDS
+    jobs = await asyncio.to_thread(room.store.jobs, request.state.student.id)
+    done = [job for job in jobs if job.state == "completed" and (job.ended_at or 0.0) > since]
     balance = await _balance(room, request)
     return {
         "period_days": period,
-        "total_requests": requests,
-        "total_seconds": seconds,
-        "total_cost_usd": cost_micro / MICRO,
+        "total_requests": sum(job.accepted_at > since for job in jobs),
+        "total_seconds": sum(job.seconds or 0.0 for job in done),
+        "total_cost_usd": sum(job.cost_micro for job in done) / MICRO,
         "current_balance_usd": balance["balance_usd"],
         "total_spent_usd": balance["total_spent_usd"],
     }

@@ -519,16 +519,6 @@ class RoomStore(SqliteFile):
         with self.reading() as db:
             return _sums(db)
 
-    def used(self, student: int, days: int) -> tuple[int, float, int]:
-        """A student's orders, clip seconds and micro-USD of the last `days` days."""
-        (row,) = self.read(
-            "SELECT (SELECT count(*) FROM jobs WHERE student = ?1 AND accepted_at > ?2), "
-            "total(seconds), coalesce(sum(cost_micro), 0) "
-            "FROM jobs WHERE student = ?1 AND ended_at > ?2 AND state = 'completed'",
-            (student, self.clock() - days * 86_400),
-        )
-        return row[0], row[1], row[2]
-
 
 def _set(db: sqlite3.Connection, chosen: Mapping[str, Any]) -> None:
     columns = ", ".join(f"{name} = ?" for name in chosen)
