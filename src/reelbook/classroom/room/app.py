@@ -63,7 +63,7 @@ class Room:
     """A class that is served: its file, its queue and who may see what.
 
     `token` is the teacher's. `host_name` is one by which it is reached besides its addresses. With a
-    `certificate`, a file and its key's, it is https. `url` is where students reach it, empty until it listens.
+    `certificate`, a file and its key's, it is https. `url` is where students reach it, "" until it listens.
     """
 
     store: RoomStore

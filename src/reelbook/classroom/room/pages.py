@@ -24,7 +24,7 @@ from ...errors import InvalidInput
 from ...formatting import count, dollars, local, terminal_line
 from ...ledger.votes import QUESTION
 from ...pages.html import Html, joined, kept_text
-from ...pages.web import FRESH, clip_article, same, usd, video
+from ...pages.web import FRESH, INVALID, alert, clip_article, same, usd, video
 from ...web.payloads import TEXT, fields_of, reached_at, read_form, wanted_from_text
 from ...web.refusals import NoMoney, Refused
 from ...wire import MICRO
@@ -160,21 +160,18 @@ def _join_page(room: Room, form: Form, refused: Refused | None) -> Response:
     settings, code = room.store.settings(), form.get("code", "")
     known = plain_code(code) == plain_code(settings.code) and (refused is None or refused.status != 429)
     at_name, at_code = refused is not None and known, refused is not None and not known
-    why = Html('<p class="why" id="why" role="alert">{}</p>').format(refused)
-    invalid = Html(' aria-invalid="true" aria-describedby="why"')
+    why = alert(str(refused))
     body = SITE.filled(
         "join.html",
         token=secrets.token_urlsafe(24),
         heading=settings.name if known else "Join a class",
         terms=f"{_until(settings)} · {_cap(settings)} for clips each" if known else "",
         code=code,
-        code_bad=" bad" if at_code else "",
-        code_invalid=invalid if at_code else "",
+        code_invalid=INVALID if at_code else "",
         code_why=why if at_code else "",
-        name_bad=" bad" if at_name else "",
         name_why=why if at_name else "",
         name_field=_name_field(
-            room, form.get("name", ""), settings.listed_only and known, invalid if at_name else Html("")
+            room, form.get("name", ""), settings.listed_only and known, INVALID if at_name else Html("")
         ),
         plain_http=""
         if room.tls
@@ -226,8 +223,8 @@ def _student_page(
         price=f"{wire.PRICE_USD_PER_SECOND:.2f}",
         repeat_key=secrets.token_urlsafe(12),
         prompt=form.get("prompt", ""),
-        prompt_bad=" bad" if why else "",
-        why=Html('<p class="why" role="alert">{}</p>').format(why) if why else "",
+        invalid=INVALID if why else "",
+        why=alert(why),
         seconds=form.get("duration_seconds") or min(2, settings.max_seconds),
         max_seconds=settings.max_seconds,
         shapes=_shapes(form.get("aspect_ratio") or wire.DEFAULT_ASPECT_RATIO),
