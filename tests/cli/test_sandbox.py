@@ -19,7 +19,7 @@ def test_status_and_stop_where_none_runs(run: Run, home: Path) -> None:
 
 
 def test_status_says_where_it_is_and_what_it_does(run: Run, sandbox: Sandbox, home: Path) -> None:
-    """Addresses, pace, jobs and balance of the running sandbox, never its key or user id; stop ends it."""
+    """Addresses, pace, jobs and balance of the running sandbox, never key or user id; stop ends it."""
     sandbox.settings(pace="lifelike")
     result = run("sandbox", "status")
     assert result.exit_code == 0

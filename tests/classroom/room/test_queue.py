@@ -12,6 +12,7 @@ from classroom.room.visitors import Visitor
 from support.waiting import until
 
 import reelbook as rb
+from reelbook.account import reconcile
 from reelbook.classroom.room.app import Room
 from reelbook.classroom.room.serving import Choices, in_thread, opened_room
 from reelbook.errors import InvalidInput
@@ -137,6 +138,7 @@ def test_the_room_finds_out_by_itself(
     """A request that never reached the service: its price is free again, and it is told so."""
     monkeypatch.setattr("reelbook.classroom.room.queue.FIND_OUT_SECONDS", 0.2)
     monkeypatch.setattr("reelbook.classroom.room.queue.LOOK_SECONDS", 0.2)
+    monkeypatch.setattr(reconcile, "SANDBOX", reconcile.SANDBOX._replace(settle_seconds=0.2))
     ada.ended(ada.ordered("first"))
     sandbox.fault("500", endpoint="generate")
     job = ada.ordered(seconds=5)
