@@ -1,7 +1,7 @@
-"""What the room answers to programs: the service's interface for students, joining, and its own additions.
+"""The room's HTTP interface for programs: the service's endpoints, joining, and its own additions.
 
-Its pages are in pages.py. Requests are read as the sandbox reads them. Students can't see each other's keys,
-jobs and clips, and nothing leads to a key of the service's.
+Its pages are in pages.py. Requests are parsed as in the sandbox. Students can't see each other's keys, jobs
+or clips, and no answer holds the service's key.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ NO_SUCH_CODE: Final = "No class has this code. Compare it with the one on the sc
 
 @dataclass
 class Room:
-    """A class that is served: its file, its queue and who may see what.
+    """A class being served: its file, its queue, and who may see what.
 
     `token` is the teacher's. `host_name` is one by which it is reached besides its addresses. With a
     `certificate`, a file and its key's, it is https. `url` is where students reach it, "" until it listens.
@@ -126,10 +126,9 @@ def make_app(room: Room, pages: list[Route]) -> ASGIApp:
 def join(
     room: Room, request: Request, name: object, code: object, kind: KeyKind, token: object
 ) -> tuple[Student, Secret]:
-    """Lets a student in who has the class's code, or a code for another device. Raises Refused.
+    """Lets in a student with the class's code, or with a code for another device. Raises Refused.
 
-    `token` is a random one of the student's own: with it the same name is given again, as an answer may be
-    lost.
+    `token` is the student's own random text: asking again with it, after a lost answer, gives the same name.
     """
     check_tries(room, request)
     if not isinstance(name, str) or not isinstance(code, str):
@@ -154,7 +153,7 @@ def check_tries(room: Room, request: Request) -> None:
 
 
 def wrong_guess(room: Room, request: Request, said: str = NO_SUCH_CODE) -> Refused:
-    """Notes that the address tried a wrong code or token, and returns its refusal."""
+    """Counts a wrong code or token against the address, and returns the refusal."""
     room.tries.wrong(_address(request), time.monotonic())
     return Refused(403, said)
 
@@ -166,8 +165,8 @@ def _address(request: Request) -> str:
 def order(room: Room, student: Student, wanted: Wanted, repeat_key: str | None) -> RoomJob:
     """Takes a student's order: checks it, reserves its cost and puts it into the queue.
 
-    Raises Refused, and InvalidInput for what no service would take. If money is short, the balance is asked
-    for: it may have been topped up.
+    Raises Refused, and InvalidInput for what no service would take. If money is short, it asks for the
+    balance, which may have been topped up.
     """
     image, name = None, None
     if wanted.image is not None:
@@ -216,9 +215,8 @@ def job_object(
 ) -> dict[str, Any]:
     """A job as the status endpoint shows it (interface, "Job states").
 
-    `queue_position` is how many clips are sent before it, `queue_seconds` about how long that takes, judging
-    by the last clips. An uncertain one is shown as failed, with `uncertain`, as it doesn't change by itself
-    any more.
+    `queue_position` is the number of clips ahead of it, `queue_seconds` roughly how long those take, judging
+    by the last clips. An uncertain job is shown as failed, with `uncertain`: it won't change by itself.
     """
     told: dict[str, Any] = {"request_id": job.request_id}
     if job.state in (QUEUED, HANDED):
@@ -243,7 +241,7 @@ def job_object(
 
 async def _balance(room: Room, request: Request) -> dict[str, Any]:
     student: Student = request.state.student
-    # As at the service: what waits is charged when it is done, and counts against orders meanwhile.
+    # As at the service, a clip is charged when it is done; until then it only counts against new orders.
     left = await asyncio.to_thread(room.store.left_micro, student.id, own_reserved=False)
     return {"balance_usd": left / MICRO, "total_spent_usd": student.spent_micro / MICRO}
 
@@ -320,7 +318,7 @@ def _repeat_key(request: Request) -> str | None:
 
 
 def admitted(room: Room, student: Student) -> Admission:
-    """Counts a request of the student's, whatever it is for, and returns whether it is allowed."""
+    """Counts a student's request, whatever it is for, and returns whether it is allowed."""
     return room.limits.take(str(student.id), REQUESTS_PER_MINUTE, asyncio.get_running_loop().time())
 
 
@@ -337,7 +335,7 @@ async def _admit(room: Room, request: Request, key: str) -> tuple[bool, Mapping[
 
 
 def is_own_host(room: Room, host: str, scope: Scope) -> bool:
-    """Whether a request names the room as it is reached: by the address it came in at, or a known name."""
+    """Whether `host` is the room's own: the address that the request came in at, or the room's host name."""
     name, _, port = host.lower().partition(":")
     if room.host_name and name == room.host_name.lower() and (not port or port.isdecimal()):
         return True

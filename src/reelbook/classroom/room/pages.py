@@ -1,7 +1,7 @@
 """The room's pages: joining, a student's own, the teacher's, and the end. Plain HTML; forms need no script.
 
-A page recognises its student by a cookie, which is a key of its own kind. What other sites' pages send is
-refused before it gets here, see `app`.
+A student's page knows them by a cookie, a key of its own kind. What other sites' pages send is refused before
+it gets here, see `web.application`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ TEACHER: Final = "reelbook_teacher"
 ENTER: Final = "The teacher's page"
 COOKIE_SECONDS: Final = 7 * 86_400
 LONGEST_QUESTION: Final = 80
-SHOWN: Final = 4  # of a student's clips, the newest; a press shows the others
+SHOWN: Final = 4  # the newest of a student's clips; a press shows the others
 # The room's own states, in the tones that `states` has for similar ones.
 _WORDS: Final = {
     QUEUED: states.state(wire.PENDING),
@@ -109,7 +109,7 @@ def _of_teacher(page: Page) -> Endpoint:
 
 
 async def _in_thread(page: Callable[..., Response], room: Room, request: Request, *more: Student) -> Response:
-    """Answers with a page, in a thread, as pages wait for the disk; `form` is what was posted, or empty."""
+    """Answers with a page, made in a thread, as it waits for the disk; `form` is what was posted."""
     sent = request.method == "POST" and "content-type" in request.headers  # a button alone may say no type
     return await asyncio.to_thread(page, room, request, await read_form(request) if sent else {}, *more)
 
@@ -145,7 +145,7 @@ async def _join(room: Room, request: Request) -> Response:
 
 def _join_by_form(room: Room, request: Request, form: Form) -> Response:
     try:
-        # Kept in the page: sent again after a lost answer, it lets in again.
+        # From the page: sent again after a lost answer, it lets the student in again.
         token = form.get("token") or None
         _, key = join(room, request, form.get("name", ""), form.get("code", ""), "page", token)
     except Refused as refused:
@@ -244,7 +244,7 @@ def _student_page(
 
 
 def _notice(room: Room, settings: RoomSettings, opened: bool) -> Html:
-    """The most urgent thing that a student has to know now, and the way to a vote."""
+    """The most urgent news for a student, and the way to a vote."""
     notice = room.queue.trouble
     if not opened:
         notice = "This class has ended. Your clips stay here until your teacher stops the page."
@@ -289,7 +289,7 @@ def _clip(room: Room, job: RoomJob, between_seconds: float | None) -> Html:
         more = Html('<a class="plain" href="{}" download>Download</a>').format(url)
     elif job.error:
         more = Html('<p class="quiet">{}</p>').format(job.error)
-    assert state is not None  # the queue says it of a job that was handed on
+    assert state is not None  # the queue knows the state of a job that was handed over
     return clip_article(job.request_id, film, job.prompt, state, quiet, more)
 
 
@@ -383,7 +383,7 @@ def _teacher_page(room: Room, request: Request, form: Form) -> Response:
     students = room.store.students()
     base_url = reached_at(request)
     if request.url.hostname in _ONLY_HERE:
-        base_url = room.url or base_url  # the address that the teacher uses isn't for students
+        base_url = room.url or base_url  # only the teacher's own computer is reached by that one
     qr = _qr(f"{base_url}/?code={settings.code}")
     body = SITE.filled(
         "teacher.html",
@@ -427,7 +427,7 @@ def _control(room: Room, request: Request, form: Form) -> Response:
     elif action == "newest":
         store.change(voting=False, question=None)
     elif action == "cap":
-        # Never lowered below what was promised to students who have ordered.
+        # Never lowered: students have been promised as much.
         for column, field in (("cap_micro", "each"), ("class_cap_micro", "all")):
             kept, amount = getattr(settings, column), usd(form.get(field, ""))
             if kept is not None and amount is not None and amount * MICRO > kept:

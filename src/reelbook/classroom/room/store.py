@@ -577,7 +577,7 @@ def _left_micro(db: sqlite3.Connection, student: int) -> int:
     if room["class_cap_micro"] is not None:
         left.append(room["class_cap_micro"] - spent - reserved)
     if room["balance_micro"] is not None:
-        # Whether the balance already excludes these, nobody knows.
+        # Nobody knows whether the balance already excludes these.
         since = db.execute(
             "SELECT coalesce(sum(cost_micro), 0) FROM jobs WHERE ended_at >= ?", (room["balance_at"],)
         ).fetchone()[0]
