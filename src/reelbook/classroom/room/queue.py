@@ -33,7 +33,7 @@ from ...errors import (
 )
 from ...media.images import PreparedImage, prepare
 from ...requests import JobRequest
-from .store import HANDED, RoomJob, RoomStore, State
+from .store import HANDED, UNCERTAIN, RoomJob, RoomStore, State
 from .turns import AT_THE_SANDBOX, most_in_flight, most_unsent
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ class RoomQueue:
 
     def _take_up(self) -> None:
         self.session.resume()  # first settles what the killed process was sending
-        left = self.store.handed()
+        left = [job for job in self.store.all_jobs() if job.state in (HANDED, UNCERTAIN)]
         known = self._known() if left else {}
         for job in left:
             found = known.get(job.request_id)

@@ -473,11 +473,6 @@ class RoomStore(SqliteFile):
             lines = _lines(db)
             return [_job(row, db, lines) for row in rows.fetchall()]
 
-    def handed(self) -> list[RoomJob]:
-        """The jobs that the session has, and those whose end it couldn't tell, oldest first."""
-        rows = self.read("SELECT * FROM jobs WHERE state IN ('handed', 'uncertain') ORDER BY number")
-        return [_job(row) for row in rows]
-
     def all_jobs(self) -> list[RoomJob]:
         """The jobs of all students, oldest first."""
         return [_job(row) for row in self.read("SELECT * FROM jobs ORDER BY number")]
