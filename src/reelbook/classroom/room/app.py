@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,7 @@ from ...requests import JobRequest
 from ...sandbox import protocol
 from ...secret import Secret
 from ...version import VERSION
-from ...web.application import application, clip_file, keyed
+from ...web.application import Answer, application, clip_file, keyed
 from ...web.limits import Admission, Limits
 from ...web.openapi import OPENAPI, document
 from ...web.payloads import (
@@ -97,21 +97,18 @@ class Room:
 def make_app(room: Room, pages: list[Route]) -> ASGIApp:
     """The room as an ASGI application, with these pages."""
 
-    endpoints: dict[tuple[str, str], Callable[[Room, Request], Awaitable[dict[str, Any]]]] = {
-        ("POST", wire.TEXT_TO_VIDEO): _text_to_video,
-        ("POST", wire.IMAGE_TO_VIDEO): _image_to_video,
-        ("GET", f"{wire.STATUS}/{{request_id}}"): _status,
-        ("GET", wire.BALANCE): _balance,
-        ("GET", wire.USAGE): _usage,
-        ("GET", wire.ROOM_JOBS): _jobs,
-        ("DELETE", f"{wire.ROOM_JOBS}/{{request_id}}"): _take_back,
+    answers: dict[str, dict[str, Answer]] = {
+        wire.TEXT_TO_VIDEO: {"POST": partial(_text_to_video, room)},
+        wire.IMAGE_TO_VIDEO: {"POST": partial(_image_to_video, room)},
+        f"{wire.STATUS}/{{request_id}}": {"GET": partial(_status, room)},
+        wire.BALANCE: {"GET": partial(_balance, room)},
+        wire.USAGE: {"GET": partial(_usage, room)},
+        wire.ROOM_JOBS: {"GET": partial(_jobs, room)},
+        f"{wire.ROOM_JOBS}/{{request_id}}": {"DELETE": partial(_take_back, room)},
     }
     return application(
         [
-            *(
-                keyed(path, {method: partial(answer, room)}, partial(_admit, room))
-                for (method, path), answer in endpoints.items()
-            ),
+            *(keyed(path, methods, partial(_admit, room)) for path, methods in answers.items()),
             Route(OPENAPI, JSONResponse(document(version=VERSION, room=True))),
             Route(protocol.ABOUT, partial(_about, room)),
             Route(f"{CLIPS}/{{name}}.mp4", partial(_clip, room)),

@@ -1,7 +1,7 @@
 """The room's pages: joining, a student's own, the teacher's, and the end. Plain HTML; forms need no script.
 
-A student's page knows them by a cookie, a key of its own kind. What other sites' pages send is refused before
-it gets here, see `web.application`.
+A page recognises its student by a cookie, a key of its own kind. What other sites' pages send is refused
+before it gets here, see `web.application`.
 """
 
 from __future__ import annotations
