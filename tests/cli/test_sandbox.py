@@ -18,8 +18,8 @@ def test_status_and_stop_where_none_runs(run: Run, home: Path) -> None:
     assert (server.find(home), home.exists()) == (None, False)
 
 
-def test_status_says_where_it_is_and_what_it_does(run: Run, sandbox: Sandbox) -> None:
-    """Addresses, pace, jobs and balance of the running sandbox, and never its key or user id."""
+def test_status_says_where_it_is_and_what_it_does(run: Run, sandbox: Sandbox, home: Path) -> None:
+    """Addresses, pace, jobs and balance of the running sandbox, never key or user id; stop ends it."""
     sandbox.settings(pace="lifelike")
     result = run("sandbox", "status")
     assert result.exit_code == 0
@@ -28,11 +28,6 @@ def test_status_says_where_it_is_and_what_it_does(run: Run, sandbox: Sandbox) ->
     assert "Pace: lifelike. Jobs under way: 0. Balance: $25.00." in result.stdout
     assert sandbox.api_key.reveal() not in result.output
     assert sandbox.user_id not in result.output
-
-
-def test_stop_ends_the_sandbox_of_this_home(run: Run, home: Path) -> None:
-    """A sandbox that a session started is ended by name of its home."""
-    server.ensure(home)
     assert run("sandbox", "stop", "--home", str(home)).stdout == "Stopped.\n"
     assert server.find(home) is None
 

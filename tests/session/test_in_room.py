@@ -15,7 +15,6 @@ from reelbook import states
 from reelbook.classroom.room import app
 from reelbook.classroom.room.app import Room
 from reelbook.classroom.room.serving import in_thread
-from reelbook.classroom.room.store import Student
 from reelbook.errors import JobFailed, SubmissionCancelled, SubmissionUncertain
 from reelbook.explore import SweepRun
 from reelbook.text.card import ShownJob, job_face, job_lines
@@ -37,9 +36,9 @@ def lost(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     left = 0
     real = app._text_to_video
 
-    async def losing(room: app.Room, request: Request, student: Student) -> dict[str, Any]:
+    async def losing(room: app.Room, request: Request) -> dict[str, Any]:
         nonlocal left
-        answer = await real(room, request, student)
+        answer = await real(room, request)
         if left > 0:
             left -= 1
             connection_of(request.scope).reset()

@@ -1,8 +1,7 @@
 """A key for each student of a class, given out on cards and revoked at the end.
 
-For a class that no room serves, such as one on Colab. What is asked for is in the class's file before it is
-sent, so each step can be done again after a crash. The keys come and go through the session, within its
-request budget.
+For a class that no room serves, such as one on Colab. Each step is in the class's file before it is taken,
+so it can be repeated after a crash. Keys are made and revoked through the session, within its request budget.
 """
 
 from __future__ import annotations

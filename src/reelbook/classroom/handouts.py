@@ -1,6 +1,6 @@
-"""What a class gets on paper and as files: a file for each student and a sheet of cards to cut out.
+"""A class's handouts: a file for each student, and a sheet of cards to cut out.
 
-They hold keys, so they are in a folder that only its owner can read, and in no repository.
+They hold keys, so they go into a folder that only its owner can read, and never into a repository.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PACKAGE: Final = "reelbook"
 _REPOSITORIES: Final = (".git", ".hg", ".svn")
 _KEY_ID: Final = "# Key: "
 _HERE: Final = Path(__file__).parent
-# Nothing in the interface says what a key may not do, so everybody is told as much as this.
+# The interface doesn't say what a key may not do, so everybody is warned.
 WARNING: Final = (
     "The service doesn't say what a key may not do: any student's key may be able to create and revoke keys, "
     "and to spend the whole balance. Hand a card to its student only, and close the classroom afterwards."

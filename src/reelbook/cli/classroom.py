@@ -132,7 +132,7 @@ def close(
     service: Which = Service.auto,
     home: Home = None,
 ) -> None:
-    """Revoke all keys of the class, and list the keys to prove it. May be run again."""
+    """Revoke all keys of the class, and list the keys to prove it. Safe to run again."""
     from ..classroom.classroom import Classrooms
 
     with (

@@ -92,11 +92,10 @@ def serve(
                 untouched="Nothing was started.",
             )
         certificate = (tls_cert, tls_key) if tls_cert and tls_key else None
-        names = [] if address is None else [address]
         code = kept.code if kept else code
-        with serving.opened_room(session, code, chosen, names=names, certificate=certificate) as room:
+        with serving.opened_room(session, code, chosen, host_name=address, certificate=certificate) as room:
             _provide(session, room)
-            listening = serving.listen(room, host or serving.EVERYWHERE, port, address)
+            listening = serving.listen(room, host or serving.EVERYWHERE, port)
             serving.serve(room, listening, on_started=lambda: introduce(room))
             say("Stopped. Run the same command again: the class goes on.")
 

@@ -1,4 +1,4 @@
-"""How the commands speak: what they print and ask, what they say while they wait, and what Ctrl-C does then.
+"""What the commands print and ask, what they say while they wait, and what Ctrl-C does meanwhile.
 
 Text from a service, a ledger or a file is cleaned before it is printed, so that it can't control the
 terminal. Tables and bars are drawn on a `Screen`, see `screen`.
@@ -80,7 +80,7 @@ def require_yes(
 
 
 class CtrlC:
-    """While entered, Ctrl-C is only counted, so that it can't fall between a submission and its id."""
+    """Within its block Ctrl-C is only counted, so that it can't fall between a submission and its id."""
 
     presses = 0
 

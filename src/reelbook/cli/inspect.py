@@ -15,9 +15,9 @@ def inspect(
     code: Annotated[bool, option("Print the code of a cell that makes it again.", "--code")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say what made a clip, by its file.
+    """Say what made a clip, from its file.
 
-    Its prompt, its seed, and all else that the file tells; no service is asked. Clips of other tools that
+    Its prompt, its seed, and whatever else the file holds; no service is asked. Clips of other tools that
     hold A1111's parameters are understood as well.
     """
     from ..session.passports import passports

@@ -181,7 +181,7 @@ def export(
     wanted: Annotated[
         list[str] | None, argument("The clips. Default: the picked ones.", metavar="ID")
     ] = None,
-    title: Annotated[str, option("Stands above the clips. Default: what the prompts have in common.")] = "",
+    title: Annotated[str, option("The page's title. Default: what the prompts have in common.")] = "",
     no_prompts: Annotated[bool, option("Leave the prompts out.", "--no-prompts")] = False,
     no_seeds: Annotated[bool, option("Leave the seeds out.", "--no-seeds")] = False,
     no_notes: Annotated[bool, option("Leave the notes out.", "--no-notes")] = False,

@@ -58,7 +58,7 @@ def serve(
 
 @commands.command()
 def status(home: Home = None) -> None:
-    """Say whether a sandbox runs, and what it does."""
+    """Say whether a sandbox is running, and what it is doing."""
     from ..sandbox import server
 
     running = server.find(settings.home(home))

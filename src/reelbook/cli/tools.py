@@ -53,7 +53,7 @@ def list_tools(
     service: Which = Service.auto,
     home: Home = None,
 ) -> None:
-    """List the tools, with what they take. Names and descriptions are the server's own."""
+    """List the tools and their arguments. Names and descriptions are the server's own."""
     with closing(_source(server, service, home)) as source:
         info, tools = source._tool_server(), source.tools()
     if as_json:

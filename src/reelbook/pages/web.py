@@ -26,6 +26,8 @@ SECURITY: Final = {
 }
 _TYPES: Final = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
 _SHARED: Final = Path(__file__).parent
+# What a field has that is wrong, as the `alert` of its page says.
+INVALID: Final = Html(' aria-invalid="true" aria-describedby="why"')
 
 
 @dataclass(frozen=True)
@@ -53,8 +55,8 @@ class Site:
 
     def enter_page(self, title: str, why: str = "", status: int = 200) -> Response:
         """The page that asks for the token; `why` says what was wrong with the last one."""
-        said = Html('<p class="why" role="alert">{}</p>').format(why) if why else ""
-        return self.page(title, self.filled("enter.html", bad=" bad" if why else "", why=said), status=status)
+        body = self.filled("enter.html", invalid=INVALID if why else "", why=alert(why))
+        return self.page(title, body, status=status)
 
     def style(self) -> str:
         """Both style sheets as one, for a page that is kept as a file."""
@@ -69,6 +71,11 @@ class Site:
             raise HTTPException(404)
         headers = {"Content-Type": _TYPES[Path(name).suffix], "Cache-Control": "max-age=300"}
         return Response(kept_text(folders[name] / "static" / name), headers=headers)
+
+
+def alert(why: str) -> Html:
+    """What is wrong with what was sent; empty if nothing is."""
+    return Html('<p class="why" id="why" role="alert">{}</p>').format(why) if why else Html("")
 
 
 def video(url: str) -> Html:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import sqlite3
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 
 from .. import wire
@@ -27,18 +27,12 @@ DAY_SECONDS: Final = 86_400
 MAX_PLANTED: Final = 5000
 
 
-@dataclass
+@dataclass(frozen=True)
 class Key:
-    """One API key, without the key itself. Its times are seconds since the epoch."""
+    """An active API key, without the key itself."""
 
     key_id: str
-    digest: str
-    name: str
-    preview: str
     rate_limit: int
-    created_at: float
-    last_used: float | None = None
-    is_active: bool = True
 
 
 class Accounts:
@@ -49,85 +43,69 @@ class Accounts:
         self._clock = clock
         with store.transaction() as db:
             db.execute("INSERT OR IGNORE INTO account VALUES (1, ?, 0)", (micro(START_BALANCE_USD),))
-        # All keys are held in memory: every request asks for one, and notes when it was last used.
-        self._keys: dict[str, Key] = {}
-        for row in store.read("SELECT * FROM keys ORDER BY rowid"):
-            self._keys[row["digest"]] = Key(**{**dict(row), "is_active": bool(row["is_active"])})
-        self._used: dict[str, Key] = {}
+        self._last_used: dict[str, float] = {}  # by the key's id, of the keys used since the start
+        self._uses_saved = True
 
     def authenticate(self, secret: str) -> Key | None:
         """The active key that `secret` is, None if there is none."""
-        key = self._keys.get(_digest(secret))
-        return key if key is not None and key.is_active else None
+        rows = self._store.read(
+            "SELECT key_id, rate_limit FROM keys WHERE digest = ? AND is_active", (_digest(secret),)
+        )
+        return Key(*rows[0]) if rows else None
 
     def note_use(self, key: Key) -> None:
         """Note that `key` was used now; `save_uses` writes it to the disk."""
-        key.last_used = self._clock.now()
-        self._used[key.key_id] = key
+        self._last_used[key.key_id] = self._clock.now()
+        self._uses_saved = False
 
     def save_uses(self) -> None:
         """Write down which keys were used when."""
-        used, self._used = self._used, {}
-        if used:
-            uses = [vars(key) for key in tuple(used.values())]  # another thread may still note one
-            with self._store.transaction() as db:
-                db.executemany("UPDATE keys SET last_used = :last_used WHERE key_id = :key_id", uses)
+        if self._uses_saved:
+            return
+        self._uses_saved = True
+        uses = list(self._last_used.items())  # a copy: another thread may note one
+        with self._store.transaction() as db:
+            db.executemany("UPDATE keys SET last_used = ?2 WHERE key_id = ?1", uses)
 
     def create_key(self, name: str, rate_limit: int) -> dict[str, Any]:
         """Make a key and answer as POST /api/v1/keys does: the only time that its secret is shown."""
         secret = new_api_key()
-        key = self.register(secret, name, rate_limit)
-        return {
-            "key_id": key.key_id,
-            "name": key.name,
-            "api_key": secret.reveal(),
-            "rate_limit": key.rate_limit,
-            "created_at": iso(key.created_at),
-        }
+        return {**self.register(secret, name, rate_limit), "api_key": secret.reveal()}
 
-    def register(self, secret: Secret, name: str, rate_limit: int) -> Key:
-        """Make `secret` a key of the account."""
-        value = secret.reveal()
-        key = Key(
-            key_id=f"key_{secrets.token_hex(8)}",
-            digest=_digest(value),
-            name=name,
-            preview=f"sk-sandbox-…{value[-4:]}",
-            rate_limit=rate_limit,
-            created_at=self._clock.now(),
-        )
+    def register(self, secret: Secret, name: str, rate_limit: int) -> dict[str, Any]:
+        """Make `secret` a key of the account, and return what describes it."""
+        key_id, now, value = f"key_{secrets.token_hex(8)}", self._clock.now(), secret.reveal()
         with self._store.transaction() as db:
-            db.execute("INSERT INTO keys VALUES (?, ?, ?, ?, ?, ?, ?, ?)", astuple(key))
-        self._keys[key.digest] = key
-        return key
+            db.execute(
+                "INSERT INTO keys VALUES (?, ?, ?, ?, ?, ?, NULL, 1)",
+                (key_id, _digest(value), name, f"sk-sandbox-…{value[-4:]}", rate_limit, now),
+            )
+        return {"key_id": key_id, "name": name, "rate_limit": rate_limit, "created_at": iso(now)}
 
     def revoke(self, key_id: str) -> bool:
         """Make the key useless; it stays listed. False if there is no such key."""
-        key = next((key for key in tuple(self._keys.values()) if key.key_id == key_id), None)
-        if key is None:
-            return False
         with self._store.transaction() as db:
-            db.execute("UPDATE keys SET is_active = 0 WHERE key_id = ?", (key_id,))
-        key.is_active = False
-        return True
+            return bool(db.execute("UPDATE keys SET is_active = 0 WHERE key_id = ?", (key_id,)).rowcount)
 
     def knows(self, secret: Secret) -> bool:
         """Whether `secret` was ever registered, revoked or not."""
-        return _digest(secret.reveal()) in self._keys
+        return bool(self._store.read("SELECT 1 FROM keys WHERE digest = ?", (_digest(secret.reveal()),)))
 
     def listed(self) -> list[dict[str, Any]]:
         """All keys as GET /api/v1/keys lists them, oldest first."""
+        keys = self._store.read("SELECT * FROM keys ORDER BY rowid")
+        used = {row["key_id"]: self._last_used.get(row["key_id"], row["last_used"]) for row in keys}
         return [
             {
-                "key_id": key.key_id,
-                "name": key.name,
-                "is_active": key.is_active,
-                "created_at": iso(key.created_at),
-                "last_used": key.last_used and iso(key.last_used),
-                "key_preview": key.preview,
-                "rate_limit": key.rate_limit,
+                "key_id": row["key_id"],
+                "name": row["name"],
+                "is_active": bool(row["is_active"]),
+                "created_at": iso(row["created_at"]),
+                "last_used": (at := used[row["key_id"]]) and iso(at),
+                "key_preview": row["preview"],
+                "rate_limit": row["rate_limit"],
             }
-            for key in tuple(self._keys.values())  # a copy: another thread may add one
+            for row in keys
         ]
 
     def balance(self) -> dict[str, float]:

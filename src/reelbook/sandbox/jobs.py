@@ -41,12 +41,8 @@ PROCESSING_BEGINS: Final = 0.15  # of a job's planned time
 ALMOST_DONE = 99
 STUCK_SECONDS: Final = 86_400.0
 FAILURES: Final = {"policy": "The prompt was refused by the content policy."}
-# The jobs under way whose state is another by now, see `state_at`.
-_DUE: Final = f"""
-    finished_at IS NULL
-    AND :now - accepted_at >= planned_seconds * iif(state = '{wire.PENDING}', {PROCESSING_BEGINS}, 1)
-    AND (state = '{wire.PENDING}' OR failure IS NOT NULL OR video IS NOT NULL)
-"""
+# A job that has ended stays as it is, and is charged once.
+_UNDER_WAY: Final = "SELECT * FROM jobs WHERE finished_at IS NULL AND request_id = coalesce(?, request_id)"
 _MARK: Final = re.compile(r"\[\s*(fail|slow|stuck)\s*(?::([^\[\]]*))?\]", re.IGNORECASE)
 
 
@@ -189,16 +185,17 @@ class JobQueue:
 
     async def find(self, request_id: str) -> SandboxJob | None:
         """The job as it stands now; None if no job has that id."""
-        await self.move_on()
+        await self.move_on(request_id)
         rows = self._store.read("SELECT * FROM jobs WHERE request_id = ?", (request_id,))
         return SandboxJob.of(rows[0]) if rows else None
 
-    async def move_on(self) -> None:
-        """Carry out all moves that are due by now."""
+    async def move_on(self, request_id: str | None = None) -> None:
+        """Carry out the moves that are due by now: of one job, or of all."""
         self._draw_next()  # there may be more workers by now
         now = self._clock.now()
-        if self._store.read(f"SELECT 1 FROM jobs WHERE {_DUE} LIMIT 1", {"now": now}):  # noqa: S608  # our own
-            await asyncio.to_thread(self._change, _DUE, {"now": now}, lambda job: _moved(job, now))
+        under_way = map(SandboxJob.of, self._store.read(_UNDER_WAY, (request_id,)))
+        if any(state_at(job, now) != job.state for job in under_way):
+            await asyncio.to_thread(self._change, request_id, lambda job: _moved(job, now))
 
     async def close(self) -> None:
         """Stop drawing. Jobs under way stay as they are and go on at the next start."""
@@ -261,10 +258,7 @@ class JobQueue:
             logger.exception("job %s could not be drawn", job.request_id)
             outcome = {"failure": f"The clip could not be drawn: {type(exc).__name__}."}
 
-        # A job that has ended stays as it is, and is charged once.
-        this = "request_id = :request_id AND finished_at IS NULL"
-        values = {"request_id": job.request_id}
-        await asyncio.to_thread(self._change, this, values, lambda kept: replace(kept, **outcome))
+        await asyncio.to_thread(self._change, job.request_id, lambda kept: replace(kept, **outcome))
         await self.move_on()
 
     def _write_accepted(self, job: SandboxJob, image: bytes | None) -> None:
@@ -281,13 +275,11 @@ class JobQueue:
             kept.unlink(missing_ok=True)
             raise
 
-    def _change(
-        self, which: str, values: Mapping[str, Any], change: Callable[[SandboxJob], SandboxJob]
-    ) -> None:
-        """Changes the jobs for which the SQL `which` holds, and charges those that end by it."""
+    def _change(self, request_id: str | None, change: Callable[[SandboxJob], SandboxJob]) -> None:
+        """Changes the job, or all jobs under way, and charges those that end by it."""
         with self._store.transaction() as db:
-            rows = db.execute(f"SELECT * FROM jobs WHERE {which}", values).fetchall()  # noqa: S608  # our own
-            changed = [change(SandboxJob.of(row)) for row in rows]
+            jobs = [SandboxJob.of(row) for row in db.execute(_UNDER_WAY, (request_id,)).fetchall()]
+            changed = [new for job in jobs if (new := change(job)) != job]
             for job in changed:
                 db.execute(
                     "UPDATE jobs SET state = :state, failure = :failure, video = :video,"

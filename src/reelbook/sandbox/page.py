@@ -21,7 +21,7 @@ from starlette.routing import Route
 from .. import states, wire
 from ..formatting import count, dollars
 from ..pages.html import Html, joined
-from ..pages.web import Site, clip_article, same, usd, video
+from ..pages.web import Site, alert, clip_article, same, usd, video
 from ..web.payloads import reached_at, read_form
 from ..web.refusals import Refused
 from ..wire import MICRO
@@ -107,7 +107,7 @@ async def _page(
     body = SITE.filled(
         "sandbox.html",
         address=reached_at(request),
-        why=Html('<p class="why" role="alert">{}</p>').format(refused.detail) if refused else "",
+        why=alert(refused.detail if refused else ""),
         nums=joined(
             Html('<div><b>{}</b><span class="quiet">{}</span></div>').format(figure, word)
             for figure, word in (

@@ -12,6 +12,7 @@ from classroom.room.visitors import Visitor
 from support.waiting import until
 
 import reelbook as rb
+from reelbook.account import reconcile
 from reelbook.classroom.room.app import Room
 from reelbook.classroom.room.serving import Choices, in_thread, opened_room
 from reelbook.errors import InvalidInput
@@ -137,6 +138,7 @@ def test_the_room_finds_out_by_itself(
     """A request that never reached the service: its price is free again, and it is told so."""
     monkeypatch.setattr("reelbook.classroom.room.queue.FIND_OUT_SECONDS", 0.2)
     monkeypatch.setattr("reelbook.classroom.room.queue.LOOK_SECONDS", 0.2)
+    monkeypatch.setattr(reconcile, "SANDBOX", reconcile.SANDBOX._replace(settle_seconds=0.2))
     ada.ended(ada.ordered("first"))
     sandbox.fault("500", endpoint="generate")
     job = ada.ordered(seconds=5)
@@ -149,21 +151,21 @@ def test_the_room_finds_out_by_itself(
 
 
 def test_hostile_floods_spend_not_a_cent_more(serve: Serve, visit: Visit, sandbox: Sandbox) -> None:
-    """Ten students with forty orders each at once, amounts forged: the class's cap holds."""
-    room = serve(cap_usd=0.50, class_cap_usd=2.00)
+    """Ten students with ten orders each at once, amounts forged: the class's cap holds."""
+    room = serve(cap_usd=0.20, class_cap_usd=0.60)
     students = [visit(room).join(f"Student {number}") for number in range(10)]
 
     def flood(student: Visitor) -> list[int]:
         forged = {"cost_usd": -1, "estimated_cost_usd": 0, "cap_usd": 99}
-        return [student.order("flood", **forged).status_code for _ in range(40)]
+        return [student.order("flood", **forged).status_code for _ in range(10)]
 
     with ThreadPoolExecutor(10) as pool:
         answers = [status for each in pool.map(flood, students) for status in each]
-    assert answers.count(200) == 40
+    assert answers.count(200) == 12
     assert set(answers) == {200, 402}
-    until(lambda: room.store.counts() == {"completed": 40})
-    assert room.store.money() == (2_000_000, 0)
-    assert posts(sandbox) == 40
+    until(lambda: room.store.counts() == {"completed": 12})
+    assert room.store.money() == (600_000, 0)
+    assert posts(sandbox) == 12
 
 
 def test_a_room_that_stops_goes_on_where_it_was(teacher: rb.Session, visit: Visit, sandbox: Sandbox) -> None:

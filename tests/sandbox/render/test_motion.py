@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from PIL import ExifTags, Image
 
-from reelbook.sandbox.render import SIZES, Spec, render
-from reelbook.sandbox.render.motion import choreography, moved, nearest_size, pose, upright
+from reelbook.sandbox.render import Spec, render
+from reelbook.sandbox.render.motion import choreography, moved, pose, upright
 from reelbook.sandbox.render.words import Move
 
 PROMPTS = (
@@ -78,21 +78,6 @@ def test_a_pan_right_looks_to_the_right() -> None:
     assert left[-1][:, :500, 0].mean() < left[0][:, :500, 0].mean() - 5
 
 
-@pytest.mark.parametrize(
-    ("size", "expected"),
-    [
-        ((4000, 3000), "1:1"),
-        ((1920, 1080), "16:9"),
-        ((3000, 4500), "9:16"),
-        ((800, 800), "1:1"),
-        ((21, 9), "16:9"),
-    ],
-)
-def test_the_shape_is_the_nearest(size: tuple[int, int], expected: str) -> None:
-    """A clip takes the shape nearest to its picture's."""
-    assert SIZES[expected] == nearest_size(size, list(SIZES.values()))
-
-
 @pytest.mark.parametrize("orientation", range(1, 9))
 def test_every_orientation_ends_upright(orientation: int) -> None:
     """A picture stored in any of the eight orientations is shown the way up that its camera says."""
@@ -102,7 +87,7 @@ def test_every_orientation_ends_upright(orientation: int) -> None:
     stored = tall if undo is None else tall.transpose(Image.Transpose(undo))
     exif = Image.Exif()
     exif[ExifTags.Base.Orientation] = orientation
-    clip = render(Spec("static", 1, "16:9", 1, jpeg(stored, exif=exif)))
+    clip = render(Spec("static", 1, "9:16", 1, jpeg(stored, exif=exif)))
     with av.open(BytesIO(clip.mp4), "r") as container:
         frame = next(container.decode(video=0)).to_ndarray(format="rgb24").astype(int)
     assert frame.shape == (640, 360, 3)

@@ -1,7 +1,7 @@
-"""What the room answers to programs: the service's interface for students, joining, and its own additions.
+"""The room's HTTP interface for programs: the service's endpoints, joining, and its own additions.
 
-Its pages are in pages.py. Requests are read as the sandbox reads them. Students can't see each other's keys,
-jobs and clips, and nothing leads to a key of the service's.
+Its pages are in pages.py. Requests are parsed as in the sandbox. Students can't see each other's keys, jobs
+or clips, and no answer holds the service's key.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,7 @@ from ...requests import JobRequest
 from ...sandbox import protocol
 from ...secret import Secret
 from ...version import VERSION
-from ...web.application import application, clip_file, keyed
+from ...web.application import Answer, application, clip_file, keyed
 from ...web.limits import Admission, Limits
 from ...web.openapi import OPENAPI, document
 from ...web.payloads import (
@@ -53,25 +53,24 @@ SERVICE_NAME: Final = "reelbook-room"
 LONGEST_IDEMPOTENCY_KEY: Final = 255
 SHORTEST_TOKEN, LONGEST_TOKEN = 16, 255  # of whoever joins
 REQUESTS_PER_MINUTE: Final = 300  # of one student: enough for many panels, too few to crowd out the others
+DAY_SECONDS: Final = 86_400
 MAX_IMAGE_BYTES: Final = 10 * 1024 * 1024
 NO_SUCH_CODE: Final = "No class has this code. Compare it with the one on the screen."
-
-Handler = Callable[["Room", Request, Student], Awaitable[dict[str, Any]]]
 
 
 @dataclass
 class Room:
-    """A class that is served: its file, its queue and who may see what.
+    """A class being served: its file, its queue, and who may see what.
 
-    `token` is the teacher's. `names` are further host names by which it is reached. With a `certificate`, a
-    file and its key's, it is https. `url` is where students reach it, empty until it listens.
+    `token` is the teacher's. `host_name` is one by which it is reached besides its addresses. With a
+    `certificate`, a file and its key's, it is https. `url` is where students reach it, "" until it listens.
     """
 
     store: RoomStore
     session: Session
     folder: Path
     token: Secret
-    names: frozenset[str] = frozenset()
+    host_name: str | None = None
     certificate: tuple[Path, Path] | None = None
     limits: Limits = field(default_factory=Limits)
     tries: Tries = field(default_factory=Tries)
@@ -98,21 +97,18 @@ class Room:
 def make_app(room: Room, pages: list[Route]) -> ASGIApp:
     """The room as an ASGI application, with these pages."""
 
-    endpoints: dict[tuple[str, str], Handler] = {
-        ("POST", wire.TEXT_TO_VIDEO): _text_to_video,
-        ("POST", wire.IMAGE_TO_VIDEO): _image_to_video,
-        ("GET", f"{wire.STATUS}/{{request_id}}"): _status,
-        ("GET", wire.BALANCE): _balance,
-        ("GET", wire.USAGE): _usage,
-        ("GET", wire.ROOM_JOBS): _jobs,
-        ("DELETE", f"{wire.ROOM_JOBS}/{{request_id}}"): _take_back,
+    answers: dict[str, dict[str, Answer]] = {
+        wire.TEXT_TO_VIDEO: {"POST": partial(_text_to_video, room)},
+        wire.IMAGE_TO_VIDEO: {"POST": partial(_image_to_video, room)},
+        f"{wire.STATUS}/{{request_id}}": {"GET": partial(_status, room)},
+        wire.BALANCE: {"GET": partial(_balance, room)},
+        wire.USAGE: {"GET": partial(_usage, room)},
+        wire.ROOM_JOBS: {"GET": partial(_jobs, room)},
+        f"{wire.ROOM_JOBS}/{{request_id}}": {"DELETE": partial(_take_back, room)},
     }
     return application(
         [
-            *(
-                keyed(path, {method: partial(_answer, room, handler)}, partial(_admit, room))
-                for (method, path), handler in endpoints.items()
-            ),
+            *(keyed(path, methods, partial(_admit, room)) for path, methods in answers.items()),
             Route(OPENAPI, JSONResponse(document(version=VERSION, room=True))),
             Route(protocol.ABOUT, partial(_about, room)),
             Route(f"{CLIPS}/{{name}}.mp4", partial(_clip, room)),
@@ -127,10 +123,9 @@ def make_app(room: Room, pages: list[Route]) -> ASGIApp:
 def join(
     room: Room, request: Request, name: object, code: object, kind: KeyKind, token: object
 ) -> tuple[Student, Secret]:
-    """Lets a student in who has the class's code, or a code for another device. Raises Refused.
+    """Lets in a student with the class's code, or with a code for another device. Raises Refused.
 
-    `token` is a random one of the student's own: with it the same name is given again, as an answer may be
-    lost.
+    `token` is the student's own random text: asking again with it, after a lost answer, gives the same name.
     """
     check_tries(room, request)
     if not isinstance(name, str) or not isinstance(code, str):
@@ -155,7 +150,7 @@ def check_tries(room: Room, request: Request) -> None:
 
 
 def wrong_guess(room: Room, request: Request, said: str = NO_SUCH_CODE) -> Refused:
-    """Notes that the address tried a wrong code or token, and returns its refusal."""
+    """Counts a wrong code or token against the address, and returns the refusal."""
     room.tries.wrong(_address(request), time.monotonic())
     return Refused(403, said)
 
@@ -167,8 +162,8 @@ def _address(request: Request) -> str:
 def order(room: Room, student: Student, wanted: Wanted, repeat_key: str | None) -> RoomJob:
     """Takes a student's order: checks it, reserves its cost and puts it into the queue.
 
-    Raises Refused, and InvalidInput for what no service would take. If money is short, the balance is asked
-    for: it may have been topped up.
+    Raises Refused, and InvalidInput for what no service would take. If money is short, it asks for the
+    balance, which may have been topped up.
     """
     image, name = None, None
     if wanted.image is not None:
@@ -184,20 +179,16 @@ def order(room: Room, student: Student, wanted: Wanted, repeat_key: str | None) 
     return job
 
 
-async def _answer(room: Room, handler: Handler, request: Request) -> dict[str, Any]:
-    return await handler(room, request, request.state.student)
+async def _text_to_video(room: Room, request: Request) -> dict[str, Any]:
+    return await _ordered(room, request, wanted_from_text(await json_object(request)))
 
 
-async def _text_to_video(room: Room, request: Request, student: Student) -> dict[str, Any]:
-    return await _ordered(room, request, student, wanted_from_text(await json_object(request)))
+async def _image_to_video(room: Room, request: Request) -> dict[str, Any]:
+    return await _ordered(room, request, await wanted_from_form(request, room.max_image_bytes))
 
 
-async def _image_to_video(room: Room, request: Request, student: Student) -> dict[str, Any]:
-    return await _ordered(room, request, student, await wanted_from_form(request, room.max_image_bytes))
-
-
-async def _ordered(room: Room, request: Request, student: Student, wanted: Wanted) -> dict[str, Any]:
-    job = await asyncio.to_thread(order, room, student, wanted, _repeat_key(request))
+async def _ordered(room: Room, request: Request, wanted: Wanted) -> dict[str, Any]:
+    job = await asyncio.to_thread(order, room, request.state.student, wanted, _repeat_key(request))
     return {
         "request_id": job.request_id,
         "status": wire.PENDING,
@@ -207,8 +198,9 @@ async def _ordered(room: Room, request: Request, student: Student, wanted: Wante
     }
 
 
-async def _status(room: Room, request: Request, student: Student) -> dict[str, Any]:
-    job = await asyncio.to_thread(room.store.job, student.id, request.path_params["request_id"])
+async def _status(room: Room, request: Request) -> dict[str, Any]:
+    student, request_id = request.state.student, request.path_params["request_id"]
+    job = await asyncio.to_thread(room.store.job, student.id, request_id)
     if job is None:
         raise Refused(404, "No such request_id")
     between = None if job.ahead is None else await asyncio.to_thread(room.store.seconds_between_clips)
@@ -220,9 +212,8 @@ def job_object(
 ) -> dict[str, Any]:
     """A job as the status endpoint shows it (interface, "Job states").
 
-    `queue_position` is how many clips are sent before it, `queue_seconds` about how long that takes, judging
-    by the last clips. An uncertain one is shown as failed, with `uncertain`, as it doesn't change by itself
-    any more.
+    `queue_position` is the number of clips ahead of it, `queue_seconds` roughly how long those take, judging
+    by the last clips. An uncertain job is shown as failed, with `uncertain`: it won't change by itself.
     """
     told: dict[str, Any] = {"request_id": job.request_id}
     if job.state in (QUEUED, HANDED):
@@ -245,28 +236,31 @@ def job_object(
     return told
 
 
-async def _balance(room: Room, request: Request, student: Student) -> dict[str, Any]:
-    # As at the service: what waits is charged when it is done, and counts against orders meanwhile.
+async def _balance(room: Room, request: Request) -> dict[str, Any]:
+    student: Student = request.state.student
+    # As at the service, a clip is charged when it is done; until then it only counts against new orders.
     left = await asyncio.to_thread(room.store.left_micro, student.id, own_reserved=False)
     return {"balance_usd": left / MICRO, "total_spent_usd": student.spent_micro / MICRO}
 
 
-async def _usage(room: Room, request: Request, student: Student) -> dict[str, Any]:
+async def _usage(room: Room, request: Request) -> dict[str, Any]:
     period = days(request)
-    requests, seconds, cost_micro = await asyncio.to_thread(room.store.used, student.id, period)
-    balance = await _balance(room, request, student)
+    since = room.store.clock() - period * DAY_SECONDS
+    jobs = await asyncio.to_thread(room.store.jobs, request.state.student.id)
+    done = [job for job in jobs if job.state == "completed" and (job.ended_at or 0.0) > since]
+    balance = await _balance(room, request)
     return {
         "period_days": period,
-        "total_requests": requests,
-        "total_seconds": seconds,
-        "total_cost_usd": cost_micro / MICRO,
+        "total_requests": sum(job.accepted_at > since for job in jobs),
+        "total_seconds": sum(job.seconds or 0.0 for job in done),
+        "total_cost_usd": sum(job.cost_micro for job in done) / MICRO,
         "current_balance_usd": balance["balance_usd"],
         "total_spent_usd": balance["total_spent_usd"],
     }
 
 
-async def _jobs(room: Room, request: Request, student: Student) -> dict[str, Any]:
-    jobs = await asyncio.to_thread(room.store.jobs, student.id)
+async def _jobs(room: Room, request: Request) -> dict[str, Any]:
+    jobs = await asyncio.to_thread(room.store.jobs, request.state.student.id)
     base_url = reached_at(request)
     return {
         "jobs": [
@@ -280,8 +274,9 @@ async def _jobs(room: Room, request: Request, student: Student) -> dict[str, Any
     }
 
 
-async def _take_back(room: Room, request: Request, student: Student) -> dict[str, Any]:
-    job = await asyncio.to_thread(room.store.take_back, student.id, request.path_params["request_id"])
+async def _take_back(room: Room, request: Request) -> dict[str, Any]:
+    student, request_id = request.state.student, request.path_params["request_id"]
+    job = await asyncio.to_thread(room.store.take_back, student.id, request_id)
     if job is None:
         raise Refused(404, "No such request_id")
     return job_object(room, job, reached_at(request))
@@ -320,7 +315,7 @@ def _repeat_key(request: Request) -> str | None:
 
 
 def admitted(room: Room, student: Student) -> Admission:
-    """Counts a request of the student's, whatever it is for, and returns whether it is allowed."""
+    """Counts a student's request, whatever it is for, and returns whether it is allowed."""
     return room.limits.take(str(student.id), REQUESTS_PER_MINUTE, asyncio.get_running_loop().time())
 
 
@@ -337,9 +332,9 @@ async def _admit(room: Room, request: Request, key: str) -> tuple[bool, Mapping[
 
 
 def is_own_host(room: Room, host: str, scope: Scope) -> bool:
-    """Whether a request names the room as it is reached: by the address it came in at, or a known name."""
+    """Whether `host` is the room's own: the address that the request came in at, or the room's host name."""
     name, _, port = host.lower().partition(":")
-    if name in room.names and (not port or port.isdecimal()):
+    if room.host_name and name == room.host_name.lower() and (not port or port.isdecimal()):
         return True
     address, own_port = scope["server"]
     own = [f"[{address}]" if ":" in address else address]

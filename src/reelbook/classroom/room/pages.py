@@ -1,7 +1,7 @@
 """The room's pages: joining, a student's own, the teacher's, and the end. Plain HTML; forms need no script.
 
-A page recognises its student by a cookie, which is a key of its own kind. What other sites' pages send is
-refused before it gets here, see `app`.
+A page recognises its student by a cookie, a key of its own kind. What other sites' pages send is refused
+before it gets here, see `web.application`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ...errors import InvalidInput
 from ...formatting import count, dollars, local, terminal_line
 from ...ledger.votes import QUESTION
 from ...pages.html import Html, joined, kept_text
-from ...pages.web import FRESH, clip_article, same, usd, video
+from ...pages.web import FRESH, INVALID, alert, clip_article, same, usd, video
 from ...web.payloads import TEXT, fields_of, reached_at, read_form, wanted_from_text
 from ...web.refusals import NoMoney, Refused
 from ...wire import MICRO
@@ -41,7 +41,7 @@ TEACHER: Final = "reelbook_teacher"
 ENTER: Final = "The teacher's page"
 COOKIE_SECONDS: Final = 7 * 86_400
 LONGEST_QUESTION: Final = 80
-SHOWN: Final = 4  # of a student's clips, the newest; a press shows the others
+SHOWN: Final = 4  # the newest of a student's clips; a press shows the others
 # The room's own states, in the tones that `states` has for similar ones.
 _WORDS: Final = {
     QUEUED: states.state(wire.PENDING),
@@ -109,7 +109,7 @@ def _of_teacher(page: Page) -> Endpoint:
 
 
 async def _in_thread(page: Callable[..., Response], room: Room, request: Request, *more: Student) -> Response:
-    """Answers with a page, in a thread, as pages wait for the disk; `form` is what was posted, or empty."""
+    """Answers with a page, made in a thread, as it waits for the disk; `form` is what was posted."""
     sent = request.method == "POST" and "content-type" in request.headers  # a button alone may say no type
     return await asyncio.to_thread(page, room, request, await read_form(request) if sent else {}, *more)
 
@@ -145,7 +145,7 @@ async def _join(room: Room, request: Request) -> Response:
 
 def _join_by_form(room: Room, request: Request, form: Form) -> Response:
     try:
-        # Kept in the page: sent again after a lost answer, it lets in again.
+        # From the page: sent again after a lost answer, it lets the student in again.
         token = form.get("token") or None
         _, key = join(room, request, form.get("name", ""), form.get("code", ""), "page", token)
     except Refused as refused:
@@ -160,21 +160,18 @@ def _join_page(room: Room, form: Form, refused: Refused | None) -> Response:
     settings, code = room.store.settings(), form.get("code", "")
     known = plain_code(code) == plain_code(settings.code) and (refused is None or refused.status != 429)
     at_name, at_code = refused is not None and known, refused is not None and not known
-    why = Html('<p class="why" id="why" role="alert">{}</p>').format(refused)
-    invalid = Html(' aria-invalid="true" aria-describedby="why"')
+    why = alert(str(refused))
     body = SITE.filled(
         "join.html",
         token=secrets.token_urlsafe(24),
         heading=settings.name if known else "Join a class",
         terms=f"{_until(settings)} · {_cap(settings)} for clips each" if known else "",
         code=code,
-        code_bad=" bad" if at_code else "",
-        code_invalid=invalid if at_code else "",
+        code_invalid=INVALID if at_code else "",
         code_why=why if at_code else "",
-        name_bad=" bad" if at_name else "",
         name_why=why if at_name else "",
         name_field=_name_field(
-            room, form.get("name", ""), settings.listed_only and known, invalid if at_name else Html("")
+            room, form.get("name", ""), settings.listed_only and known, INVALID if at_name else Html("")
         ),
         plain_http=""
         if room.tls
@@ -226,8 +223,8 @@ def _student_page(
         price=f"{wire.PRICE_USD_PER_SECOND:.2f}",
         repeat_key=secrets.token_urlsafe(12),
         prompt=form.get("prompt", ""),
-        prompt_bad=" bad" if why else "",
-        why=Html('<p class="why" role="alert">{}</p>').format(why) if why else "",
+        invalid=INVALID if why else "",
+        why=alert(why),
         seconds=form.get("duration_seconds") or min(2, settings.max_seconds),
         max_seconds=settings.max_seconds,
         shapes=_shapes(form.get("aspect_ratio") or wire.DEFAULT_ASPECT_RATIO),
@@ -247,7 +244,7 @@ def _student_page(
 
 
 def _notice(room: Room, settings: RoomSettings, opened: bool) -> Html:
-    """The most urgent thing that a student has to know now, and the way to a vote."""
+    """The most urgent news for a student, and the way to a vote."""
     notice = room.queue.trouble
     if not opened:
         notice = "This class has ended. Your clips stay here until your teacher stops the page."
@@ -292,7 +289,7 @@ def _clip(room: Room, job: RoomJob, between_seconds: float | None) -> Html:
         more = Html('<a class="plain" href="{}" download>Download</a>').format(url)
     elif job.error:
         more = Html('<p class="quiet">{}</p>').format(job.error)
-    assert state is not None  # the queue says it of a job that was handed on
+    assert state is not None  # the queue knows the state of a job that was handed over
     return clip_article(job.request_id, film, job.prompt, state, quiet, more)
 
 
@@ -386,7 +383,7 @@ def _teacher_page(room: Room, request: Request, form: Form) -> Response:
     students = room.store.students()
     base_url = reached_at(request)
     if request.url.hostname in _ONLY_HERE:
-        base_url = room.url or base_url  # the address that the teacher uses isn't for students
+        base_url = room.url or base_url  # only the teacher's own computer is reached by that one
     qr = _qr(f"{base_url}/?code={settings.code}")
     body = SITE.filled(
         "teacher.html",
@@ -430,7 +427,7 @@ def _control(room: Room, request: Request, form: Form) -> Response:
     elif action == "newest":
         store.change(voting=False, question=None)
     elif action == "cap":
-        # Never lowered below what was promised to students who have ordered.
+        # Never lowered: students have been promised as much.
         for column, field in (("cap_micro", "each"), ("class_cap_micro", "all")):
             kept, amount = getattr(settings, column), usd(form.get(field, ""))
             if kept is not None and amount is not None and amount * MICRO > kept:

@@ -1,7 +1,7 @@
-"""Takes the room's clips through the teacher's session, in turn.
+"""Sends the room's clips through the teacher's session, in turn.
 
-A job is recorded as handed over before it is submitted, with its id as the label in `once`. So a room that
-was killed at any moment finds in the session's ledger what became of it, and buys nothing twice.
+A job is recorded as handed over before it is submitted, with its id as the label in `once`. So after a kill
+at any moment the room finds in the session's ledger what became of it, and buys nothing twice.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from ...errors import (
 )
 from ...media.images import PreparedImage, prepare
 from ...requests import JobRequest
-from .store import HANDED, RoomJob, RoomStore, State
+from .store import HANDED, UNCERTAIN, RoomJob, RoomStore, State
 from .turns import AT_THE_SANDBOX, most_in_flight, most_unsent
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class RoomQueue:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def poke(self) -> None:
-        """Says that there may be something to send or to settle. From any thread."""
+        """Wakes the queue: there may be something to send or to settle. From any thread."""
         with contextlib.suppress(RuntimeError):  # the loop has ended
             self._loop.call_soon_threadsafe(self._wake.set)
 
@@ -131,7 +131,7 @@ class RoomQueue:
         return image, name
 
     def ask_balance(self) -> None:
-        """Has the balance asked for soon, at most twice a minute. From any thread."""
+        """Asks for the balance soon, at most twice a minute. From any thread."""
         self._balance_wanted = True
         self.poke()
 
@@ -147,7 +147,7 @@ class RoomQueue:
                 await asyncio.to_thread(self._settle_ended, asyncio.get_running_loop().time())
                 await self._send()
             except Exception:
-                _log.exception("The queue stumbled; it goes on")
+                _log.exception("The queue failed; it goes on")
             now = asyncio.get_running_loop().time()
             if self._balance_wanted and now >= self._balance_at:
                 self._balance_wanted, self._balance_at = False, now + BALANCE_SECONDS
@@ -199,7 +199,7 @@ class RoomQueue:
 
     def _take_up(self) -> None:
         self.session.resume()  # first settles what the killed process was sending
-        left = self.store.handed()
+        left = [job for job in self.store.all_jobs() if job.state in (HANDED, UNCERTAIN)]
         known = self._known() if left else {}
         for job in left:
             found = known.get(job.request_id)

@@ -76,13 +76,13 @@ def opened_room(
     code: str | None = None,
     choices: Choices | None = None,
     *,
-    names: Sequence[str] = (),
+    host_name: str | None = None,
     certificate: tuple[Path, Path] | None = None,
 ) -> Iterator[Room]:
     """The room with that code in the session's home: a new one, or the one that goes on.
 
-    For one process only. Without a code it is a new one. `names` and `certificate` are as in `Room`. Raises
-    InvalidInput, also for a class of another service, and ClassroomError if another process serves it.
+    For one process only. Without a code it is a new one. `host_name` and `certificate` are as in `Room`.
+    Raises InvalidInput, also for a class of another service, and ClassroomError if another process serves it.
     """
     code = code or new_code()
     plain = plain_code(code)
@@ -104,15 +104,14 @@ def opened_room(
             )
         chosen = choices or Choices()
         store.begin(code.upper(), session.service, chosen.students or (), **chosen.columns())
-        own = frozenset(name.lower() for name in names)
-        yield Room(store, session, folder, _token(folder), own, certificate)
+        yield Room(store, session, folder, _token(folder), host_name, certificate)
 
 
-def listen(room: Room, host: str, port: int | None, name: str | None = None) -> socket.socket:
+def listen(room: Room, host: str, port: int | None) -> socket.socket:
     """A listening socket: on `port`, or else on the port that this room had, the usual one, or a free one.
 
-    Students know the address, so a room that goes on keeps it if it can. The room's `url` has `name` in it,
-    or else the host as far as this machine knows its own. Raises ClassroomError.
+    Students know the address, so a room that goes on keeps it if it can. The room's `url` has its
+    `host_name` in it, or else the host as far as this machine knows its own. Raises ClassroomError.
     """
     file, ports = room.folder / "port", [USUAL_PORT, 0]
     with contextlib.suppress(OSError, ValueError):
@@ -127,7 +126,7 @@ def listen(room: Room, host: str, port: int | None, name: str | None = None) -> 
         write_whole(file, str(number).encode())
         if address in (EVERYWHERE, "::"):
             address = own_address() or LOOPBACK
-        name = name or (f"[{address}]" if ":" in address else address)
+        name = room.host_name or (f"[{address}]" if ":" in address else address)
         room.url = f"{'https' if room.tls else 'http'}://{name}:{number}"
         return listening
     raise ClassroomError(

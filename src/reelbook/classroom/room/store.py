@@ -25,12 +25,11 @@ from ...secret import Secret
 from ...web.database import SqliteFile
 from ...web.refusals import NoMoney, Refused
 from ...wire import MICRO
-from .codes import ALPHABET, plain_code
+from .codes import new_code, plain_code
 from .turns import Line, clips_ahead, next_student
 
 CENT: Final = MICRO // 100
 DEVICE_SECONDS: Final = 1800.0  # how long a code for another device is valid
-DEVICE_LETTERS: Final = 6
 NEWEST: Final = 9
 USUAL_NAME: Final = "Class"
 USUAL_CAP_MICRO: Final = 2 * MICRO
@@ -305,10 +304,10 @@ class RoomStore(SqliteFile):
     def device_code(self, student: int) -> str:
         """A code with which the student joins on another device, valid for half an hour and once."""
         with self.transaction() as db:
-            letters = "".join(secrets.choice(ALPHABET) for _ in range(DEVICE_LETTERS))
+            code = new_code()
             db.execute("DELETE FROM keys WHERE student = ? AND kind = 'device'", (student,))
-            _keep_key(db, _device(_student(db, student).name, letters), student, "device", self.clock())
-            return f"{_settings(db).code}-{letters[:3]}-{letters[3:]}"
+            _keep_key(db, _device(_student(db, student).name, code), student, "device", self.clock())
+            return f"{_settings(db).code}-{code}"
 
     def join_device(self, name: str, code: str, kind: KeyKind = "api") -> tuple[Student, Secret] | None:
         """Lets the student in on another device; None if `code` isn't valid for that."""
@@ -474,11 +473,6 @@ class RoomStore(SqliteFile):
             lines = _lines(db)
             return [_job(row, db, lines) for row in rows.fetchall()]
 
-    def handed(self) -> list[RoomJob]:
-        """The jobs that the session has, and those whose end it couldn't tell, oldest first."""
-        rows = self.read("SELECT * FROM jobs WHERE state IN ('handed', 'uncertain') ORDER BY number")
-        return [_job(row) for row in rows]
-
     def all_jobs(self) -> list[RoomJob]:
         """The jobs of all students, oldest first."""
         return [_job(row) for row in self.read("SELECT * FROM jobs ORDER BY number")]
@@ -519,16 +513,6 @@ class RoomStore(SqliteFile):
         """What all students together spent, and what is reserved, in micro-USD."""
         with self.reading() as db:
             return _sums(db)
-
-    def used(self, student: int, days: int) -> tuple[int, float, int]:
-        """A student's orders, clip seconds and micro-USD of the last `days` days."""
-        (row,) = self.read(
-            "SELECT (SELECT count(*) FROM jobs WHERE student = ?1 AND accepted_at > ?2), "
-            "total(seconds), coalesce(sum(cost_micro), 0) "
-            "FROM jobs WHERE student = ?1 AND ended_at > ?2 AND state = 'completed'",
-            (student, self.clock() - days * 86_400),
-        )
-        return row[0], row[1], row[2]
 
 
 def _set(db: sqlite3.Connection, chosen: Mapping[str, Any]) -> None:
@@ -588,7 +572,7 @@ def _left_micro(db: sqlite3.Connection, student: int) -> int:
     if room["class_cap_micro"] is not None:
         left.append(room["class_cap_micro"] - spent - reserved)
     if room["balance_micro"] is not None:
-        # Whether the balance already excludes these, nobody knows.
+        # Nobody knows whether the balance already excludes these.
         since = db.execute(
             "SELECT coalesce(sum(cost_micro), 0) FROM jobs WHERE ended_at >= ?", (room["balance_at"],)
         ).fetchone()[0]
@@ -622,8 +606,8 @@ def _holder(db: sqlite3.Connection, key: str, kind: KeyKind) -> Student | None:
     return None if row is None else read(Student, row)
 
 
-def _device(name: str, letters: str) -> str:
-    return f"device {_name_key(name)} {letters}"
+def _device(name: str, code: str) -> str:
+    return f"device {_name_key(name)} {plain_code(code)}"
 
 
 def _digest(key: str) -> str:

@@ -1,4 +1,4 @@
-"""The class's vote: of two clips at a time, each student says which is better, on a page of their own.
+"""The class's vote: students see two clips at a time, on their own page, and say which is better.
 
 The answers are in the ledger of the room's session, where `rb.Study` counts them with any others.
 """
@@ -62,7 +62,7 @@ class ClassVote:
         ]
 
     def pair(self, student: Student) -> Pair | None:
-        """The next two, of clips with few votes; which is on the left is drawn by lot."""
+        """The next two clips, of those with few votes; the sides are drawn by lot."""
         shown, pairs = self._shown(), self.pairs(student)
         random.shuffle(pairs)
         pair = min(pairs, key=lambda pair: sum(shown[job.service_id] for job in pair), default=None)

@@ -32,20 +32,14 @@ class Rendered:
 
 
 def render(spec: Spec) -> Rendered:
-    """Draw and encode `spec`.
-
-    With an image the clip takes the shape nearest to the picture's own, whatever `aspect_ratio` says. Raises
-    what Pillow raises for an image that can't be read.
-    """
+    """Draw and encode `spec`. Raises what Pillow raises for an image that can't be read."""
     # Imported here: whoever only names a job must not load the drawing libraries.
     from reelbook.sandbox.render import encode, film, motion
 
-    count = spec.seconds * FRAMES_PER_SECOND
+    count, size = spec.seconds * FRAMES_PER_SECOND, SIZES[spec.aspect_ratio]
     if spec.image is None:
-        size = SIZES[spec.aspect_ratio]
         frames = film.film(spec.prompt, spec.seed, size, count, FRAMES_PER_SECOND)
     else:
         picture = motion.upright(spec.image)
-        size = motion.nearest_size(picture.size, list(SIZES.values()))
         frames = motion.moved(picture, spec.prompt, spec.seed, size, count, FRAMES_PER_SECOND)
     return Rendered(encode.encode(frames, size, FRAMES_PER_SECOND), count / FRAMES_PER_SECOND)

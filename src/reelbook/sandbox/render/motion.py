@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO
 
@@ -91,12 +91,6 @@ def upright(data: bytes) -> Image.Image:
         picture = Image.new("RGB", clear.size, "white")
         picture.paste(clear, mask=clear.getchannel("A"))
     return picture.convert("RGB")
-
-
-def nearest_size(size: tuple[int, int], sizes: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """The one of `sizes` whose shape is nearest to that of a picture of `size`."""
-    shape = math.log(size[0] / size[1])
-    return min(sizes, key=lambda candidate: abs(math.log(candidate[0] / candidate[1]) - shape))
 
 
 def choreography(prompt: str, seed: int) -> Choreography:
