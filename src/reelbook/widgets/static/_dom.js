@@ -163,6 +163,24 @@ export function freshId(word) {
   return `rb-${word}-${lastId}-${Math.random().toString(36).slice(2, 7)}`;
 }
 
+/** A control that is switched off would drop the keyboard's focus: the panel holds it until the control is on again. */
+function keepFocus(root) {
+  let former = null;
+  const hold = (control) => {
+    former = control;
+    root.tabIndex = -1; // only meanwhile: a click beside the controls is for the notebook
+    root.focus({ preventScroll: true });
+    root.addEventListener("blur", () => root.removeAttribute("tabindex"), { once: true });
+  };
+  new MutationObserver((changes) => {
+    const focused = root.getRootNode().activeElement;
+    for (const { target } of changes) {
+      if (target.disabled && target.contains(focused)) hold(focused);
+      else if (!target.disabled && target.contains(former) && focused === root) former.focus({ preventScroll: true });
+    }
+  }).observe(root, { attributeFilter: ["disabled"], subtree: true });
+}
+
 /**
  * The frame of a panel's view.
  * @param {any} model
@@ -188,6 +206,7 @@ export function openPanel(model, host, stem, label) {
   }
   host.classList.add("rb-host", `rb-of-${stem}`);
   host.append(root);
+  keepFocus(root);
   // The page's own model (_page.js) tells it when its kernel is gone.
   const panel = { root, body, model };
   (globalThis.rbPanels ??= new Set()).add(panel);

@@ -3,6 +3,7 @@ import { input } from "./_account.js";
 import { filledButton, freshId, h, openPanel, plainButton, setText, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
 import { fieldProblem } from "./_problem.js";
+import { keepTyping } from "./_typed.js";
 
 /**
  * What the kernel says of the connection; never a key.
@@ -51,6 +52,9 @@ function render({ model, el }) {
     if (event.key !== "Enter") return;
     event.preventDefault();
     send();
+  });
+  keepTyping(frame, () => [key.value, address.value, keep.checked], (typed) => {
+    [key.value, address.value, keep.checked] = typed;
   });
   frame.onClose(() => { key.value = ""; });
   frame.body.append(h("div", { class: "rb-frame rb-connection" },

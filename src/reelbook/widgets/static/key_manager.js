@@ -3,6 +3,7 @@ import { input, labelled } from "./_account.js";
 import { filledButton, freshId, h, openPanel, plainButton, refill, setText, showText, tell } from "./_dom.js";
 import { saveFile } from "./_fetch.js";
 import { keepAsking } from "./_live.js";
+import { keepTyping } from "./_typed.js";
 
 const COLUMNS = ["Name", "Key", "Limit", "State", "Created", "Last used"];
 
@@ -80,6 +81,12 @@ function render({ model, el }) {
     if (event.key !== "Enter" || event.target.tagName !== "INPUT") return;
     event.preventDefault();
     send();
+  });
+
+  keepTyping(frame, () => !form.hidden && [kind, called.value, limit.value], (typed) => {
+    if (!typed) return;
+    openForm(typed[0]);
+    [, called.value, limit.value] = typed;
   });
 
   // The new key: only in this page, until it is put away or its time is over.
