@@ -86,9 +86,11 @@ def test_the_key_is_rotated_by_keyboard_alone(notebook: Notebook) -> None:
 
 def test_a_button_that_is_switched_off_keeps_the_focus_in_its_panel(notebook: Notebook) -> None:
     """While the kernel works the panel has it, then the button again; a click beside it is the notebook's."""
-    notebook.run("import threading\ngo = threading.Event()")
-    panel = shown(notebook.run("connection = rb.ConnectionPanel(session)\nconnection"), ".rb-connection")
-    notebook.run("connection._on_test = lambda: connection._start_work('Testing', lambda: go.wait() and None)")
+    notebook.run(
+        "import threading\ngo, connection = threading.Event(), rb.ConnectionPanel(session)\n"
+        "connection._on_test = lambda: connection._start_work('Testing', lambda: str(go.wait()))"
+    )
+    panel = shown(notebook.run("connection"), ".rb-connection")
     panel.get_by_role("button", name="Test", exact=True).focus()
     notebook.press("Enter")
     until(panel, "() => document.activeElement.ariaLabel === 'Connection'")
@@ -98,7 +100,7 @@ def test_a_button_that_is_switched_off_keeps_the_focus_in_its_panel(notebook: No
 
 
 def test_what_is_being_typed_outlives_a_new_view(notebook: Notebook) -> None:
-    """A redrawn cell has the half-typed key, address and name; neither trait nor saved notebook has the key."""
+    """A redrawn cell has the half-typed key, address and name; no saved notebook has the key."""
     cell = notebook.run("connection = rb.ConnectionPanel(session)\nconnection")
     shown(cell, ".rb-connection")
     cell.get_by_label("API key").fill("sk-half")

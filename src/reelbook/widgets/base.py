@@ -129,6 +129,7 @@ class Panel(anywidget.AnyWidget):
     live = traitlets.Bool(help="Whether something in it changes by itself.").tag(sync=True)
     asks = traitlets.Bool(help="Whether the page has to ask for news.").tag(sync=True)
     kernel = traitlets.Unicode(_KERNEL, help="The name of its kernel, to the page.").tag(sync=True)
+    mark = traitlets.Unicode(help="“sandbox” where all that it shows is the sandbox's.").tag(sync=True)
 
     _esm: Any
     _endings: tuple[Callable[[], object], ...] = ()
@@ -181,6 +182,11 @@ class Panel(anywidget.AnyWidget):
 
     def update(self) -> None:
         """Brings the page up to date with what the panel shows."""
+
+    @property
+    def in_sandbox(self) -> bool:
+        """Whether all that it shows is the sandbox's."""
+        return getattr(getattr(self, "session", None), "service", "") == "sandbox"
 
     def close(self) -> None:
         """Closes the panel and unsubscribes it. Background work goes on, but no longer touches the panel."""
@@ -250,6 +256,7 @@ class Panel(anywidget.AnyWidget):
         """Calls `update`, on one thread at a time and with its errors shown."""
         with self._sending, self.updating():
             self._say_trouble()
+            self.mark = "sandbox" if self.in_sandbox else ""
             self.update()
 
     def _say_trouble(self) -> None:

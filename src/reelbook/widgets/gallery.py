@@ -328,17 +328,18 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
             self._open(self._found.by_id(change["new"]) if change["new"] else None)
 
     def _offer(self) -> None:
-        known = not self.session.closed
-        self.choices = words.choice_words(
-            tags=[*self.session.tags()] if known else [],
-            experiments=self.session.experiments() if known else [],
-            sweeps=self.session._ledger.sweeps.names(limit=SWEEPS) if known else [],
-            axes=self._axes() if known else {},
-            tag=self.tag,
-            experiment=self.experiment,
-            compare=MOST_COMPARED if self.on_compare else 0,
-            service=self.session.service,
-        )
+        if self.session.closed:
+            return
+        sweeps = self.session._ledger.sweeps.names(limit=SWEEPS)
+        many = {name: labels for name, labels in self._axes().items() if len(labels) > 1}
+        self.choices = words.CHOICES | {
+            "tag": words.name_choices("Any tag", self.session.tags(), self.tag),
+            "experiment": words.name_choices("Any experiment", self.session.experiments(), self.experiment),
+            "sweep": [["", "Any sweep"], *([str(number), template] for number, template in sweeps)],
+            "group_by": [["", "No groups"], *([name, f"By {name}"] for name in many)] if many else [],
+            "where": [[name, [["", f"Any {name}"], *([each, each] for each in many[name])]] for name in many],
+            "compare": MOST_COMPARED if self.on_compare else 0,  # how many at most
+        }
 
     def _axes(self) -> dict[str, list[str]]:
         axes = self.session._sweeps.axes(self.sweep) if self.sweep else {}

@@ -169,7 +169,7 @@ class JobBoard(ShowsJob, ServesClips):
     def still(self) -> tuple[str, str]:
         self.refresh()
         head = self._head_words()
-        text = " · ".join(filter(None, [head["count"], head["states"], head["money"], head["mark"]]))
+        text = " · ".join(filter(None, [head["count"], head["states"], head["money"], self.mark]))
         if not self._entries:
             text = head["empty"]
         rows, pictures = [], 0
@@ -261,7 +261,6 @@ class JobBoard(ShowsJob, ServesClips):
             "note": (self._given.stopped if isinstance(self._given, Batch) else None) or "",
             "empty": "" if views else words.empty_words(whole_session=whole, can_create=create),
             "create": words.CREATE if create and not views else "",
-            "mark": "sandbox" if self.session.service == "sandbox" else "",
         }
 
     def _face(self, job: ShownJob) -> CardFace:

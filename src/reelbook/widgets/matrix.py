@@ -334,7 +334,6 @@ class Matrix(Plays, LeadsOn, ServesClips):
                 "name": "sweep",
                 "axes": [[axis.name, list(axis.labels)] for axis in self.sweep.axes],
                 "places": words.places(self.sweep),
-                "mark": "sandbox" if self.session.service == "sandbox" else "",
                 "keys": words.KEYS,
                 "most_compared": MOST_COMPARED,
             }

@@ -9,7 +9,7 @@ const COLUMNS = ["Name", "Key", "Limit", "State", "Created", "Last used"];
 
 /**
  * What the kernel says. Only the message `secret` holds a key, and it is answered with `shown`.
- * @typedef {{sandbox: boolean, summary: string, busy: boolean, listed: boolean, most: number, usual: number,
+ * @typedef {{summary: string, busy: boolean, listed: boolean, most: number, usual: number,
  *   limit: number, next: string, rotation: {text: string, can_keep: boolean, old: string}}} Words
  *   `most`, `usual`, `limit`: requests a minute of any key, a new one, the one in use; `next`: a name for its successor
  * @typedef {{id: string, name: string, preview: string, limit: string, state: string, created: string, used: string,
@@ -22,7 +22,6 @@ function render({ model, el }) {
   const frame = openPanel(model, el, "key_manager", "API keys");
   /** @returns {Partial<Words>} */
   const words = () => model.get("words") || {};
-  const badge = h("span", { class: "rb-badge" }, "sandbox");
   const summary = h("span", { class: "rb-quiet rb-sum" });
   const refresh = plainButton("Refresh", () => tell(model, { name: "refresh" }));
   const make = plainButton("New key", () => openForm("create"));
@@ -197,7 +196,7 @@ function render({ model, el }) {
     questionText, h("div", { class: "rb-acts" }, instead, leave, revoke));
 
   frame.body.append(h("div", { class: "rb-frame rb-keys" },
-    h("div", { class: "rb-acts rb-head" }, h("b", {}, "API keys"), badge, summary, refresh, change, make),
+    h("div", { class: "rb-acts rb-head" }, h("b", {}, "API keys"), frame.badge, summary, refresh, change, make),
     frame.message, secretBox, rotation, question, form, empty, h("div", { class: "rb-list" }, table)));
 
   /** @param {Key} key */
@@ -223,7 +222,6 @@ function render({ model, el }) {
   });
   frame.draw(["words", "live"], () => {
     const now = words();
-    badge.hidden = !now.sandbox;
     setText(summary, now.summary || "");
     for (const button of [refresh, go, keep, revokeOld, revoke]) button.disabled = Boolean(now.busy);
     ready();
