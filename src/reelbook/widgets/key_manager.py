@@ -105,6 +105,7 @@ class KeyManager(Panel):
         self._shown = None
 
     def _on_hello(self) -> None:
+        super()._on_hello()
         self._secret_sent = False
         if not (self._heard_of or self._busy or self.session.closed):
             self._on_refresh()

@@ -74,24 +74,30 @@ class Live:
 
 
 class PageState:
-    """The values that the page has, by name."""
+    """The values that the page has, by name and by what they are `of`, such as a row; once it is `open`."""
+
+    open = False
 
     def __init__(self) -> None:
-        self._values: dict[str, Any] = {}
-        self._lines: dict[str, tuple[Line, float]] = {}
+        self._values: dict[tuple[str, str], Any] = {}
+        self._lines: dict[tuple[str, str], tuple[Line, float]] = {}
 
-    def news(self, now: float, values: Mapping[str, Any], lines: Mapping[str, Line]) -> dict[str, Any]:
+    def news(
+        self, now: float, values: Mapping[str, Any], lines: Mapping[str, Line], *, of: str = ""
+    ) -> dict[str, Any]:
         """What differs from what the page has, to be sent now. The seconds in `lines` run by themselves."""
-        changed = {name: value for name, value in values.items() if self._values.get(name) != value}
-        self._values.update(changed)
+        changed = {name: value for name, value in values.items() if self._values.get((of, name)) != value}
+        self._values.update({(of, name): value for name, value in changed.items()})
         for name, line in lines.items():
-            had, at = self._lines.get(name, ([], now))
+            had, at = self._lines.get((of, name), ([], now))
             if not same_line(had, line, now - at):
-                self._lines[name] = (line, now)
+                self._lines[of, name] = (line, now)
                 changed[name] = line
         return changed
 
-    def forget(self) -> None:
+    def begin(self) -> None:
+        """A page was opened, which has nothing yet."""
+        self.open = True
         self._values.clear()
         self._lines.clear()
 

@@ -164,6 +164,7 @@ class ToolPanel(Panel):
         return {"fields": form.described(), **about}
 
     def _on_hello(self) -> None:
+        super()._on_hello()
         self._form = self._form_words()  # with what was typed since
         if not (self._asked or self.session.closed):
             self._on_again()
