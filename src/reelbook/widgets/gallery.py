@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import os
-import queue
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -160,7 +159,6 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         self._sent: dict[str, dict[str, Any]] = {}
         self._still_setting = False
         self._open_job: Job | None = None
-        self._news: queue.SimpleQueue[Job] = queue.SimpleQueue()
         self._last_said: dict[str, Any] = {}
         self._groups = Groups()
         opened = traits.pop("opened", "")
@@ -195,7 +193,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         self._open(job)
 
     def update(self) -> None:
-        told = dict.fromkeys(self._news.get_nowait() for _ in range(self._news.qsize()))
+        told = self._live.told()
         if told:
             self._group()
         for job in told:
@@ -313,8 +311,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
 
     def _told(self, job: Job | None) -> None:
         if job is not None:
-            self._news.put(job)
-            self._live.changed()
+            self._live.tell(job)
 
     def _open(self, job: Job | None) -> None:
         self._open_job = job

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import html
-import queue
 import time
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -107,7 +106,6 @@ class JobBoard(ShowsJob, ServesClips):
         self._given = jobs
         self._entries: dict[Job, BoardEntry] = {}  # the last one added is the newest
         self._by_key: dict[str, BoardEntry] = {}
-        self._news: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._waited = False
         self._spent = ""
         super().__init__(**traits)
@@ -213,16 +211,11 @@ class JobBoard(ShowsJob, ServesClips):
             self._add(job)
 
     def _news_of(self, job: Job | None) -> None:
-        self._news.put(job)
-        self._live.changed()
+        self._live.tell(job)
 
     def _changed(self) -> set[BoardEntry]:
-        changed = set()
-        for _ in range(self._news.qsize()):
-            job = self._news.get_nowait()
-            if job is not None and (job in self._entries or self._given is None):
-                changed.add(self._add(job))
-        return changed
+        told = [job for job in self._live.told() if job is not None]
+        return {self._add(job) for job in told if job in self._entries or self._given is None}
 
     def _send_news(self, now: float, changed: set[BoardEntry]) -> None:
         chosen = set(self.selected)
@@ -274,7 +267,7 @@ class JobBoard(ShowsJob, ServesClips):
     @traitlets.observe("selected", "opened")
     def _view_changed(self, _: object) -> None:
         for job in self.jobs:
-            self._news.put(job)
+            self._live.tell(job)
         self.refresh()
 
     def _on_hello(self) -> None:
@@ -282,7 +275,7 @@ class JobBoard(ShowsJob, ServesClips):
             super()._on_hello()
             self._look_up()
             for job in self.jobs:
-                self._news.put(job)
+                self._live.tell(job)
 
     def _on_open(self, key: Any) -> None:
         with self._sending, self.hold_sync():  # with its face, which tells the page how large it is

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import queue
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -33,6 +34,7 @@ class Live:
         self._clock = clock
         self._later = later or _on_page_thread
         self._lock = threading.Lock()
+        self._news: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._next_at = clock()
         self._planned = False
         self._timed = False
@@ -46,6 +48,15 @@ class Live:
             # Planned before it is noted: an interrupt in between costs one message, not all later ones.
             self._later(max(0.0, self._next_at - self._clock()), self._due)
             self._planned = True
+
+    def tell(self, news: object) -> None:
+        """As `changed`, for a panel that asks by `told` what changed."""
+        self._news.put(news)
+        self.changed()
+
+    def told(self) -> dict[Any, None]:
+        """What was told since the last call, each once and in order."""
+        return dict.fromkeys(self._news.get_nowait() for _ in range(self._news.qsize()))
 
     def changed_in(self, seconds: float) -> None:
         """Calls `changed()` after some seconds, for what changes with time alone. One such wait at a time."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import itertools
 import os
-import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -100,7 +99,6 @@ class Matrix(Plays, LeadsOn, ServesClips):
         self._plan: Plan | None = None
         self._plan_is_old, self._plans = True, False
         self._asked_twice = False
-        self._news: queue.SimpleQueue[int | None] = queue.SimpleQueue()
         self._greeting: dict[str, Any] = {}  # sent to a new page in one message with its cells
         self._away = False
         super().__init__(shape=_shape(self.run.cells), **traits)
@@ -190,11 +188,10 @@ class Matrix(Plays, LeadsOn, ServesClips):
 
     def _told(self, cell: RunCell | None) -> None:
         self._plan_is_old = True
-        self._news.put(None if cell is None else cell.number)
-        self._live.changed()
+        self._live.tell(None if cell is None else cell.number)
 
     def _changed(self) -> Iterable[int]:
-        told = {self._news.get_nowait() for _ in range(self._news.qsize())}
+        told = self._live.told()
         return [cell.number for cell in self.run.cells if None in told or cell.number in told]
 
     @property
@@ -324,7 +321,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
     def _on_hello(self) -> None:
         with self._sending:
             super()._on_hello()
-            self._news.put(None)
+            self._live.tell(None)
             self._greeting = {
                 "name": "sweep",
                 "axes": [[axis.name, list(axis.labels)] for axis in self.sweep.axes],
