@@ -146,7 +146,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
     sort = traitlets.Enum(tuple(words.SORTS), "newest").tag(sync=True)
     selected = traitlets.List(traitlets.Unicode(), help="Request ids of the selected clips.").tag(sync=True)
     opened = traitlets.Unicode(help="Request id of the opened clip; empty: none.").tag(sync=True)
-    choices = traitlets.Dict(help="What can be chosen in the filters, and what is offered.").tag(sync=True)
+    choices = traitlets.Dict(words.CHOICES, help="What can be chosen, and what is offered.").tag(sync=True)
 
     on_create = Callbacks[[]]('`callback()` is called when "Make your first clip" is pressed.')
     on_job = Callbacks[[Job]]('`callback(job)` is called for every job that "Again" sends.')
