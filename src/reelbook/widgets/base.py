@@ -184,7 +184,7 @@ class Panel(anywidget.AnyWidget):
         """Brings the page up to date with what the panel shows."""
 
     @property
-    def in_sandbox(self) -> bool:
+    def _in_sandbox(self) -> bool:
         """Whether all that it shows is the sandbox's."""
         return getattr(getattr(self, "session", None), "service", "") == "sandbox"
 
@@ -256,7 +256,7 @@ class Panel(anywidget.AnyWidget):
         """Calls `update`, on one thread at a time and with its errors shown."""
         with self._sending, self.updating():
             self._say_trouble()
-            self.mark = "sandbox" if self.in_sandbox else ""
+            self.mark = "sandbox" if self._in_sandbox else ""
             self.update()
 
     def _say_trouble(self) -> None:

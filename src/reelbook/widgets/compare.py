@@ -90,7 +90,7 @@ class Compare(Plays, ServesClips):
         return {name: job for name, job in zip(self.names, self._known, strict=True) if name and job}
 
     @property
-    def in_sandbox(self) -> bool:
+    def _in_sandbox(self) -> bool:
         return all(_shown(each).mark for each in self.clips)
 
     def update(self) -> None:

@@ -78,7 +78,7 @@ class Judge(Plays, ServesClips):
         self.refresh()
 
     @property
-    def in_sandbox(self) -> bool:
+    def _in_sandbox(self) -> bool:
         return all(clip.sandbox for clip in self.study.clips)
 
     def update(self) -> None:

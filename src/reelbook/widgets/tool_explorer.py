@@ -109,7 +109,7 @@ class ToolPanel(Panel):
                     "where": self._where(),
                     "stopping": self._stopped,
                     "progress": words.progress(run.progress) if run else "",
-                    "cost": "" if self.in_sandbox else "The server doesn't say what a call costs.",
+                    "cost": "" if self._in_sandbox else "The server doesn't say what a call costs.",
                 }
             )
             self.progress = run.progress.fraction if run and run.progress else None
