@@ -82,3 +82,40 @@ def test_the_key_is_rotated_by_keyboard_alone(notebook: Notebook) -> None:
     says(cell, "is revoked.")
     assert notebook.value("session.balance().balance_usd") > 0
     assert len(notebook.executions()) == len(before) + 1  # no key reached the notebook
+
+
+def test_a_button_that_is_switched_off_keeps_the_focus_in_its_panel(notebook: Notebook) -> None:
+    """While the kernel works the panel has it, then the button again; a click beside it is the notebook's."""
+    notebook.run(
+        "import threading\ngo, connection = threading.Event(), rb.ConnectionPanel(session)\n"
+        "connection._on_test = lambda: connection._start_work('Testing', lambda: str(go.wait()))"
+    )
+    panel = shown(notebook.run("connection"), ".rb-connection")
+    panel.get_by_role("button", name="Test", exact=True).focus()
+    notebook.press("Enter")
+    until(panel, "() => document.activeElement.ariaLabel === 'Connection'")
+    notebook.value("go.set()")
+    until(panel, "() => document.activeElement.textContent === 'Test'")
+    assert not panel.evaluate("(panel) => panel.closest('.rb').hasAttribute('tabindex')")
+
+
+def test_what_is_being_typed_outlives_a_new_view(notebook: Notebook) -> None:
+    """A redrawn cell has the half-typed key, address and name; no saved notebook has the key."""
+    cell = notebook.run("connection = rb.ConnectionPanel(session)\nconnection")
+    shown(cell, ".rb-connection")
+    cell.get_by_label("API key").fill("sk-half")
+    cell.get_by_label("Address of the service").fill("https://half")
+    keys = notebook.run(MANAGER)
+    shown(keys, ".rb-keys tbody tr")
+    keys.get_by_role("button", name="Rotate", exact=True).click()
+    keys.get_by_label("Name").fill("half a name")
+    old = [each.locator(".rb").element_handle() for each in (cell, keys)]
+    notebook.run(
+        "for panel in (connection, manager): panel._displays[0].update(panel._repr_mimebundle_(), raw=True)"
+    )
+    for each in old:
+        notebook.page.wait_for_function("(former) => !former.isConnected", arg=each)
+    assert cell.get_by_label("API key").input_value() == "sk-half"
+    assert cell.get_by_label("Address of the service").input_value() == "https://half"
+    assert keys.get_by_label("Name").input_value() == "half a name"
+    assert "sk-half" not in json.dumps(notebook.save())

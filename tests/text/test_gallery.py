@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from widgets.doubles import FOX, clip, view
 
@@ -35,10 +34,9 @@ def test_the_opened_clip_has_its_day_and_id() -> None:
 
 def test_a_chosen_tag_can_be_chosen_though_nothing_has_it() -> None:
     """Filters keep what a person set."""
-    nothing: dict[str, Any] = {"experiments": (), "sweeps": (), "axes": {}, "experiment": "", "compare": 9}
-    said = words.choice_words(tags=("fox",), tag="snow", service="sandbox", **nothing)
-    assert said["tag"] == [["", "Any tag"], ["fox", "fox"], ["snow", "snow"]]
-    assert (said["experiment"], said["mark"]) == ([["", "Any experiment"]], "sandbox")
+    said = words.name_choices("Any tag", ("fox",), "snow")
+    assert said == [["", "Any tag"], ["fox", "fox"], ["snow", "snow"]]
+    assert words.name_choices("Any tag", (), "") == [["", "Any tag"]]
 
 
 def test_what_was_found_and_exported_is_counted() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -52,9 +53,11 @@ def test_what_cannot_be_told_is_said() -> None:
 
 def test_where_the_old_key_still_stands_is_said() -> None:
     """The environment comes before the keyring, so keeping the new key isn't enough."""
-    said = words.rotated("b", key(), kept=True, sandbox=False, can_keep=True, set_in="environment")
+    kept: Any = SimpleNamespace(new=key(name="b"), old=key(), kept=True)
+    said = words.rotated(kept, sandbox=False, can_keep=True, set_in="environment")
     assert f"{settings.API_KEY} still has the old key" in said
-    alone = words.rotated("b", None, kept=False, sandbox=False, can_keep=False, set_in=None)
+    unkept: Any = SimpleNamespace(new=key(name="b"), old=None, kept=False)
+    alone = words.rotated(unkept, sandbox=False, can_keep=False, set_in=None)
     assert "nothing else keeps it" in alone
     made = words.created(CreatedKey(key_id="k", api_key=Secret("sk-planted"), name="b"))
     assert "planted" not in made

@@ -37,9 +37,9 @@ def test_figures_that_differ_are_marked(two: list[Clip], tmp_path: Path) -> None
     compared = Compare([two[0], two[1]])
     assert compared.tiles[0]["facts"] == [("1.0 s", False), ("64 × 36", False), ("seed 7", True)]
     assert compared.tiles[1]["money"] == [("$0.40", True)]
-    assert (compared.face["mark"], compared.face["lengths"]) == ("sandbox", "")
+    assert (compared.mark, compared.face["lengths"]) == ("sandbox", "")
     mixed = Compare([two[0], made(tmp_path, "m", sandbox=False, seconds=2, size=(36, 64))])
-    assert (mixed.face["mark"], mixed.tiles[0]["facts"][-1]) == ("", ("sandbox", True))
+    assert (mixed.mark, mixed.tiles[0]["facts"][-1]) == ("", ("sandbox", True))
     assert [(tile["ended"], tile["shape"]) for tile in mixed.tiles] == [
         ("ended at 1.0 s", [64, 36]),
         ("", [36, 64]),

@@ -163,10 +163,10 @@ def test_the_totals_say_states_money_and_requests() -> None:
         made(session, "fails", state="failed"),
         made(session, "unwatched", watched=False),
     ]
-    _, messages = opened(session)
+    board, messages = opened(session)
     said = head(messages)
     assert said["states"] == "1 running · 1 waiting · 1 not watched · 1 done · 1 failed"
-    assert (said["money"], said["mark"]) == ("spent $2.40 of $5.00", "sandbox")
+    assert (said["money"], board.mark) == ("spent $2.40 of $5.00", "sandbox")
     assert said["requests"] == ["0 of 10 requests left, more in ", [12.0, -1]]
 
 

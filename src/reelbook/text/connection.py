@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from reelbook import settings
 from reelbook.settings import API_KEY, BASE_URL
 
 from .status_line import balance_words
 
 if TYPE_CHECKING:
     from reelbook.account import Facts
+    from reelbook.session import Session
 
 DRIVE = Path("/content/drive")
 
@@ -25,22 +27,14 @@ _SOURCES = {
 }
 
 
-def connection_words(
-    *,
-    service: str,
-    base_url: str,
-    source: str | None,
-    home: Path,
-    colab: bool,
-    keyring: bool,
-    known_address: str = "",
-) -> dict[str, Any]:
+def connection_words(session: Session, source: str | None, known_address: str = "") -> dict[str, Any]:
     """Everything in the panel except the result of a test.
 
-    `source`: where a live service's key was found, None where none is set. `keyring`: whether there is one
-    to keep a key in. `known_address`: the live service's, if the settings have it.
+    `source`: where a live service's key was found, None where none is set. `known_address`: the live
+    service's, if the settings have it.
     """
-    if service == "sandbox":
+    colab, keyring = settings.in_colab(), settings.has_keyring()
+    if session.service == "sandbox":
         title = "The local sandbox"
         about = (
             "A practice service on this machine. Its clips are drawn, marked “sandbox” and cost play money."
@@ -49,18 +43,17 @@ def connection_words(
         if source is not None:
             key = f"There is also a key for a live service: it {_SOURCES[source]}."
     else:
-        title = urlsplit(base_url).netloc
+        title = urlsplit(session.base_url).netloc
         about = "The live service. Clips cost real money, from the prepaid balance."
         key = f"The key {_SOURCES[source]}."
     return {
         "title": title,
         "about": about,
         "key": key,
-        "sandbox": service == "sandbox",
-        "address": known_address if service == "sandbox" else base_url,
+        "address": known_address if session.service == "sandbox" else session.base_url,
         "keep": _keeping(colab=colab, keyring=keyring, kept=source == "keyring"),
         "can_keep": keyring and not colab,
-        "disk": _disk(home, colab=colab),
+        "disk": _disk(session.home, colab=colab),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -34,6 +34,14 @@ DELETE: Final = (
 )
 NO_MATCH: Final = "No clip matches."
 DELETED: Final = "The file was deleted. The record stays."
+# What the page offers whatever is in the ledger: the filters' values with their labels, and its keys.
+CHOICES: Final[dict[str, Any]] = {
+    "state": [[value, word] for value, (word, _) in STATES.items()],
+    "mode": [list(each) for each in MODES.items()],
+    "days": [list(each) for each in DAYS.items()],
+    "sort": [list(each) for each in SORTS.items()],
+    "keys": KEYS,
+}
 
 
 def tile(job: ShownJob, key: str) -> dict[str, Any]:
@@ -70,37 +78,9 @@ def opened_face(job: ShownJob, key: str, *, can_vary: bool) -> dict[str, Any]:
     return {**face, "key": key, "tags": ", ".join(job.tags), "delete": delete}
 
 
-def choice_words(
-    *,
-    tags: Sequence[str],
-    experiments: Sequence[str],
-    sweeps: Sequence[tuple[int, str]],
-    axes: Mapping[str, Sequence[str]],
-    tag: str,
-    experiment: str,
-    compare: int,
-    service: str,
-) -> dict[str, Any]:
-    """What can be chosen in the filters, as values with labels, and what else the page offers.
-
-    A chosen tag or experiment stays listed even if no clip has it any more. `compare`: how many clips can be
-    compared at most, 0 if nothing shows them. `axes`: those of the chosen sweep, with their values' labels.
-    """
-    many = {name: labels for name, labels in axes.items() if len(labels) > 1}
-    return {
-        "state": [[value, word] for value, (word, _) in STATES.items()],
-        "mode": [list(each) for each in MODES.items()],
-        "days": [list(each) for each in DAYS.items()],
-        "sort": [list(each) for each in SORTS.items()],
-        "tag": _names("Any tag", tags, tag),
-        "experiment": _names("Any experiment", experiments, experiment),
-        "sweep": [["", "Any sweep"], *([str(number), template] for number, template in sweeps)],
-        "group_by": [["", "No groups"], *([name, f"By {name}"] for name in many)] if many else [],
-        "where": [[name, [["", f"Any {name}"], *([each, each] for each in many[name])]] for name in many],
-        "compare": compare,
-        "mark": "sandbox" if service == "sandbox" else "",
-        "keys": KEYS,
-    }
+def name_choices(word: str, names: Iterable[str], chosen: str) -> list[list[str]]:
+    """The choices of a filter by name. The chosen one stays listed even if no clip has it any more."""
+    return [["", word], *([name, name] for name in dict.fromkeys([*names, *filter(None, [chosen])]))]
 
 
 def found_words(clips: int, *, more: bool, of: int | None = None) -> str:
@@ -118,8 +98,3 @@ def exported_words(path: Path, clips: int, without_file: int) -> str:
     if without_file:
         said += f" {without_file} {'has' if without_file == 1 else 'have'} no file on this disk."
     return said
-
-
-def _names(word: str, names: Sequence[str], chosen: str) -> list[list[str]]:
-    kept = [*names, chosen] if chosen and chosen not in names else names
-    return [["", word], *([name, name] for name in kept)]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from reelbook.models import ApiKey, CreatedKey
 from reelbook.settings import API_KEY, BASE_URL
 
 from ..formatting import age, count, date, epoch_seconds
+
+if TYPE_CHECKING:
+    from reelbook.account import Rotation
 
 STALE_DAYS: Final = 30
 NEW_DAYS: Final = 7
@@ -113,11 +116,11 @@ def revoked(name: str) -> str:
     return f"“{name}” is revoked."
 
 
-def rotated(
-    new_name: str, old: ApiKey | None, *, kept: bool, sandbox: bool, can_keep: bool, set_in: str | None
-) -> str:
+def rotated(rotation: Rotation, *, sandbox: bool, can_keep: bool, set_in: str | None) -> str:
     """How far a rotation has come, and what to do before the old key is revoked."""
-    done = f"This session uses “{new_name}” now. It was tried, and no later request carries the old key."
+    old, kept = rotation.old, rotation.kept
+    name = rotation.new.name
+    done = f"This session uses “{name}” now. It was tried, and no later request carries the old key."
     if sandbox:
         where = "It is kept with the sandbox, for every kernel."
     elif kept:

@@ -27,7 +27,7 @@ from reelbook.secret import without_keys
 from reelbook.suggestions import nearest
 
 from .bundle import added_style, module
-from .live import Live
+from .live import Live, PageState
 from .static_html import RETURNS, text_still
 
 if TYPE_CHECKING:
@@ -129,6 +129,7 @@ class Panel(anywidget.AnyWidget):
     live = traitlets.Bool(help="Whether something in it changes by itself.").tag(sync=True)
     asks = traitlets.Bool(help="Whether the page has to ask for news.").tag(sync=True)
     kernel = traitlets.Unicode(_KERNEL, help="The name of its kernel, to the page.").tag(sync=True)
+    mark = traitlets.Unicode(help="“sandbox” where all that it shows is the sandbox's.").tag(sync=True)
 
     _esm: Any
     _endings: tuple[Callable[[], object], ...] = ()
@@ -147,7 +148,7 @@ class Panel(anywidget.AnyWidget):
         self._sending = threading.RLock()
         self._unsent_traits: set[str] = set()
         self._work: dict[Hashable, tuple[str, tuple[Step, ...]]] = {}  # what is being done, as in `_doing`
-        self._posted: dict[str, dict[str, Any]] = {}
+        self._page = PageState()  # besides the traits
         if in_marimo():
             # A file can't be made of a panel's code while no cell runs, and a press makes panels, too.
             code = base64.b64encode(str(self._esm).encode()).decode()
@@ -181,6 +182,11 @@ class Panel(anywidget.AnyWidget):
 
     def update(self) -> None:
         """Brings the page up to date with what the panel shows."""
+
+    @property
+    def _in_sandbox(self) -> bool:
+        """Whether all that it shows is the sandbox's."""
+        return getattr(getattr(self, "session", None), "service", "") == "sandbox"
 
     def close(self) -> None:
         """Closes the panel and unsubscribes it. Background work goes on, but no longer touches the panel."""
@@ -250,6 +256,7 @@ class Panel(anywidget.AnyWidget):
         """Calls `update`, on one thread at a time and with its errors shown."""
         with self._sending, self.updating():
             self._say_trouble()
+            self.mark = "sandbox" if self._in_sandbox else ""
             self.update()
 
     def _say_trouble(self) -> None:
@@ -329,8 +336,7 @@ class Panel(anywidget.AnyWidget):
 
     def _post(self, name: str, content: dict[str, Any]) -> None:
         """Sends the page this content, unless it has it already or can't be reached now."""
-        if self.reaches_page and self._posted.get(name) != content:
-            self._posted[name] = content
+        if self.reaches_page and self._page.news(0.0, {name: content}, {}):
             self.send({"name": name, **content})
 
     def _heard(self, _: object, content: Any, buffers: Sequence[Any]) -> None:
@@ -342,8 +348,6 @@ class Panel(anywidget.AnyWidget):
         answer: dict[str, Any] | None = None
         _answering.now = True  # a kernel with subshells answers on a thread of its own
         try:
-            if name == "hello":  # a new view has nothing yet but the traits
-                self._posted.clear()
             with self.showing_errors(f"“{name}”"):
                 answer = self._call(handler, content, buffers)
             if answer is None:
@@ -374,7 +378,8 @@ class Panel(anywidget.AnyWidget):
         self.say("")
 
     def _on_hello(self) -> None:
-        """For panels that start something once they are seen."""
+        """A view was opened. Panels that start something then, or send more than `_post`, extend it."""
+        self._page.begin()
 
     def _on_ask(self) -> None:
         if self.asks and self._sends_news:  # it may have changed while the page couldn't be reached

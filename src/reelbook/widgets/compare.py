@@ -89,6 +89,10 @@ class Compare(Plays, ServesClips):
         """The jobs that are accepted and known to a ledger, by their names in `picked`."""
         return {name: job for name, job in zip(self.names, self._known, strict=True) if name and job}
 
+    @property
+    def _in_sandbox(self) -> bool:
+        return all(_shown(each).mark for each in self.clips)
+
     def update(self) -> None:
         shown, jobs = list(map(_shown, self.clips)), self._jobs
         names = self.names  # after the jobs: one that is accepted meanwhile has a name here, too
@@ -98,7 +102,6 @@ class Compare(Plays, ServesClips):
             self.picked = sorted(picked, key=names.index)
             self.tiles = words.tiles(shown, names)
             self.face = {
-                "mark": "sandbox" if all(each.mark for each in shown) else "",
                 "lengths": words.length_words(shown),
                 "picks": words.UNKNOWN_PICK if unknown else "",
                 "keys": words.KEYS.format(picks=f"1 to {len(shown)}"),

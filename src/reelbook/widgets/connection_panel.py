@@ -47,15 +47,7 @@ class ConnectionPanel(Panel):
     def update(self) -> None:
         with self.hold_sync():
             self.service = self.session.service
-            self.words = connection_words(
-                service=self.session.service,
-                base_url=self.session.base_url,
-                known_address=self._address,
-                source=self._source,
-                home=self.session.home,
-                colab=settings.in_colab(),
-                keyring=settings.has_keyring(),
-            )
+            self.words = connection_words(self.session, self._source, self._address)
             self.live = self._busy
 
     def still(self) -> tuple[str, str]:

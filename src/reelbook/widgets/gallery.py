@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import os
-import queue
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -147,7 +146,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
     sort = traitlets.Enum(tuple(words.SORTS), "newest").tag(sync=True)
     selected = traitlets.List(traitlets.Unicode(), help="Request ids of the selected clips.").tag(sync=True)
     opened = traitlets.Unicode(help="Request id of the opened clip; empty: none.").tag(sync=True)
-    choices = traitlets.Dict(help="What can be chosen in the filters, and what is offered.").tag(sync=True)
+    choices = traitlets.Dict(words.CHOICES, help="What can be chosen, and what is offered.").tag(sync=True)
 
     on_create = Callbacks[[]]('`callback()` is called when "Make your first clip" is pressed.')
     on_job = Callbacks[[Job]]('`callback(job)` is called for every job that "Again" sends.')
@@ -160,7 +159,6 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         self._sent: dict[str, dict[str, Any]] = {}
         self._still_setting = False
         self._open_job: Job | None = None
-        self._news: queue.SimpleQueue[Job] = queue.SimpleQueue()
         self._last_said: dict[str, Any] = {}
         self._groups = Groups()
         opened = traits.pop("opened", "")
@@ -195,7 +193,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         self._open(job)
 
     def update(self) -> None:
-        told = dict.fromkeys(self._news.get_nowait() for _ in range(self._news.qsize()))
+        told = self._live.told()
         if told:
             self._group()
         for job in told:
@@ -313,8 +311,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
 
     def _told(self, job: Job | None) -> None:
         if job is not None:
-            self._news.put(job)
-            self._live.changed()
+            self._live.tell(job)
 
     def _open(self, job: Job | None) -> None:
         self._open_job = job
@@ -328,17 +325,18 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
             self._open(self._found.by_id(change["new"]) if change["new"] else None)
 
     def _offer(self) -> None:
-        known = not self.session.closed
-        self.choices = words.choice_words(
-            tags=[*self.session.tags()] if known else [],
-            experiments=self.session.experiments() if known else [],
-            sweeps=self.session._ledger.sweeps.names(limit=SWEEPS) if known else [],
-            axes=self._axes() if known else {},
-            tag=self.tag,
-            experiment=self.experiment,
-            compare=MOST_COMPARED if self.on_compare else 0,
-            service=self.session.service,
-        )
+        if self.session.closed:
+            return
+        sweeps = self.session._ledger.sweeps.names(limit=SWEEPS)
+        many = {name: labels for name, labels in self._axes().items() if len(labels) > 1}
+        self.choices = words.CHOICES | {
+            "tag": words.name_choices("Any tag", self.session.tags(), self.tag),
+            "experiment": words.name_choices("Any experiment", self.session.experiments(), self.experiment),
+            "sweep": [["", "Any sweep"], *([str(number), template] for number, template in sweeps)],
+            "group_by": [["", "No groups"], *([name, f"By {name}"] for name in many)] if many else [],
+            "where": [[name, [["", f"Any {name}"], *([each, each] for each in many[name])]] for name in many],
+            "compare": MOST_COMPARED if self.on_compare else 0,  # how many at most
+        }
 
     def _axes(self) -> dict[str, list[str]]:
         axes = self.session._sweeps.axes(self.sweep) if self.sweep else {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import html
-import queue
 import time
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -38,14 +37,13 @@ class BoardEntry:
         self.job = job
         self.number = number
         self.key = str(number)  # how the page calls the job
-        self.page = PageState()
         self.update()
 
     def update(self) -> None:
         shown = ShownJob.of(self.job)
         self.row, self.view = words.board_row(shown), shown.view
 
-    def news(self, now: float, *, chosen: bool) -> dict[str, Any]:
+    def news(self, page: PageState, now: float, *, chosen: bool) -> dict[str, Any]:
         """What the page doesn't have yet: its key and what changed, or nothing."""
         image = self.job.request is not None and self.job.request.image
         values: dict[str, Any] = {
@@ -55,7 +53,7 @@ class BoardEntry:
             "picture": f"{self.key}c" if self.job.clip else f"{self.key}i" if image else "",
             "chosen": chosen,
         }
-        changed = self.page.news(now, values, {"time": values.pop("time")})
+        changed = page.news(now, values, {"time": values.pop("time")}, of=self.key)
         # A new row starts with empty values: those needn't be sent.
         if "order" in changed:
             changed = {name: value for name, value in changed.items() if value or name in {"order", "group"}}
@@ -108,9 +106,7 @@ class JobBoard(ShowsJob, ServesClips):
         self._given = jobs
         self._entries: dict[Job, BoardEntry] = {}  # the last one added is the newest
         self._by_key: dict[str, BoardEntry] = {}
-        self._news: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
-        self._head, self._groups = PageState(), PageState()
-        self._page = self._waited = False
+        self._waited = False
         self._spent = ""
         super().__init__(**traits)
         sessions = {session, *(Session.of(job) for job in jobs or ())}
@@ -157,7 +153,7 @@ class JobBoard(ShowsJob, ServesClips):
             self.live = running or self._busy or (self.asks and scarce)
         if scarce:
             self._live.changed_in(facts.requests_back_in_seconds or 3.0)
-        if self._page:
+        if self._page.open:
             self._send_news(now, changed)
         if not running and opened is None:
             self.keep_still()
@@ -169,7 +165,7 @@ class JobBoard(ShowsJob, ServesClips):
     def still(self) -> tuple[str, str]:
         self.refresh()
         head = self._head_words()
-        text = " · ".join(filter(None, [head["count"], head["states"], head["money"], head["mark"]]))
+        text = " · ".join(filter(None, [head["count"], head["states"], head["money"], self.mark]))
         if not self._entries:
             text = head["empty"]
         rows, pictures = [], 0
@@ -215,32 +211,30 @@ class JobBoard(ShowsJob, ServesClips):
             self._add(job)
 
     def _news_of(self, job: Job | None) -> None:
-        self._news.put(job)
-        self._live.changed()
+        self._live.tell(job)
 
     def _changed(self) -> set[BoardEntry]:
-        changed = set()
-        for _ in range(self._news.qsize()):
-            job = self._news.get_nowait()
-            if job is not None and (job in self._entries or self._given is None):
-                changed.add(self._add(job))
-        return changed
+        told = [job for job in self._live.told() if job is not None]
+        return {self._add(job) for job in told if job in self._entries or self._given is None}
 
     def _send_news(self, now: float, changed: set[BoardEntry]) -> None:
         chosen = set(self.selected)
         newest_first = sorted(changed, key=lambda entry: -entry.number)
-        said = (entry.news(now, chosen=(entry.job.request_id or "") in chosen) for entry in newest_first)
+        said = (
+            entry.news(self._page, now, chosen=(entry.job.request_id or "") in chosen)
+            for entry in newest_first
+        )
         rows = [news for news in said if news]
         facts = self.session.facts
         lines = {"requests": words.requests_words(facts), "wait": words.wait_words(facts)}
-        message = self._head.news(now, self._head_words(), lines)
+        message = self._page.news(now, self._head_words(), lines)
         if rows:
             message["rows"] = rows
         groups: dict[str, list[JobView]] = {}  # by experiment
         for entry in self._rows():
             groups.setdefault(entry.job.experiment or "", []).append(entry.view)
         headings = {name: words.heading_words(name, found) for name, found in groups.items()}
-        if headings.keys() - {""} and (new := self._groups.news(now, headings, {})):
+        if headings.keys() - {""} and (new := self._page.news(now, headings, {}, of="groups")):
             message["groups"] = new
         if message:
             self.send({"name": "rows", **message})
@@ -261,7 +255,6 @@ class JobBoard(ShowsJob, ServesClips):
             "note": (self._given.stopped if isinstance(self._given, Batch) else None) or "",
             "empty": "" if views else words.empty_words(whole_session=whole, can_create=create),
             "create": words.CREATE if create and not views else "",
-            "mark": "sandbox" if self.session.service == "sandbox" else "",
         }
 
     def _face(self, job: ShownJob) -> CardFace:
@@ -274,17 +267,15 @@ class JobBoard(ShowsJob, ServesClips):
     @traitlets.observe("selected", "opened")
     def _view_changed(self, _: object) -> None:
         for job in self.jobs:
-            self._news.put(job)
+            self._live.tell(job)
         self.refresh()
 
     def _on_hello(self) -> None:
         with self._sending, self.updating("Looking for the jobs"):
-            self._page = True
+            super()._on_hello()
             self._look_up()
-            for each in (self._head, self._groups, *(entry.page for entry in self._rows())):
-                each.forget()
             for job in self.jobs:
-                self._news.put(job)
+                self._live.tell(job)
 
     def _on_open(self, key: Any) -> None:
         with self._sending, self.hold_sync():  # with its face, which tells the page how large it is

@@ -77,6 +77,10 @@ class Judge(Plays, ServesClips):
         self._show(self.study.pair())
         self.refresh()
 
+    @property
+    def _in_sandbox(self) -> bool:
+        return all(clip.sandbox for clip in self.study.clips)
+
     def update(self) -> None:
         if self.session.closed:
             return
@@ -97,7 +101,6 @@ class Judge(Plays, ServesClips):
                 "about": f"{count(len(self.clips), 'clip')} · {words.HIDDEN}",
                 "said": said,
                 "note": note,
-                "mark": "sandbox" if all(clip.sandbox for clip in self.study.clips) else "",
                 "can_take_back": bool(voters.get(self.study.voter)),
                 "hands_over": bool(self.on_hand_over),
                 "picks": any(not job.picked for job in self._best),

@@ -66,7 +66,6 @@ class KeyManager(Panel):
             self.stale = sum(bool(row["stale"]) for row in rows)
             self.words = {
                 "summary": f"{self._doing()}." if self._busy else summary,
-                "sandbox": self.session.service == "sandbox",
                 "listed": self._heard_of,
                 "busy": self._busy,
                 "most": wire.MAX_REQUESTS_PER_MINUTE,
@@ -98,12 +97,7 @@ class KeyManager(Panel):
             return {}
         can_keep = self._keyring and not rotation.kept
         said = words.rotated(
-            rotation.new.name,
-            rotation.old,
-            kept=rotation.kept,
-            sandbox=self.session.sandbox is not None,
-            can_keep=can_keep,
-            set_in=self._set_in,
+            rotation, sandbox=self.session.sandbox is not None, can_keep=can_keep, set_in=self._set_in
         )
         return {"text": said, "can_keep": can_keep, "old": rotation.old.key_id if rotation.old else ""}
 
@@ -111,6 +105,7 @@ class KeyManager(Panel):
         self._shown = None
 
     def _on_hello(self) -> None:
+        super()._on_hello()
         self._secret_sent = False
         if not (self._heard_of or self._busy or self.session.closed):
             self._on_refresh()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import queue
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -33,6 +34,7 @@ class Live:
         self._clock = clock
         self._later = later or _on_page_thread
         self._lock = threading.Lock()
+        self._news: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._next_at = clock()
         self._planned = False
         self._timed = False
@@ -46,6 +48,15 @@ class Live:
             # Planned before it is noted: an interrupt in between costs one message, not all later ones.
             self._later(max(0.0, self._next_at - self._clock()), self._due)
             self._planned = True
+
+    def tell(self, news: object) -> None:
+        """As `changed`, for a panel that asks by `told` what changed."""
+        self._news.put(news)
+        self.changed()
+
+    def told(self) -> dict[Any, None]:
+        """What was told since the last call, each once and in order."""
+        return dict.fromkeys(self._news.get_nowait() for _ in range(self._news.qsize()))
 
     def changed_in(self, seconds: float) -> None:
         """Calls `changed()` after some seconds, for what changes with time alone. One such wait at a time."""
@@ -74,24 +85,30 @@ class Live:
 
 
 class PageState:
-    """The values that the page has, by name."""
+    """The values that the page has, by name and by what they are `of`, such as a row; once it is `open`."""
+
+    open = False
 
     def __init__(self) -> None:
-        self._values: dict[str, Any] = {}
-        self._lines: dict[str, tuple[Line, float]] = {}
+        self._values: dict[tuple[str, str], Any] = {}
+        self._lines: dict[tuple[str, str], tuple[Line, float]] = {}
 
-    def news(self, now: float, values: Mapping[str, Any], lines: Mapping[str, Line]) -> dict[str, Any]:
+    def news(
+        self, now: float, values: Mapping[str, Any], lines: Mapping[str, Line], *, of: str = ""
+    ) -> dict[str, Any]:
         """What differs from what the page has, to be sent now. The seconds in `lines` run by themselves."""
-        changed = {name: value for name, value in values.items() if self._values.get(name) != value}
-        self._values.update(changed)
+        changed = {name: value for name, value in values.items() if self._values.get((of, name)) != value}
+        self._values.update({(of, name): value for name, value in changed.items()})
         for name, line in lines.items():
-            had, at = self._lines.get(name, ([], now))
+            had, at = self._lines.get((of, name), ([], now))
             if not same_line(had, line, now - at):
-                self._lines[name] = (line, now)
+                self._lines[of, name] = (line, now)
                 changed[name] = line
         return changed
 
-    def forget(self) -> None:
+    def begin(self) -> None:
+        """A page was opened, which has nothing yet."""
+        self.open = True
         self._values.clear()
         self._lines.clear()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import itertools
 import os
-import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -30,7 +29,6 @@ from .bundle import packed
 from .clip_serving import Plays, ServesClips
 from .compare import MOST as MOST_COMPARED
 from .job_actions import LeadsOn
-from .live import PageState
 from .notices import follow
 from .static_html import picture_html, small_poster, table_html, text_html
 
@@ -101,11 +99,8 @@ class Matrix(Plays, LeadsOn, ServesClips):
         self._plan: Plan | None = None
         self._plan_is_old, self._plans = True, False
         self._asked_twice = False
-        self._news: queue.SimpleQueue[int | None] = queue.SimpleQueue()
-        self._sent: dict[int, PageState] = {cell.number: PageState() for cell in self.sweep.cells}
-        self._head = PageState()
         self._greeting: dict[str, Any] = {}  # sent to a new page in one message with its cells
-        self._page = self._away = False
+        self._away = False
         super().__init__(shape=_shape(self.run.cells), **traits)
         many = [axis.name for axis in self.sweep.axes if len(axis.values) > 1]
         if "rows" not in traits:
@@ -125,7 +120,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
     def update(self) -> None:
         """Sends the page what has changed, in one message."""
         # Before the cells: a clip that counts as here is among them.
-        head_words = self._head_words() if self._page else None
+        head_words = self._head_words() if self._page.open else None
         changed = self._changed()
         now = time.monotonic()
         with self.hold_sync():
@@ -134,7 +129,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
             self.offers = [name for name, callbacks in offered.items() if callbacks]
         if head_words is not None:
             cells = [news for number in changed if len(news := self._cell_news(number, now)) > 1]
-            head = self._head.news(now, *head_words)
+            head = self._page.news(now, *head_words)
             if cells or head:
                 message = {"name": "cells", **self._greeting, "cells": cells}
                 self._greeting = {}
@@ -193,11 +188,10 @@ class Matrix(Plays, LeadsOn, ServesClips):
 
     def _told(self, cell: RunCell | None) -> None:
         self._plan_is_old = True
-        self._news.put(None if cell is None else cell.number)
-        self._live.changed()
+        self._live.tell(None if cell is None else cell.number)
 
     def _changed(self) -> Iterable[int]:
-        told = {self._news.get_nowait() for _ in range(self._news.qsize())}
+        told = self._live.told()
         return [cell.number for cell in self.run.cells if None in told or cell.number in told]
 
     @property
@@ -210,7 +204,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
         shown = None if job is None else self._shown(job).on_disk()
         face = words.face(cell, shown)
         line = words.time_line(None if shown is None else shown.view)
-        return {"n": number, **self._sent[number].news(now, face, {"line": line})}
+        return {"n": number, **self._page.news(now, face, {"line": line}, of=str(number))}
 
     def _head_words(self) -> tuple[dict[str, Any], dict[str, Line]]:
         run, running = self.run, self._running
@@ -325,16 +319,13 @@ class Matrix(Plays, LeadsOn, ServesClips):
         self._away = True
 
     def _on_hello(self) -> None:
-        with self._sending, self.updating("Looking for the cells"):
-            self._page = True
-            for state in (self._head, *self._sent.values()):
-                state.forget()
-            self._news.put(None)
+        with self._sending:
+            super()._on_hello()
+            self._live.tell(None)
             self._greeting = {
                 "name": "sweep",
                 "axes": [[axis.name, list(axis.labels)] for axis in self.sweep.axes],
                 "places": words.places(self.sweep),
-                "mark": "sandbox" if self.session.service == "sandbox" else "",
                 "keys": words.KEYS,
                 "most_compared": MOST_COMPARED,
             }

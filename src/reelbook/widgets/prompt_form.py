@@ -109,7 +109,6 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
     plan = traitlets.Unicode(help="The button that plans a template as a sweep; empty: none.").tag(sync=True)
     words = traitlets.Dict(help="Costs, and why the button is off.").tag(sync=True)
     problems = traitlets.Dict(help="What is wrong, by field.").tag(sync=True)
-    mark = traitlets.Unicode(help="“sandbox” on a sandbox.").tag(sync=True)
 
     on_job = Callbacks[[Job]]("`callback(job)` is called for every job that the form sends.")
     on_plan = Callbacks[["PromptForm"]]("`callback(form)` is called when its template is to be planned.")
@@ -123,8 +122,7 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
         self._presses: set[str] = set()  # by the ids that the page gave them
         self._files = Uploads()
         self._told: dict[str, Passport] = {}  # what the last file said, by its clips
-        mark = "sandbox" if session.service == "sandbox" else ""
-        super().__init__(mark=mark, **traits)
+        super().__init__(**traits)
         self._endings += (session.subscribe(self._session_changed),)
         self.refresh()
         if not session.closed:

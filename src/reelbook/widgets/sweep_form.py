@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from math import prod
 from typing import Any
 
@@ -71,7 +70,6 @@ class SweepForm(OffersPrompts, ServesClips):
         self._asked_twice = False
         self._begun = False  # what is typed was begun, and isn't bought again before it changes
         self._open: dict[str, SweepRun] = {}
-        self._planning = threading.Lock()
         traits.setdefault("axes", {"seed": "1-2", "duration_seconds": "2"})
         super().__init__(**traits)
         self._endings += (session.subscribe(self._session_changed),)
@@ -107,10 +105,7 @@ class SweepForm(OffersPrompts, ServesClips):
         return run
 
     def update(self) -> None:
-        with self._planning:
-            composed = self._composed()
-        composed["looks"] = bool(self.on_run)
-        self.words = composed
+        self.words = {**self._composed(), "looks": bool(self.on_run)}
 
     def _composed(self) -> dict[str, Any]:
         sweep, plan, problems = None, None, dict[str, str]()
@@ -166,7 +161,6 @@ class SweepForm(OffersPrompts, ServesClips):
             "off": off,
             "buttons": buttons,
             "problems": problems,
-            "mark": "sandbox" if self.session.service == "sandbox" else "",
         }
 
     def _sweep(self, axes: dict[str, str], design: Any) -> Sweep:

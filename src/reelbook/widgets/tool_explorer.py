@@ -101,17 +101,15 @@ class ToolPanel(Panel):
     def update(self) -> None:
         self._take_result()
         run, listing = self._run, bool(self._doing("list"))
-        sandbox = not isinstance(self.session, Tools) and self.session.service == "sandbox"
         with self.hold_sync():
             known = "ready" if self._listed else "trouble" if self._asked else ""
             self.state = "calling" if run else "listing" if listing else known
             self.words = encodable(
                 {
                     "where": self._where(),
-                    "sandbox": sandbox,
                     "stopping": self._stopped,
                     "progress": words.progress(run.progress) if run else "",
-                    "cost": "" if sandbox else "The server doesn't say what a call costs.",
+                    "cost": "" if self._in_sandbox else "The server doesn't say what a call costs.",
                 }
             )
             self.progress = run.progress.fraction if run and run.progress else None
@@ -166,6 +164,7 @@ class ToolPanel(Panel):
         return {"fields": form.described(), **about}
 
     def _on_hello(self) -> None:
+        super()._on_hello()
         self._form = self._form_words()  # with what was typed since
         if not (self._asked or self.session.closed):
             self._on_again()

@@ -52,7 +52,7 @@ class Tray(ActsOnJobs, ServesClips):
         self._wanted: list[JobRequest] = []
         self._plan: Plan | None = None
         super().__init__(**traits)
-        self._endings += (session.subscribe(lambda _: self._live.changed()),)
+        self._endings += (session.subscribe(self._live.changed),)
         self.refresh()
 
     def update(self) -> None:

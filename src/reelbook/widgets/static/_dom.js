@@ -163,6 +163,23 @@ export function freshId(word) {
   return `rb-${word}-${lastId}-${Math.random().toString(36).slice(2, 7)}`;
 }
 
+/** A control that is switched off would drop the keyboard's focus: the panel holds it until the control is on again. */
+function keepFocus(root) {
+  let former = null;
+  const focus = (node) => node.focus({ preventScroll: true });
+  new MutationObserver((changes) => {
+    const focused = root.getRootNode().activeElement;
+    for (const { target } of changes) {
+      if (!target.disabled && focused === root && target.contains(former)) focus(former);
+      if (!target.disabled || !target.contains(focused)) continue;
+      former = focused;
+      root.tabIndex = -1; // only meanwhile: a click beside the controls is for the notebook
+      focus(root);
+    }
+  }).observe(root, { attributeFilter: ["disabled"], subtree: true });
+  root.addEventListener("blur", () => root.removeAttribute("tabindex"));
+}
+
 /**
  * The frame of a panel's view.
  * @param {any} model
@@ -181,6 +198,7 @@ export function openPanel(model, host, stem, label) {
     tell(model, { name: "dismiss" });
   });
   const message = h("div", { class: "rb-note rb-message", hidden: true }, messageText, dismiss);
+  const badge = h("span", { class: "rb-badge" });
   const root = h("section", { class: "rb", "aria-label": label }, body, message, region);
   // The notebook acts on keys that reach it: Ctrl+Enter would run the cell again, "a" would insert one.
   for (const kind of ["keydown", "keyup", "keypress"]) {
@@ -188,6 +206,7 @@ export function openPanel(model, host, stem, label) {
   }
   host.classList.add("rb-host", `rb-of-${stem}`);
   host.append(root);
+  keepFocus(root);
   // The page's own model (_page.js) tells it when its kernel is gone.
   const panel = { root, body, model };
   (globalThis.rbPanels ??= new Set()).add(panel);
@@ -198,6 +217,8 @@ export function openPanel(model, host, stem, label) {
     body,
     /** Stands under the panel, unless a panel puts it where it is seen better. */
     message,
+    /** Says "sandbox", where a panel has it. */
+    badge,
     /** Runs when the view goes. */
     onClose: (cleanup) => cleanups.add(cleanup),
     /** Calls it again and again until the view goes; not while the kernel is gone. */
@@ -239,6 +260,7 @@ export function openPanel(model, host, stem, label) {
       root.remove();
     },
   };
+  frame.draw(["mark"], () => showText(badge, model.get("mark")));
   frame.draw(["message"], () => frame.showMessage(model.get("message")));
   frame.onClose(() => rbPanels.delete(panel));
   // The notebook may replace a view by a new one of the same panel: the keyboard's focus stays where it was, unless

@@ -60,3 +60,23 @@ export function savedField(frame, field, which, save) {
     if (!timer && (changed || document.activeElement !== field)) field.value = value;
   };
 }
+
+let former = null; // the view that was opened last
+
+/**
+ * What is being typed, and isn't the model's, outlives a view that the notebook replaces by a new one of the panel; in
+ * the page's memory alone, and for seconds once the view is closed.
+ * @template T
+ * @param {() => T} read
+ * @param {(typed: T) => void} write
+ */
+export function keepTyping(frame, read, write) {
+  if (former && !former.root.isConnected) write(former.read());
+  const own = { root: frame.root, read };
+  former = own;
+  frame.onClose(() => {
+    const typed = read();
+    own.read = () => typed;
+    setTimeout(() => { if (former === own) former = null; }, 5000);
+  });
+}

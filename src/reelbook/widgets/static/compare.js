@@ -145,7 +145,6 @@ function render({ model, el }) {
     bright = !bright;
     draw();
   }, { title: "Small differences, four times as bright", hidden: true });
-  const badge = h("span", { class: "rb-badge" });
   const help = h("p", { hidden: true });
   const showHelp = foldButton("Shortcuts", help, { title: "What the keys do (?)" });
   const lengths = h("p");
@@ -155,7 +154,7 @@ function render({ model, el }) {
   const wrap = h("div", { class: "rb-compare" });
   const full = fullScreen(wrap);
   wrap.append(grid,
-    h("div", { class: "rb-deck" }, ...deck.parts, brighter, views, ...full.buttons, showHelp, badge), foot);
+    h("div", { class: "rb-deck" }, ...deck.parts, brighter, views, ...full.buttons, showHelp, frame.badge), foot);
   frame.body.append(wrap);
 
   function joined(one) {
@@ -241,8 +240,7 @@ function render({ model, el }) {
     clock.setLength(Math.max(...tiles.map((tile) => tile.seconds)));
     const none = !tiles.some((tile) => tile.clip);
     deck.play.disabled = none;
-    const { mark, picks: unknown, lengths: uneven, keys } = get("face");
-    showText(badge, mark);
+    const { picks: unknown, lengths: uneven, keys } = get("face");
     setText(help, keys);
     showText(alone, unknown);
     showText(lengths, none ? "The clips can be played when they are there." : uneven);

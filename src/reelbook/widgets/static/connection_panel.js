@@ -3,10 +3,11 @@ import { input } from "./_account.js";
 import { filledButton, freshId, h, openPanel, plainButton, setText, tell } from "./_dom.js";
 import { keepAsking } from "./_live.js";
 import { fieldProblem } from "./_problem.js";
+import { keepTyping } from "./_typed.js";
 
 /**
  * What the kernel says of the connection; never a key.
- * @typedef {{title: string, about: string, key: string, keep: string, disk: string, address: string, sandbox: boolean,
+ * @typedef {{title: string, about: string, key: string, keep: string, disk: string, address: string,
  *   can_keep: boolean}} Words `key`: where it comes from
  */
 
@@ -15,7 +16,6 @@ function render({ model, el }) {
   /** @returns {Partial<Words>} */
   const words = () => model.get("words");
   const title = h("b");
-  const badge = h("span", { class: "rb-badge" }, "sandbox");
   const about = h("p", { class: "rb-quiet" });
   const source = h("p");
   const test = plainButton("Test", () => tell(model, { name: "test" }));
@@ -52,20 +52,22 @@ function render({ model, el }) {
     event.preventDefault();
     send();
   });
+  keepTyping(frame, () => [key.value, address.value, keep.checked], (typed) => {
+    [key.value, address.value, keep.checked] = typed;
+  });
   frame.onClose(() => { key.value = ""; });
   frame.body.append(h("div", { class: "rb-frame rb-connection" },
-    h("div", { class: "rb-acts" }, title, badge), about, source,
+    h("div", { class: "rb-acts" }, title, frame.badge), about, source,
     h("div", { class: "rb-acts" }, test, sandbox), frame.message, disk,
     h("h3", {}, "Another key"),
     h("div", { class: "rb-fields" },
       h("label", { class: "rb-label", for: address.id }, "Address of the service"), address, noAddress.node,
       h("label", { class: "rb-label", for: key.id }, "API key"), key, noKey.node),
     keepLine, hint, h("div", { class: "rb-acts" }, use)));
-  frame.draw(["words", "live"], () => {
+  frame.draw(["words", "mark", "live"], () => {
     const now = words();
     setText(title, now.title || "");
-    badge.hidden = !now.sandbox;
-    sandbox.hidden = Boolean(now.sandbox);
+    sandbox.hidden = Boolean(model.get("mark"));
     setText(about, now.about || "");
     setText(source, now.key || "");
     setText(hint, now.keep || "");

@@ -15,7 +15,7 @@ import { savedField } from "./_typed.js";
  * @typedef {{key: string, id?: string, prompt: string, about: string, money: string, word?: string, tone?: string,
  *   picked?: boolean, remark?: string, here?: boolean, group?: number, runs?: Array<[string, boolean]>}} Tile
  *   `runs`: the prompt, with what differs in its group
- * @typedef {{compare: number, keys: string, mark: string} & Record<string, Array<[string, string]>>} Choices
+ * @typedef {{compare: number, keys: string} & Record<string, Array<[string, string]>>} Choices
  *   values and words of each filter; `compare`: how many can be compared, 0 where nobody would
  * @typedef {{turn: number, count: string, nothing: string, create: string, filtered: boolean, more: boolean,
  *   groups: Array<[string, string]>}} Tally `groups`: a value of the axis, and how many of its clips are picked
@@ -69,7 +69,6 @@ function render({ model, el }) {
       return node;
     }));
   });
-  const badge = h("span", { class: "rb-badge" });
   const count = h("span", { class: "rb-quiet" });
   const chosen = h("span");
   const why = h("span", { class: "rb-quiet" });
@@ -101,7 +100,7 @@ function render({ model, el }) {
       text, choose("state", "State"), onlyPicked, choose("sweep", "Sweep"), axes,
       choose("group_by", "Group by"), choose("tag", "Tag"), choose("experiment", "Experiment"),
       choose("mode", "Made from"), choose("days", "Time", Number), choose("sort", "Order")),
-    h("div", { class: "rb-tally" }, count, clear, chosen, compare, save, none, why, keys, badge), frame.message,
+    h("div", { class: "rb-tally" }, count, clear, chosen, compare, save, none, why, keys, frame.badge), frame.message,
     h("div", { class: "rb-panes" }, box, h("div", { class: "rb-list" }, scroller, nothing))));
 
   // The tiles.
@@ -423,7 +422,6 @@ function render({ model, el }) {
     frame.say(`${now.word}. ${now.prompt}`);
   });
   frame.draw(["choices"], () => {
-    showText(badge, choices().mark);
     const offered = (choices().tag || []).filter(([value]) => value);
     known.replaceChildren(...offered.map(([value]) => h("option", { value })));
     drawTally();

@@ -11,14 +11,14 @@ import { posters } from "./_posters.js";
  *   tone?: string, bar?: number | null, time?: import("./_live.js").Line, wait?: boolean, money?: string,
  *   picture?: string, chosen?: boolean}} Row `wait`: its time is that of the line for all that wait
  * @typedef {{rows?: Row[], groups?: Record<string, [string, string]>, count?: string, states?: string, money?: string,
- *   note?: string, empty?: string, create?: string, mark?: string, wait?: import("./_live.js").Line,
+ *   note?: string, empty?: string, create?: string, wait?: import("./_live.js").Line,
  *   requests?: import("./_live.js").Line}} Rows the message; `groups`: title and sum by name
  */
 const BLANK = {
   group: "", prompt: "", about: "", word: "", tone: "wait", bar: null, time: [], wait: false, money: "", picture: "",
   chosen: false,
 };
-const HEAD = ["count", "states", "money", "note", "empty", "create", "mark"];
+const HEAD = ["count", "states", "money", "note", "empty", "create"];
 
 function render({ model, el }) {
   const frame = openPanel(model, el, "job_board", "Board");
@@ -31,7 +31,6 @@ function render({ model, el }) {
 
   const count = h("b");
   const states = h("span", { class: "rb-quiet" });
-  const badge = h("span", { class: "rb-badge" });
   const money = h("span");
   const left = h("span");
   const note = h("div", { class: "rb-note rb-odd", hidden: true });
@@ -39,7 +38,7 @@ function render({ model, el }) {
   const create = filledButton("", () => tell(model, { name: "create" }));
   const nothing = h("div", { class: "rb-nothing", hidden: true }, empty, create);
   const list = h("div", { class: "rb-rows" });
-  const facts = h("span", { class: "rb-board-facts" }, badge, money, left);
+  const facts = h("span", { class: "rb-board-facts" }, frame.badge, money, left);
   const top = h("div", { class: "rb-board-head" }, count, states, facts);
   frame.body.append(h("div", { class: "rb-board" }, top, frame.message, note, nothing, list, noticeSwitch(frame)));
 
@@ -200,7 +199,6 @@ function render({ model, el }) {
     setText(count, head.count ?? "");
     setText(states, head.states ?? "");
     setText(money, head.money ?? "");
-    showText(badge, head.mark);
     showText(note, head.note);
     setText(empty, head.empty ?? "");
     nothing.hidden = !head.empty;

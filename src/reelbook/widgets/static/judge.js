@@ -27,7 +27,6 @@ function render({ model, el }) {
   // What is asked
   const about = h("span", { class: "rb-quiet" });
   const said = h("span", { class: "rb-quiet rb-said" });
-  const badge = h("span", { class: "rb-badge" });
   const stop = plainButton("Stop", () => press("stop"));
   const sides = ["A", "B"].map((letter) => {
     const words = h("span", { class: "rb-stage-text" }, "Loading the clip");
@@ -59,7 +58,8 @@ function render({ model, el }) {
     model.save_changes();
   });
   const ask = h("div", { class: "rb-ask" },
-    h("div", { class: "rb-head" }, h("b", {}, "Judge"), about, h("span", { class: "rb-facts" }, badge, said, stop)),
+    h("div", { class: "rb-head" },
+      h("b", {}, "Judge"), about, h("span", { class: "rb-facts" }, frame.badge, said, stop)),
     h("div", { class: "rb-pair" }, ...sides.map(({ node }) => node)),
     h("div", { class: "rb-vote" }, question, ...answers),
     h("div", { class: "rb-deck" }, play, line, time, back),
@@ -183,7 +183,6 @@ function render({ model, el }) {
     const now = get("face");
     setText(about, now.about);
     setText(said, now.said);
-    showText(badge, now.mark);
     setText(question, now.question);
     setText(note, now.note);
     back.disabled = !now.can_take_back;

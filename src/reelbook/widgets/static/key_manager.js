@@ -3,12 +3,13 @@ import { input, labelled } from "./_account.js";
 import { filledButton, freshId, h, openPanel, plainButton, refill, setText, showText, tell } from "./_dom.js";
 import { saveFile } from "./_fetch.js";
 import { keepAsking } from "./_live.js";
+import { keepTyping } from "./_typed.js";
 
 const COLUMNS = ["Name", "Key", "Limit", "State", "Created", "Last used"];
 
 /**
  * What the kernel says. Only the message `secret` holds a key, and it is answered with `shown`.
- * @typedef {{sandbox: boolean, summary: string, busy: boolean, listed: boolean, most: number, usual: number,
+ * @typedef {{summary: string, busy: boolean, listed: boolean, most: number, usual: number,
  *   limit: number, next: string, rotation: {text: string, can_keep: boolean, old: string}}} Words
  *   `most`, `usual`, `limit`: requests a minute of any key, a new one, the one in use; `next`: a name for its successor
  * @typedef {{id: string, name: string, preview: string, limit: string, state: string, created: string, used: string,
@@ -21,7 +22,6 @@ function render({ model, el }) {
   const frame = openPanel(model, el, "key_manager", "API keys");
   /** @returns {Partial<Words>} */
   const words = () => model.get("words") || {};
-  const badge = h("span", { class: "rb-badge" }, "sandbox");
   const summary = h("span", { class: "rb-quiet rb-sum" });
   const refresh = plainButton("Refresh", () => tell(model, { name: "refresh" }));
   const make = plainButton("New key", () => openForm("create"));
@@ -80,6 +80,12 @@ function render({ model, el }) {
     if (event.key !== "Enter" || event.target.tagName !== "INPUT") return;
     event.preventDefault();
     send();
+  });
+
+  keepTyping(frame, () => !form.hidden && [kind, called.value, limit.value], (typed) => {
+    if (!typed) return;
+    openForm(typed[0]);
+    [, called.value, limit.value] = typed;
   });
 
   // The new key: only in this page, until it is put away or its time is over.
@@ -190,7 +196,7 @@ function render({ model, el }) {
     questionText, h("div", { class: "rb-acts" }, instead, leave, revoke));
 
   frame.body.append(h("div", { class: "rb-frame rb-keys" },
-    h("div", { class: "rb-acts rb-head" }, h("b", {}, "API keys"), badge, summary, refresh, change, make),
+    h("div", { class: "rb-acts rb-head" }, h("b", {}, "API keys"), frame.badge, summary, refresh, change, make),
     frame.message, secretBox, rotation, question, form, empty, h("div", { class: "rb-list" }, table)));
 
   /** @param {Key} key */
@@ -216,7 +222,6 @@ function render({ model, el }) {
   });
   frame.draw(["words", "live"], () => {
     const now = words();
-    badge.hidden = !now.sandbox;
     setText(summary, now.summary || "");
     for (const button of [refresh, go, keep, revokeOld, revoke]) button.disabled = Boolean(now.busy);
     ready();

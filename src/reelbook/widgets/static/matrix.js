@@ -21,7 +21,7 @@ import { zoomAndPan } from "./_matrix_zoom.js";
  * What the kernel tells: a sweep with all its cells, then the cells that changed.
  * @typedef {{said: string, left: import("./_live.js").Line, controls: Array<[string, string]>, problem: string}} Head
  * @typedef {{n: number} & Partial<import("./_matrix_cell.js").Face>} News
- * @typedef {{axes: Array<[string, string[]]>, places: import("./_matrix_cell.js").Place[], mark: string, keys: string,
+ * @typedef {{axes: Array<[string, string[]]>, places: import("./_matrix_cell.js").Place[], keys: string,
  *   most_compared: number, head?: Head, cells: News[]}} Told
  */
 
@@ -86,9 +86,8 @@ function render({ model, el }) {
   // The head
   const title = h("span");
   const left = h("span");
-  const badge = h("span", { class: "rb-badge" });
   const controls = h("span", { class: "rb-acts" });
-  const tally = h("span", { class: "rb-tally" }, title, left, badge, controls);
+  const tally = h("span", { class: "rb-tally" }, title, left, frame.badge, controls);
   const head = h("div", { class: "rb-head" }, grid.bars, tally);
   const drawLeft = countingLines(frame, left);
   const note = h("div", { class: "rb-note", hidden: true });
@@ -280,7 +279,6 @@ function render({ model, el }) {
         cells.set(one.n, one);
         clips.watch(one);
       }
-      showText(badge, content.mark);
       setText(help, content.keys);
       mostCompared = content.most_compared;
       table.style.setProperty("--rb-shape", get("shape"));

@@ -85,7 +85,6 @@ function render({ model, el }) {
   };
 
   const modes = segment("Start from", MODES, (mode) => set("mode", mode));
-  const badge = h("span", { class: "rb-badge", hidden: !model.get("mark") }, model.get("mark"));
   const writePrompt = (soon) => { set("prompt", prompt.value, soon); drawGo(); };
   const prompt = h("textarea",
     { id: freshId("prompt"), rows: 4, maxlength: promptField.high, oninput: () => writePrompt(true) });
@@ -113,7 +112,7 @@ function render({ model, el }) {
   const serviceShape = h("div", { class: "rb-field rb-quiet" }, "Shape and seed are the service's choice.");
   const short = ({ control }) => control === "slider" || control === "choices";
   frame.body.append(h("div", { class: "rb-form rb-frame" },
-    h("div", { class: "rb-go" }, modes.node, badge), picker, problemFor("image"),
+    h("div", { class: "rb-go" }, modes.node, frame.badge), picker, problemFor("image"),
     labelled(promptField, prompt, [prompt, offers, clip.node, hint], openers),
     h("div", { class: "rb-row" }, ...options.filter(short).map(({ node }) => node), serviceShape),
     ...options.filter((option) => !short(option)).map(({ node }) => node),

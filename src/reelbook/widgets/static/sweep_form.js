@@ -15,7 +15,6 @@ function render({ model, el }) {
   const { set, flush, waits, unsaved } = typedValues(frame, model);
   const press = (name, more) => { if (unsaved()) flush(); tell(model, { name, ...more }); };
 
-  const badge = h("span", { class: "rb-badge" });
   const template = h("textarea", {
     id: freshId("template"), rows: 3, maxlength: limits.template,
     oninput: () => set("template", template.value, true),
@@ -69,7 +68,7 @@ function render({ model, el }) {
   frame.body.append(h("div", { class: "rb-sweep" },
     h("section", { class: "rb-pane", "aria-label": "Template and axes" },
       h("div", { class: "rb-label" },
-        h("label", { for: template.id }, "Prompt"), h("span", { class: "rb-acts" }, badge, openers)),
+        h("label", { for: template.id }, "Prompt"), h("span", { class: "rb-acts" }, frame.badge, openers)),
       template, offers, wrong.node, varyRow,
       h("table", {}, h("thead", {}, h("tr", {}, ...titles)), rows),
       h("div", { class: "rb-acts" }, designs, sampleField)),
@@ -109,7 +108,6 @@ function render({ model, el }) {
   };
   frame.draw(["words"], () => {
     const now = words();
-    showText(badge, now.mark);
     wrong.show(now.problems.template || "");
     const wanted = now.rows.map(([name, title, hint, count]) => {
       const made = line(name);

@@ -19,7 +19,6 @@ import { drawParts } from "./_results.js";
 function render({ model, el }) {
   const frame = openPanel(model, el, "tool_explorer", "Agent tools");
   const where = h("span", { class: "rb-quiet rb-said rb-sum" });
-  const badge = h("span", { class: "rb-badge" }, "sandbox");
   const again = plainButton("", () => tell(model, { name: "again" }));
   const seeks = { "aria-label": "Search the tools", placeholder: "Search", autocomplete: "off" };
   const search = h("input", { type: "search", ...seeks });
@@ -49,7 +48,7 @@ function render({ model, el }) {
   const side = h("div", { class: "rb-side" }, search, count, list);
   const both = h("div", { class: "rb-both", hidden: true }, side, main);
   frame.body.append(h("div", { class: "rb-frame rb-explorer" },
-    h("div", { class: "rb-acts" }, h("b", {}, "Agent tools"), badge, where, again), frame.message, both));
+    h("div", { class: "rb-acts" }, h("b", {}, "Agent tools"), frame.badge, where, again), frame.message, both));
 
   // The list: Tab comes to one of its buttons, the arrows go on from there.
   const shown = () => [...list.children].filter((each) => !each.hidden);
@@ -198,7 +197,6 @@ function render({ model, el }) {
     const calling = state === "calling";
     const now = model.get("words");
     setText(where, state === "listing" ? `Asking ${now.where || "the server"} for its tools.` : now.where);
-    badge.hidden = !now.sandbox;
     again.disabled = state === "listing" || calling;
     setText(again, state === "trouble" ? "Try again" : "Refresh");
     call.setAttribute("aria-disabled", String(calling));
