@@ -12,6 +12,7 @@ from classroom.room.visitors import Visitor
 from support.waiting import until
 
 import reelbook as rb
+from reelbook.account import reconcile
 from reelbook.classroom.room.app import Room
 from reelbook.classroom.room.serving import Choices, in_thread, opened_room
 from reelbook.errors import InvalidInput
@@ -136,7 +137,10 @@ def test_the_room_finds_out_by_itself(
 ) -> None:
     """A request that never reached the service: its price is free again, and it is told so."""
     monkeypatch.setattr("reelbook.classroom.room.queue.FIND_OUT_SECONDS", 0.2)
+    monkeypatch.setattr("reelbook.classroom.room.queue.LONGEST_FIND_OUT_SECONDS", 0.2)
     monkeypatch.setattr("reelbook.classroom.room.queue.LOOK_SECONDS", 0.2)
+    soon = reconcile.SANDBOX._replace(settle_seconds=1)
+    monkeypatch.setattr(reconcile, "SANDBOX", soon)
     ada.ended(ada.ordered("first"))
     sandbox.fault("500", endpoint="generate")
     job = ada.ordered(seconds=5)
