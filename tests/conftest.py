@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -20,6 +21,9 @@ import reelbook as rb
 from reelbook import timing
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
+
+# Nearly all that is made until the first test begins stays to the end, so no collector need look through it.
+gc.disable()
 
 # Its asserts tell what they compared, as those of the tests themselves do.
 pytest.register_assert_rewrite("browser.liveness")
@@ -76,6 +80,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(
         key=lambda item: next((n for n, name in enumerate(FIRST) if item.nodeid.startswith(name)), len(FIRST))
     )
+
+
+def pytest_collection_finish() -> None:
+    """The tests' own garbage is collected as usual."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)

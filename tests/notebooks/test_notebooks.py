@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from notebooks.nbval_run import nbval
 from notebooks.refresh import VOLATILE, nbformat, read
+from support.kept_clips import KeptClips
 from support.raw_server import raw_server
 
 import reelbook as rb
@@ -27,10 +28,11 @@ MAX_LINES = 20  # of a cell, text or code
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
 def test_a_lesson_runs_and_tells_the_truth(lesson: Path, home: Path, tmp_path: Path) -> None:
     """Every stored output is what comes out; a configured live service is asked at most who it is."""
-    sandbox = server.ensure(home)
-    sandbox.settings(pace=1)  # nobody watches
-    sandbox.settings(rate_limiting=False)
-    with raw_server(lambda exchange: exchange.answer(404)) as live:
+    clips = KeptClips(differing=8)
+    with (
+        server.in_thread(home, pace=1, rate_limiting=False, executor=clips),  # nobody watches
+        raw_server(lambda exchange: exchange.answer(404)) as live,
+    ):
         shutil.copy(lesson, tmp_path)
         done = nbval(tmp_path, settings={"REELBOOK_API_KEY": KEY, "REELBOOK_BASE_URL": live.url})
     assert done.returncode == 0, done.stdout

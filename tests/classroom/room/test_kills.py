@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from concurrent.futures import Executor
 from pathlib import Path
 
 import httpx
@@ -38,11 +39,10 @@ MOMENTS = [
 
 
 @pytest.fixture
-def outside(home: Path) -> Sandbox:
-    """A sandbox in a process of its own, whose clips take a moment."""
-    sandbox = server.ensure(home)
-    sandbox.settings(pace=0.3, rate_limiting=False, balance_usd=100)
-    return sandbox
+def outside(home: Path, clips: Executor) -> Iterator[Sandbox]:
+    """A sandbox outside the room's process, whose clips take a moment."""
+    with server.in_thread(home, pace=0.3, rate_limiting=False, balance_usd=100, executor=clips) as sandbox:
+        yield sandbox
 
 
 @pytest.fixture

@@ -137,6 +137,7 @@ def test_the_room_finds_out_by_itself(
 ) -> None:
     """A request that never reached the service: its price is free again, and it is told so."""
     monkeypatch.setattr("reelbook.classroom.room.queue.FIND_OUT_SECONDS", 0.2)
+    monkeypatch.setattr("reelbook.classroom.room.queue.LONGEST_FIND_OUT_SECONDS", 0.2)
     monkeypatch.setattr("reelbook.classroom.room.queue.LOOK_SECONDS", 0.2)
     monkeypatch.setattr(reconcile, "SANDBOX", reconcile.SANDBOX._replace(settle_seconds=0.2))
     ada.ended(ada.ordered("first"))
