@@ -6,6 +6,7 @@ import base64
 import json
 import re
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -20,6 +21,7 @@ _EXPORTED = re.compile(
     r"^export (?:async )?(?:function|const) (?P<name>\w+)(?:.*;\n|.*\n(?:[ \t].*\n|\n)*[\])}].*\n)",
     re.MULTILINE,
 )
+_WORD = re.compile(r"\w+")
 # A panel's code is saved with every notebook that shows it, without its comments. A comment after code only
 # counts as one where no quote follows: those slashes aren't part of a string.
 _COMMENTS = re.compile(
@@ -36,7 +38,7 @@ def module(stem: str) -> str:
     *parts, own = [_COMMENTS.sub("", text) for text in _parts(stem, "js", _IMPORT, {})]
     text = "".join(parts)
     # Removing something unused may leave something else unused.
-    while (fewer := _EXPORTED.sub(partial(_if_used, text + own), text)) != text:
+    while (fewer := _EXPORTED.sub(partial(_if_used, Counter(_WORD.findall(text + own))), text)) != text:
         text = fewer
     own = _EXPORT.sub("", own) if stem.startswith("_") else own
     return _GOES_ON.sub(r"\1", _spare(_EXPORT.sub("", text) + own))
@@ -68,8 +70,8 @@ def _kept_to(panels: Sequence[str], rules: str) -> str:
     return f":where({', '.join(f'.rb-of-{panel}' for panel in panels)}) {{\n{rules}}}\n"
 
 
-def _if_used(text: str, exported: re.Match[str]) -> str:
-    return exported[0] if len(re.findall(rf"\b{exported['name']}\b", text)) > 1 else ""
+def _if_used(words: Counter[str], exported: re.Match[str]) -> str:
+    return exported[0] if words[exported["name"]] > 1 else ""
 
 
 def _read(stem: str) -> str:
