@@ -123,19 +123,6 @@ def test_nothing_scrolls_sideways_in_a_narrow_window(notebook: Notebook) -> None
         notebook.run("slow18.stop_watching()\nsession.sandbox.settings(pace=3)")
 
 
-def test_the_filters_of_a_grouped_sweep_stand_in_one_row(notebook: Notebook) -> None:
-    """In a window of 1280 px, though there is one more for each axis."""
-    cell = notebook.run(
-        "run19 = rb.Sweep('a {animal} in {place}', animal='fox, owl', place='fog, rain',"
-        " duration_seconds=1).run(session)\nrun19.results()\n"
-        "rb.Gallery(session, sweep=run19.id, group_by='place')"
-    )
-    shown(cell, ".rb-group")
-    assert cell.locator(".rb-axes select").count() == 2
-    tops = "(row) => [...row.querySelectorAll('select:not([hidden])')].map((one) => one.offsetTop)"
-    assert len(set(cell.locator(".rb-filters").evaluate(tops))) == 1
-
-
 def test_a_panel_looks_the_same_whatever_else_is_on_the_page(notebook: Notebook) -> None:
     """A page has one style for all that it shows: no panel's rules move anything in another."""
     cell = notebook.run(STUDIO)
