@@ -164,18 +164,6 @@ def _problem(url: Secret) -> str:
     return ""
 
 
-def origin(service: str) -> str:
-    """Scheme, host and port of an address; any other name unchanged."""
-    try:
-        parts = urlsplit(service.strip())
-        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
-    except ValueError:
-        return service.strip()
-    if not parts.hostname:
-        return service.strip()
-    return f"{parts.scheme}://{parts.hostname}:{port}"
-
-
 def is_loopback(url: str) -> bool:
     """Whether `url` points at this very machine."""
     host = urlsplit(url).hostname or ""

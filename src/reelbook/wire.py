@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final, Literal
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 API: Final = "/api/v1"
 TEXT_TO_VIDEO: Final = f"{API}/generate/text-to-video"
@@ -80,6 +80,18 @@ def room_job_path(request_id: str) -> str:
 def key_path(key_id: str) -> str:
     """The path of one API key; the id is quoted, so that no id can name another endpoint."""
     return f"{KEYS}/{_segment(key_id)}"
+
+
+def origin(service: str) -> str:
+    """Scheme, host and port of an address; any other name unchanged."""
+    try:
+        parts = urlsplit(service.strip())
+        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:
+        return service.strip()
+    if not parts.hostname:
+        return service.strip()
+    return f"{parts.scheme}://{parts.hostname}:{port}"
 
 
 def words(said: Any) -> str:

@@ -241,11 +241,11 @@ class Carrier(httpx2.AsyncClient):
             limits=httpx2.Limits(max_keepalive_connections=0),
             trust_env=not settings.is_loopback(url),
         )
-        self._origin = settings.origin(str(httpx2.URL(url)))
+        self._origin = wire.origin(str(httpx2.URL(url)))
         self._user_id = user_id
 
     async def send(self, request: httpx2.Request, *, stream: bool = False, **options: Any) -> httpx2.Response:
-        if settings.origin(str(request.url)) == self._origin:
+        if wire.origin(str(request.url)) == self._origin:
             request.headers["X-User-ID"] = self._user_id.reveal()
         else:
             request.headers.pop("X-User-ID", None)

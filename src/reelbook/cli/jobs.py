@@ -538,7 +538,7 @@ def _sessions(
     if job_lookup.SANDBOX in origins:
         sessions.append(stack.enter_context(connect_own_sandbox(home)))
     key, address = settings.find(settings.API_KEY), settings.find(settings.BASE_URL)
-    if key is not None and address is not None and settings.origin(address.value.reveal()) in origins:
+    if key is not None and address is not None and wire.origin(address.value.reveal()) in origins:
         sessions.append(stack.enter_context(connect("live", home=home)))
     return {session._ledger.account.id: session for session in sessions}
 

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from .. import errors, settings
+from .. import errors, settings, wire
 from ..deadlines import LOOK_SECONDS, Deadline
 from ..secret import Secret
 from .responses import Reply, summary
@@ -136,7 +136,7 @@ class Transport:
 
     def is_own(self, url: str) -> bool:
         """Whether `url`, which can be fetched, is on exactly the service's own origin."""
-        return settings.origin(url) == settings.origin(self.base_url)
+        return wire.origin(url) == wire.origin(self.base_url)
 
     async def aclose(self) -> None:
         clients, self._clients = self._clients, {}
@@ -215,7 +215,7 @@ class Transport:
                 ),
                 verify=_no_trust()
                 if self.base_url.startswith("http:") and kind != "files"
-                else _trusted.get(settings.origin(self.base_url)) or _trust(),
+                else _trusted.get(wire.origin(self.base_url)) or _trust(),
                 event_hooks={"response": [_hide_location]},
                 # A proxy has no way to this machine, and would be shown the key.
                 trust_env=not loopback,
@@ -334,7 +334,7 @@ def trust(base_url: str, certificate: str | os.PathLike[str]) -> None:
             f"{os.fspath(certificate)} can't be read as a certificate ({error.strerror or error}). "
             "Nothing was sent."
         ) from None
-    _trusted[settings.origin(base_url)] = context
+    _trusted[wire.origin(base_url)] = context
 
 
 _trust = functools.cache(httpx.create_ssl_context)

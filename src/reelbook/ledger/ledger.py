@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from .. import settings, states, wire
+from .. import states, wire
 from ..executions import CellId, PlaceCounter, current_execution, is_another
 from ..models import Completed, Failed, JobStatus, state_of
 from ..requests import JobRequest
@@ -86,7 +86,7 @@ class LedgerFile(Entries):
 
     def ledger(self, service: str, key: Secret, *, max_spend_usd: float | None = None) -> Ledger:
         """The ledger of `key` at `service`: an address, or a name for one whose address changes."""
-        return Ledger(self, self.account(settings.origin(service), key), max_spend_usd=max_spend_usd)
+        return Ledger(self, self.account(wire.origin(service), key), max_spend_usd=max_spend_usd)
 
     def account(self, origin: str, key: Secret, *, same_as: Account | None = None) -> Account:
         """The account of `key` (by a salted fingerprint) at that service, created if there is none.

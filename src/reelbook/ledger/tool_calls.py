@@ -14,7 +14,6 @@ from typing import Any, Final, Literal
 
 from .. import wire
 from ..secret import Secret
-from ..settings import origin
 from .records import fingerprint, insert, read
 from .store import Part, Store
 
@@ -61,7 +60,7 @@ class ToolCalls:
         kept, whole = _kept_arguments(arguments, user_id)
         values = {
             "at": self._clock(),
-            "origin": origin(mcp_url),
+            "origin": wire.origin(mcp_url),
             "tool": tool[:MAX_STRING],
             "arguments": kept,
             "whole": whole,

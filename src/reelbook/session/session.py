@@ -45,7 +45,6 @@ from ..requests import (
     lists_options,
 )
 from ..secret import Secret, veiled
-from ..settings import origin
 from ..suggestions import SuggestsNames, by_name
 from .batch import Batch, Clips
 from .job import Job, JobRegistry
@@ -591,7 +590,7 @@ class Session(Tooling, SuggestsNames):
         """Downloads a video that a tool's result links to: over https or from the server's own address."""
 
         async def fetch(server: ToolServer) -> Path:
-            if not url.lower().startswith("https:") and origin(url) != origin(server.url):
+            if not url.lower().startswith("https:") and wire.origin(url) != wire.origin(server.url):
                 raise InvalidInput("This link is neither https nor the tool server's own. It wasn't fetched.")
             name = hashlib.sha256(url.encode()).hexdigest()[:32]
             path = self.home / "clips" / "links" / f"{name}.mp4"
