@@ -19,7 +19,7 @@ from .connection import Connection
 
 T = TypeVar("T", Balance, Usage)
 
-USAGE_DAYS = 30
+USAGE_DAYS = 30  # the period that the background asks about, so that its answers can be compared
 SPARED_REQUESTS = 3
 SCARCE_PAUSE_SECONDS = 20.0
 PAUSE_SECONDS = 0.5

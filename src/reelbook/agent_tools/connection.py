@@ -241,7 +241,7 @@ class Carrier(httpx2.AsyncClient):
             limits=httpx2.Limits(max_keepalive_connections=0),
             trust_env=not settings.is_loopback(url),
         )
-        self._origin = wire.origin(str(httpx2.URL(url)))
+        self._origin = wire.origin(str(httpx2.URL(url)))  # its host as in a request, where it is encoded
         self._user_id = user_id
 
     async def send(self, request: httpx2.Request, *, stream: bool = False, **options: Any) -> httpx2.Response:

@@ -303,7 +303,7 @@ class SweepRun:
         A paused or stopped sweep counts, too. It is called on a thread of its own, as with `Job.on_done`.
         Raises InvalidInput before the sweep is begun.
         """
-        _ = self._number  # which it has once it is begun
+        _ = self._number  # raises before the sweep is begun
 
         def tell(_: object) -> None:
             if not self.session.closed:
