@@ -44,6 +44,10 @@ class Exchange:
         self.connection.settimeout(seconds)
         self.connection.recv(1)
 
+    def keep_open(self) -> None:
+        """The connection outlives the handler, and ends with the server."""
+        self.connection = self.connection.dup()
+
     def answer_part(self, data: bytes, *, until: int | None = None) -> None:
         """Serves `data` from the range that was asked for, and breaks off at `until`."""
         start = int((self.header("range") or "bytes=0-")[6:].rstrip("-"))
@@ -107,6 +111,8 @@ def raw_server(handler: Handler, *, read_at_most: int | None = None) -> Iterator
         listener.shutdown(socket.SHUT_RDWR)
         listener.close()
         thread.join(60)
+        for exchange in server.seen:
+            exchange.connection.close()
 
 
 def _read(connection: socket.socket) -> Exchange | None:

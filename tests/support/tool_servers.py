@@ -160,8 +160,5 @@ def calls(server: RawServer) -> int:
 
 
 def no_call_answered(exchange: Exchange, _: Any) -> None:
-    """Holds the connection open without an answer: it is closed with the process."""
-    _held.append(exchange.connection.dup())
-
-
-_held: list[socket.socket] = []
+    """Holds the connection open without an answer, while others are served."""
+    exchange.keep_open()
