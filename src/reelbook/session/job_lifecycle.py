@@ -216,6 +216,7 @@ class JobLifecycle(SubmissionRecord):
 
     def watch(self) -> None:
         """Goes on with a job whose clip isn't here."""
+        self._watch_wanted = True
         clip = self.known.clip
         if clip is not None and not clip.path.exists():
             self.lost_clip()
@@ -332,8 +333,9 @@ class JobLifecycle(SubmissionRecord):
 
     @property
     def stopped(self) -> bool:
-        """Whether its watch was stopped before its end. Certain on the session's thread only."""
-        return not self.known.watched and not self.outcome.done()
+        """Whether its watch was stopped, or is to be once it has its id. Certain on the session's thread only."""
+        watched = self.known.watched and self._watch_wanted
+        return not watched and not self.outcome.done()
 
     def watch_again(self) -> None:
         """Somebody waits, and so wants the clip: a watch that was stopped starts again."""
