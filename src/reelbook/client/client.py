@@ -567,8 +567,9 @@ class Paid:
 
 
 def _tells_nothing(error: errors.ReelbookError) -> bool:
-    """Whether the error says nothing about what an earlier attempt may have bought."""
-    return isinstance(error, errors.RateLimited | errors.ServiceUnreachable | errors.AuthenticationError)
+    """Whether no answer says anything about what an earlier attempt may have bought."""
+    answered = isinstance(error, errors.ServiceError)
+    return not answered or isinstance(error, errors.RateLimited | errors.AuthenticationError)
 
 
 def _heard(error: errors.ReelbookError) -> str:

@@ -290,6 +290,7 @@ class Ledger(Entries):
             state=wire.PENDING,
             request_id=request_id,
             accepted_at=self._clock(),
+            ended_at=None,  # one that was uncertain is in progress again
             estimated_duration_seconds=estimated_duration_seconds,
             error=None,
             **known,

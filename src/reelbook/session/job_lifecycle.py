@@ -333,7 +333,7 @@ class JobLifecycle(SubmissionRecord):
 
     @property
     def stopped(self) -> bool:
-        """Whether its watch was stopped, or is to be once it has its id. Certain on the session's thread only."""
+        """Whether its watch was stopped, or will be once it has its id. Certain on the session's thread."""
         watched = self.known.watched and self._watch_wanted
         return not watched and not self.outcome.done()
 
