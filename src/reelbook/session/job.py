@@ -189,7 +189,7 @@ class Job(display.Shown, SuggestsNames):
             **same,
             elapsed_seconds=max(0.0, (now if ended_at is None else ended_at) - known.began_at),
             remaining_seconds=None if ended_at is not None else seconds_until(known.known_at),
-            took_seconds=None if ended_at is None else max(0.0, ended_at - known.began_at),
+            took_seconds=known.took_seconds,
             asked_seconds_ago=None if known.asked_at is None else max(0.0, now - known.asked_at),
             next_ask_in_seconds=seconds_until(known.next_ask_at),
             waiting_seconds=waits if needs_request else None,
@@ -545,7 +545,6 @@ def clip_of(entry: Entry, *, sandbox: bool) -> Clip | None:
         entry.request_id,
         request=entry.request,
         cost_usd=entry.cost_usd,
-        took_seconds=entry.took_seconds,
         sandbox=sandbox,
         **from_entry(entry),
     )
