@@ -417,7 +417,7 @@ class JobLifecycle(SubmissionRecord):
             accepted_at=_now(),
             request_id=accepted.request_id,
             ahead=accepted.queue_position,
-            estimated_cost_usd=accepted.estimated_cost_usd or _required(self.request).estimated_cost_usd,
+            estimated_cost_usd=accepted.estimated_cost_usd or self.known.estimated_cost_usd,
             estimated_duration_seconds=accepted.estimated_duration_seconds,
         )
         self.submitted.set()
