@@ -239,7 +239,8 @@ class Job(display.Shown, SuggestsNames):
         self, *, picked: bool | None = None, note: str | None = None, tags: Iterable[str] | None = None
     ) -> None:
         """Picks it (`picked=False` takes that back), sets its note or all its tags, and leaves the rest."""
-        tags = None if tags is None else tuple(tags)
+        if tags is not None:
+            tags = (tags,) if isinstance(tags, str) else tuple(tags)  # not one tag for each letter
         self._thread.run(functools.partial(self._life.mark, picked=picked, note=note, tags=tags))
 
     def delete_clip(self) -> None:
