@@ -13,7 +13,7 @@ import pytest
 from support.raw_server import Exchange, Handler, in_turn, raw_server
 
 from reelbook.client import AsyncClient, downloads
-from reelbook.errors import DownloadFailed, LinkExpired, NotAVideo
+from reelbook.errors import DownloadFailed, InvalidInput, LinkExpired, NotAVideo
 from reelbook.sandbox.render import Spec, render
 
 KEY = "sk-planted-download"
@@ -196,6 +196,13 @@ async def test_a_file_that_is_there_is_not_fetched_again(mp4: bytes, tmp_path: P
     (tmp_path / "clip.mp4").write_bytes(mp4)
     with raw_server(lambda e: e.answer(500)) as files:
         await fetch(files.url, tmp_path / "clip.mp4")
+    assert files.seen == []
+
+
+async def test_a_folder_is_not_taken_for_a_file_that_is_there(tmp_path: Path) -> None:
+    """Nothing is fetched, and the error says so."""
+    with raw_server(lambda e: e.answer(500)) as files, pytest.raises(InvalidInput, match="is a folder"):
+        await fetch(files.url, tmp_path)
     assert files.seen == []
 
 

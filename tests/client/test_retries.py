@@ -97,6 +97,28 @@ async def test_the_caller_can_hold_a_repetition_back() -> None:
 
 
 @pytest.mark.parametrize(
+    "failure",
+    [errors.LedgerUnavailable("disk full"), errors.SendInterrupted("x"), errors.ServiceUnreachable("x")],
+)
+async def test_what_keeps_a_repetition_from_arriving_leaves_the_first_attempt_uncertain(
+    failure: errors.ReelbookError,
+) -> None:
+    """A room has a key for all attempts, so they go on; but no answer ever said that nothing was bought."""
+
+    class Failing(Heard):
+        def sending(self) -> None:
+            super().sending()
+            if len(self) > 1:
+                raise failure
+
+    async with client_of(lose, offers=("idempotency_key",)) as (client, service):
+        with pytest.raises(errors.SubmissionUncertain, match="bought once at most") as uncertain:
+            await client.submit(FOX, record=Failing())
+    assert len(service.seen) == 1
+    assert (uncertain.value.estimated_cost_usd, uncertain.value.refusal) == (0.25, None)
+
+
+@pytest.mark.parametrize(
     "fault",
     [
         pytest.param(Exchange.reset, id="reset"),

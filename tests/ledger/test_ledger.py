@@ -163,10 +163,12 @@ def test_how_long_jobs_took_is_learnt_only_from_watched_ones(
 ) -> None:
     """A forecast learns nothing from one that another kernel took up.
 
-    Of one that was seen running the interval is kept in which it ended; a person is shown the notice.
+    Of one that was seen running the interval is kept in which it ended; a person is shown the notice. A
+    kernel that looks for unfinished jobs finds its own, which it has been watching all the time.
     """
     seen, handed = (submitted(ledger) for _ in range(2))
     clock.now += 30
+    assert [entry.id for entry in ledger.left_over()] == [seen, handed]
     ledger.status(seen, told("completed"), took=(22.5, 29.5))
     with opened(folder, clock=clock) as other:
         assert other.take_up(known(ledger, handed))

@@ -80,7 +80,11 @@ def test_a_lost_answer_is_sent_again_with_the_same_key(
 def test_what_stays_unanswered_is_looked_up(
     room: Room, ada: rb.Session, lost: Callable[[int], None], no_pauses: None
 ) -> None:
-    """Where the room doesn't come back in time: later it says what it has, and that job goes on."""
+    """Where the room doesn't come back in time: later it says what it has, and that job goes on.
+
+    In the ledger it is in progress again, but nobody learns from it how long clips take.
+    """
+    room.store.change(paused=1)
     lost(100)
     job = ada.text_to_video("a red fox", duration_seconds=1)
     with pytest.raises(SubmissionUncertain, match="bought once at most"):
@@ -89,7 +93,16 @@ def test_what_stays_unanswered_is_looked_up(
 
     (verdict,) = ada.reconcile().verdicts
     assert (verdict.job, verdict.answer) == (job, "accepted")
+    (entry,) = ada._ledger.entries_since(0)
+    assert (entry.state, entry.ended_at) == ("pending", None)
+    room.store.change(paused=0)
+    room.queue.poke()
     assert job.result().duration_seconds == pytest.approx(1.0, abs=0.1)
+    (entry,) = ada._ledger.entries_since(0)
+    assert entry.accepted_at is not None
+    assert entry.ended_at is not None
+    assert entry.ended_at > entry.accepted_at
+    assert entry.took_seconds is None
     assert len(room.store.all_jobs()) == 1
     assert ada.spending().uncertain_usd == 0.0
 

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import threading
 import time
+from collections.abc import Callable
 from queue import SimpleQueue
 
 import pytest
@@ -87,6 +88,23 @@ def test_a_watch_can_be_stopped_before_the_job_has_its_id(session: rb.Session, s
     job.stop_watching()
     until(lambda: not job.view().watched)
     assert job.request_id is not None
+
+
+@pytest.mark.parametrize("wanted", [rb.Job.watch, rb.Job._wanted])
+def test_who_wants_the_clip_before_the_job_has_its_id_undoes_the_stop(
+    session: rb.Session, wanted: Callable[[rb.Job], object]
+) -> None:
+    """As it does later: nobody waits for a job that isn't watched."""
+
+    def stop_and_want() -> rb.Job:
+        job = session.text_to_video("a fox", duration_seconds=1)
+        job.stop_watching()
+        wanted(job)
+        assert job.request_id is None
+        return job
+
+    job = session._thread.run(stop_and_want)
+    until(lambda: job.clip)
 
 
 def test_a_failed_job_raises_with_the_services_reason(session: rb.Session, sandbox: Sandbox) -> None:

@@ -100,7 +100,21 @@ def test_a_cell_run_again_in_a_new_kernel_finds_its_clip_without_asking(
         job = later.text_to_video("a fox", **FOX)
         assert (job.state, job.result(0).path) == ("completed", clip.path)
         assert later.facts.requests_left == 10
-        assert job.result(0).cost_usd == 0.05
+        found = job.result(0)
+        assert (found.cost_usd, found.took_seconds) == (0.05, clip.took_seconds)
+        assert clip.took_seconds is not None
+
+
+def test_how_long_a_clip_took_is_only_said_where_one_kernel_watched_it(
+    session: rb.Session, sandbox: Sandbox, slow: rb.Job
+) -> None:
+    """It may have ended long before the next kernel asked."""
+    session.close()
+    with rb.connect("sandbox") as later:
+        (job,) = later.resume()
+        sandbox.advance(3601)
+        assert job.result(30).took_seconds is None
+        assert job.view().took_seconds is None
 
 
 def test_a_lost_answer_is_kept_as_uncertain_counted_and_never_sent_again_by_itself(

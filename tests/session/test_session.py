@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
+from datetime import date, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +29,8 @@ def test_marks_are_kept_and_found_by_the_next_session(session: Session, home: Pa
     fox.mark(picked=True, tags=["keep", " keep ", "", " for the  talk "])
     fox.mark(note="  the tail is odd\n")
     assert (fox.picked, fox.note, fox.tags) == (True, "the tail is odd", ("keep", "for the talk"))
-    assert session.tags() == {"for the talk": 1, "keep": 1}
+    wolf.mark(tags="keep")
+    assert session.tags() == {"for the talk": 1, "keep": 2}
     session.close()
     with connect("sandbox") as again:
         assert [job.note for job in again.jobs(picked=True)] == ["the tail is odd"]
@@ -91,6 +94,20 @@ def test_a_clip_is_picked_by_job_clip_or_id(session: Session) -> None:
     assert job_of(owl.result()) is owl
     with pytest.raises(InvalidInput, match="Nothing was picked"):
         session.pick("somebody else's")
+
+
+def test_times_are_moments_days_or_epoch_seconds(session: Session) -> None:
+    """A text, which the ledger would compare as one, is refused: it would hide what was spent."""
+    job = finished(session, "a fox")
+    today, tomorrow = date.today(), date.today() + timedelta(1)
+    for since in (today, datetime.now() - timedelta(hours=1), time.time() - 3600, int(time.time()) - 3600):
+        assert session.jobs(since=since, until=tomorrow) == (job,)
+        assert len(session.receipt(since=since).rows) == 1
+    assert session.jobs(since=tomorrow) == ()
+    text: Any = "2026-11-01"
+    for ask in (session.jobs, session.receipt, session.picks):
+        with pytest.raises(InvalidInput, match=text):
+            ask(since=text)
 
 
 def test_a_state_that_there_isnt_is_refused(session: Session) -> None:

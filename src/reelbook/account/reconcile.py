@@ -115,6 +115,7 @@ async def find_out(
         findings = await asyncio.to_thread(lambda: compare(Evidence.of(ledger, now, rules), alone=alone))
     for each in findings:
         if each.entry.request_id is not None:
+            ledger.take_up(each.entry)  # whoever sent it doesn't watch it any more
             ledger.accepted(each.entry.id, each.entry.request_id)
         elif each.answer != "can't tell":
             ledger.settle(each.entry.id, accepted=each.answer == "accepted")

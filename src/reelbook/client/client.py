@@ -357,15 +357,16 @@ class AsyncClient:
     ) -> Path:
         """Downloads a finished clip to `path`: resumed after a broken connection, whole or not at all.
 
-        The key isn't sent, unless exactly the service's own origin asks for it with 401 or 403. `report` is
-        called with the bytes so far and in all (None if unknown). The file gets its name once it is whole and
-        plays. One of more than `max_bytes` isn't kept, and none fills the disk up. One that is clearly
-        shorter than `expected_seconds`, the length in the job's status, is fetched again; where it comes out
-        the same twice, it is kept as it is and a warning is logged.
+        A file that is there already is taken for the clip and isn't fetched again, so each clip needs a path
+        of its own. The key isn't sent, unless exactly the service's own origin asks for it with 401 or 403.
+        `report` is called with the bytes so far and in all (None if unknown). The file gets its name once it
+        is whole and plays. One of more than `max_bytes` isn't kept, and none fills the disk up. One that is
+        clearly shorter than `expected_seconds`, the length in the job's status, is fetched again; where it
+        comes out the same twice, it is kept as it is and a warning is logged.
 
-        Raises DownloadFailed (what did arrive is kept beside `path` and the next call goes on from there):
-        LinkExpired where the job's status may have a fresh link to the same file, NotAVideo where the file
-        can't be played.
+        Raises InvalidInput where `path` is a folder. Raises DownloadFailed (what did arrive is kept beside
+        `path` and the next call goes on from there): LinkExpired where the job's status may have a fresh link
+        to the same file, NotAVideo where the file can't be played.
         """
         from .downloads import download
 
@@ -567,8 +568,9 @@ class Paid:
 
 
 def _tells_nothing(error: errors.ReelbookError) -> bool:
-    """Whether the error says nothing about what an earlier attempt may have bought."""
-    return isinstance(error, errors.RateLimited | errors.ServiceUnreachable | errors.AuthenticationError)
+    """Whether no answer says anything about what an earlier attempt may have bought."""
+    answered = isinstance(error, errors.ServiceError)
+    return not answered or isinstance(error, errors.RateLimited | errors.AuthenticationError)
 
 
 def _heard(error: errors.ReelbookError) -> str:

@@ -26,7 +26,15 @@ from urllib.parse import urljoin
 from filelock import AsyncFileLock
 
 from ..deadlines import Deadline
-from ..errors import AnswerLost, ConnectionFailed, DownloadFailed, LinkExpired, NotAVideo, ReelbookError
+from ..errors import (
+    AnswerLost,
+    ConnectionFailed,
+    DownloadFailed,
+    InvalidInput,
+    LinkExpired,
+    NotAVideo,
+    ReelbookError,
+)
 from ..formatting import plain_name
 from . import retries
 from .responses import Reply
@@ -79,6 +87,8 @@ async def download(
     address = _address(transport, transport.base_url if url.startswith("/") else "", url)
     if address is None:
         raise DownloadFailed("The clip's address is no http address. Nothing was fetched.")
+    if path.is_dir():
+        raise InvalidInput(f"{path} is a folder: name the file, too. Nothing was fetched.")
     part = path.with_name(plain_name(path.name, room=SUFFIX_BYTES) + ".part")
     file = _File(transport, address, part, report or (lambda *_: None), max_bytes)
     try:

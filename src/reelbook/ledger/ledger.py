@@ -290,6 +290,7 @@ class Ledger(Entries):
             state=wire.PENDING,
             request_id=request_id,
             accepted_at=self._clock(),
+            ended_at=None,  # one that was uncertain is in progress again
             estimated_duration_seconds=estimated_duration_seconds,
             error=None,
             **known,
@@ -378,8 +379,8 @@ class Ledger(Entries):
     def left_over(self, among: Collection[int] | None = None) -> list[Entry]:
         """Takes up the unfinished jobs that no living kernel watches; only those in `among`, if given."""
         self.recover()
-        left = self.unfinished()
-        return [each for each in left if (among is None or each.id in among) and self.take_up(each)]
+        left = [each for each in self.unfinished() if among is None or each.id in among]
+        return [each for each in left if self.is_own(each) or self.take_up(each)]
 
     def unfinished(self, *, watched_elsewhere: bool = False) -> list[Entry]:
         """Jobs that were accepted and have no clip here yet, oldest first.

@@ -206,11 +206,19 @@ class Clips(Iterator[Clip]):
     def __init__(self, batch: Batch, timeout: float | None = None) -> None:
         self.batch = batch
         self._left = iter(batch)
+        self._timeout = timeout
         self._deadline = None if timeout is None else time.monotonic() + timeout
 
     def __next__(self) -> Clip:
         job = next(self._left)
-        return job.result(None if self._deadline is None else max(0.0, self._deadline - time.monotonic()))
+        if self._deadline is None:
+            return job.result()
+        try:
+            return job.result(max(0.0, self._deadline - time.monotonic()))
+        except errors.WaitTimeout:
+            raise errors.WaitTimeout(
+                f"Not finished {self._timeout:g} s after map(). The jobs go on, are watched and are billed."
+            ) from None
 
     def __aiter__(self) -> Clips:
         return self

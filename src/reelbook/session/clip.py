@@ -45,9 +45,9 @@ class Clip(display.Shown, SuggestsNames):
         clip.filmstrip(8)        # eight of its frames side by side, a picture
 
     `request` is what was asked for (None for a job taken up by its id) and `made_at` when; `cost_usd` is what
-    the service says it cost, `took_seconds` the time from submission to completion, `sandbox` whether the
-    local sandbox drew it and no model. A clip of a sweep has the `template` and what filled its `slots`.
-    Length and size are read from the file.
+    the service says it cost, `took_seconds` the time from its acceptance to its completion (None unless one
+    kernel watched all of it), `sandbox` whether the local sandbox drew it and no model. A clip of a sweep has
+    the `template` and what filled its `slots`. Length and size are read from the file.
     """
 
     path: Path

@@ -189,7 +189,7 @@ class Job(display.Shown, SuggestsNames):
             **same,
             elapsed_seconds=max(0.0, (now if ended_at is None else ended_at) - known.began_at),
             remaining_seconds=None if ended_at is not None else seconds_until(known.known_at),
-            took_seconds=None if ended_at is None else max(0.0, ended_at - known.began_at),
+            took_seconds=known.took_seconds,
             asked_seconds_ago=None if known.asked_at is None else max(0.0, now - known.asked_at),
             next_ask_in_seconds=seconds_until(known.next_ask_at),
             waiting_seconds=waits if needs_request else None,
@@ -239,7 +239,8 @@ class Job(display.Shown, SuggestsNames):
         self, *, picked: bool | None = None, note: str | None = None, tags: Iterable[str] | None = None
     ) -> None:
         """Picks it (`picked=False` takes that back), sets its note or all its tags, and leaves the rest."""
-        tags = None if tags is None else tuple(tags)
+        if tags is not None:
+            tags = (tags,) if isinstance(tags, str) else tuple(tags)  # not one tag for each letter
         self._thread.run(functools.partial(self._life.mark, picked=picked, note=note, tags=tags))
 
     def delete_clip(self) -> None:
@@ -545,7 +546,6 @@ def clip_of(entry: Entry, *, sandbox: bool) -> Clip | None:
         entry.request_id,
         request=entry.request,
         cost_usd=entry.cost_usd,
-        took_seconds=entry.took_seconds,
         sandbox=sandbox,
         **from_entry(entry),
     )

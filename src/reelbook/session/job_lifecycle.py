@@ -82,6 +82,13 @@ class JobSnapshot(JobFigures):
     marks: Marks = Marks()  # noqa: RUF009 - frozen
 
     @property
+    def took_seconds(self) -> float | None:
+        """How long it took; of a clip only where one kernel watched all of it."""
+        if self.clip is not None:
+            return self.clip.took_seconds
+        return None if self.ended_at is None else max(0.0, self.ended_at - self.began_at)
+
+    @property
     def open(self) -> bool:
         """Whether there is something to ask about or to fetch; never without an id."""
         return self.request_id is not None and self.clip is None and not states.state(self.state).missing
@@ -216,6 +223,7 @@ class JobLifecycle(SubmissionRecord):
 
     def watch(self) -> None:
         """Goes on with a job whose clip isn't here."""
+        self._watch_wanted = True
         clip = self.known.clip
         if clip is not None and not clip.path.exists():
             self.lost_clip()
@@ -332,8 +340,9 @@ class JobLifecycle(SubmissionRecord):
 
     @property
     def stopped(self) -> bool:
-        """Whether its watch was stopped before its end. Certain on the session's thread only."""
-        return not self.known.watched and not self.outcome.done()
+        """Whether its watch was stopped, or will be once it has its id. Certain on the session's thread."""
+        watched = self.known.watched and self._watch_wanted
+        return not watched and not self.outcome.done()
 
     def watch_again(self) -> None:
         """Somebody waits, and so wants the clip: a watch that was stopped starts again."""
@@ -408,7 +417,7 @@ class JobLifecycle(SubmissionRecord):
             accepted_at=_now(),
             request_id=accepted.request_id,
             ahead=accepted.queue_position,
-            estimated_cost_usd=accepted.estimated_cost_usd or _required(self.request).estimated_cost_usd,
+            estimated_cost_usd=accepted.estimated_cost_usd or self.known.estimated_cost_usd,
             estimated_duration_seconds=accepted.estimated_duration_seconds,
         )
         self.submitted.set()
@@ -521,9 +530,9 @@ class JobLifecycle(SubmissionRecord):
                 if isinstance(seen.error, errors.ServiceUnreachable):
                     await self.services.connection.reach()
                 self._observe(seen)
-        if isinstance(self.known.status, Failed):
+        if isinstance(status := self.known.status, Failed):
             self.services.balance.moved()
-            raise job_failed(_required(self.request_id), self.known.status.error)
+            raise job_failed(status.request_id, status.error)
 
     def _belief(self) -> Belief:
         request, estimate = self.request, self.known.estimated_duration_seconds
@@ -559,7 +568,7 @@ class JobLifecycle(SubmissionRecord):
         if isinstance(status, Completed):
             changes["progress"] = 1.0
         if isinstance(status, Failed):
-            changes["error"] = job_failed(_required(self.request_id), status.error)
+            changes["error"] = job_failed(status.request_id, status.error)
         self.keep(**changes)
         self._expect(seen.remaining_seconds)
         self.services.estimate()
@@ -573,7 +582,7 @@ class JobLifecycle(SubmissionRecord):
             self.services.ledger.status(self.entry_id, status, progress=self.known.progress, took=took)
         elif isinstance(status, Completed):
             self.services.ledger.tool_jobs.ended(
-                _required(self.request_id), seconds=status.duration_seconds, cost_usd=status.cost_usd
+                status.request_id, seconds=status.duration_seconds, cost_usd=status.cost_usd
             )
 
     # The download.
@@ -597,7 +606,7 @@ class JobLifecycle(SubmissionRecord):
         if links_left:
             said = "The service gives no other link now."
             try:
-                fresh = await self.services.client.status(_required(self.request_id), for_download=True)
+                fresh = await self.services.client.status(status.request_id, for_download=True)
             except errors.ReelbookError as error:
                 fresh, said = status, f"The service couldn't be asked for another: {error}"
             if isinstance(fresh, Completed) and fresh.video_url and fresh.video_url != status.video_url:
@@ -609,7 +618,7 @@ class JobLifecycle(SubmissionRecord):
     async def _fetch(self, status: Completed) -> None:
         if not status.video_url:
             raise errors.LinkExpired("The service says the clip is completed, but not where it lies.")
-        path = self.services.clips / file_name(_required(self.request_id), ".mp4", room=SUFFIX_BYTES)
+        path = self.services.clips / file_name(status.request_id, ".mp4", room=SUFFIX_BYTES)
         seconds = min(status.duration_seconds or LONGEST_SECONDS, LONGEST_SECONDS)
         asked = seconds if self.request is None else self.request.duration_seconds
 
@@ -626,13 +635,11 @@ class JobLifecycle(SubmissionRecord):
             max_bytes=limit_bytes(asked),
             expected_seconds=status.duration_seconds,
         )
-        took = (self.known.ended_at or _now()) - self.known.began_at
         clip = Clip(
             path,
-            _required(self.request_id),
+            status.request_id,
             request=self.request,
             cost_usd=status.cost_usd,
-            took_seconds=took if self.request is not None else None,
             sandbox=self.services.connection.service == "sandbox",
             **from_entry(None if self.entry_id is None else self.services.ledger.get(self.entry_id)),
         )
@@ -642,11 +649,12 @@ class JobLifecycle(SubmissionRecord):
 
 
 def from_entry(entry: Entry | None) -> dict[str, Any]:
-    """What a clip has from its entry alone: when it was asked for, and the sweep's template."""
+    """What a clip has from its entry alone: when it was asked for, how long it took, a sweep's template."""
     if entry is None:
         return {}
     kept = {name: entry.record[name] for name in ("template", "slots") if name in entry.record}
-    return {"made_at": local(entry.intended_at).replace(microsecond=0), **kept}
+    made_at = local(entry.intended_at).replace(microsecond=0)
+    return {"made_at": made_at, "took_seconds": entry.took_seconds, **kept}
 
 
 def clip_missing(path: Path | str | None) -> errors.DownloadFailed:

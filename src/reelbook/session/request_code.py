@@ -68,7 +68,8 @@ def _script(request: JobRequest) -> str:
         f"accepted = {first}",
         *more,
         "clip = await client.wait(accepted.request_id)",
-        'print(await client.download(clip.video_url, "clip.mp4"))',
+        # By the clip's own name: run again, the script would find the first one's file and leave it at that.
+        'print(await client.download(clip.video_url, f"{clip.request_id}.mp4"))',
     ]
     image = f'{_IMAGE_NOTE}\nimage = "picture.png"' if request.mode == "image-to-video" else ""
     return script(1, request.estimated_cost_usd, body, image)

@@ -10,7 +10,8 @@ import time
 import weakref
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from datetime import datetime
+from datetime import date, datetime
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, Unpack
 from urllib.parse import urlsplit
@@ -44,7 +45,7 @@ from ..requests import (
     checked_identifier,
     lists_options,
 )
-from ..secret import Secret, veiled
+from ..secret import Secret, quotable, veiled
 from ..suggestions import SuggestsNames, by_name
 from .batch import Batch, Clips
 from .job import Job, JobRegistry
@@ -436,8 +437,8 @@ class Session(Tooling, SuggestsNames):
         self,
         *,
         text: str | None = None,
-        since: datetime | float | None = None,
-        until: datetime | float | None = None,
+        since: date | float | None = None,
+        until: date | float | None = None,
         state: str | Collection[str] | None = None,
         min_cost_usd: float | None = None,
         max_cost_usd: float | None = None,
@@ -457,10 +458,10 @@ class Session(Tooling, SuggestsNames):
             rb.JobBoard(jobs=foxes)
 
         Every word of `text` must begin a word of the prompt or of the note. `since` and `until` (not
-        included) are times of the submission: datetimes, or epoch seconds. `state` is one word of `JobView`,
-        or several; the cost is the final one in USD, or the estimate until it is known. `sweep` is the id of
-        a sweep, and `where` the required values of its axes: {"place": "snow"}. `after` is the last job of
-        the page before. Finding a job doesn't watch it: `job.watch()`, or waiting for it, does. Raises
+        included) are times of the submission: datetimes, dates or epoch seconds. `state` is one word of
+        `JobView`, or several; the cost is the final one in USD, or the estimate until it is known. `sweep` is
+        the id of a sweep, and `where` the required values of its axes: {"place": "snow"}. `after` is the last
+        job of the page before. Finding a job doesn't watch it: `job.watch()`, or waiting for it, does. Raises
         InvalidInput for an unknown state, sweep or value.
         """
         if where and sweep is None:
@@ -514,10 +515,10 @@ class Session(Tooling, SuggestsNames):
             raise InvalidInput("The ledger knows no such clip. Nothing was picked.")
         job.mark(picked=True, note=note)
 
-    def picks(self, *, since: datetime | float | None = None) -> tuple[Job, ...]:
+    def picks(self, *, since: date | float | None = None) -> tuple[Job, ...]:
         """The picked jobs in the order of picking, those of earlier kernels included.
 
-        `since` is a time of the picking: a datetime, or epoch seconds.
+        `since` is a time of the picking: a datetime, a date or epoch seconds.
         """
         picked = self._ledger.annotations.picks(epoch(since))
         return tuple(self._jobs.of(entry, watch=False) for entry in picked)
@@ -545,12 +546,12 @@ class Session(Tooling, SuggestsNames):
         self,
         experiment: str | None = None,
         *,
-        since: datetime | float | None = None,
-        until: datetime | float | None = None,
+        since: date | float | None = None,
+        until: date | float | None = None,
     ) -> Receipt:
         """What the key's clips cost by the ledger, one by one and in all; or those of one experiment.
 
-        `since` and `until` (not included) are times of the submission: datetimes, or epoch seconds.
+        `since` and `until` (not included) are times of the submission: datetimes, dates or epoch seconds.
         `receipt().to_csv("receipt.csv")` writes a file for a spreadsheet.
         """
         from_at, to_at = epoch(since), epoch(until)
@@ -710,8 +711,15 @@ class Experiment:
         return f"<Experiment “{self.name}”>"
 
 
-def epoch(moment: datetime | float | None) -> float | None:
-    return moment.timestamp() if isinstance(moment, datetime) else moment
+def epoch(moment: date | float | None) -> float | None:
+    """Epoch seconds; of a date those of its midnight here. Raises InvalidInput for what is no time."""
+    if isinstance(moment, date) and not isinstance(moment, datetime):
+        moment = datetime(moment.year, moment.month, moment.day)
+    if isinstance(moment, datetime):
+        return moment.timestamp()
+    if moment is None or isinstance(moment, Real):
+        return moment
+    raise InvalidInput(f"A time is a datetime, a date or epoch seconds, not {quotable(moment)}.")
 
 
 def job_of(clip: Clip) -> Job | None:
