@@ -51,10 +51,10 @@ def test_a_class_from_one_command(home: Path, tmp_path: Path) -> None:
 
 
 def test_a_live_service_is_served_only_after_a_yes(
-    run: Run, live: RawServer, monkeypatch: pytest.MonkeyPatch
+    run: Run, live: RawServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Nobody sits there, so nothing is started; it says what may be spent, also of a class that goes on. A
-    certificate without its key is refused.
+    """Nobody sits there, so nothing is started; it says what may be spent, also of a class that goes on,
+    whose list grows by a second one. A certificate without its key is refused.
     """
     assert "belong together" in run("classroom", "serve", "--tls-cert", __file__).output
     result = run("classroom", "serve", "--cap", "3", "--places", "10")
@@ -63,9 +63,14 @@ def test_a_live_service_is_served_only_after_a_yes(
     assert "Nothing was started" in result.stderr
     asked: list[str] = []
     monkeypatch.setattr("reelbook.cli.classroom_room.require_yes", lambda said, **_: asked.append(said))
-    with rb.connect("live") as session, opened_room(session, "FOX-234", Choices(cap_usd=20, places=10)):
+    names = tmp_path / "latecomers.csv"
+    names.write_text("Radia\nGrace\n")
+    choices = Choices(cap_usd=20, students=["Ada", "Grace"])
+    with rb.connect("live") as session, opened_room(session, "FOX-234", choices):
         run("classroom", "serve", "--places", "12")
+        run("classroom", "serve", "--students", str(names))
     assert "at most $20.00 for each of 12 students, $240.00 in all" in asked[0]
+    assert "at most $20.00 for each of 3 students, $60.00 in all" in asked[1]
 
 
 def test_times_of_the_end(run: Run) -> None:

@@ -72,10 +72,11 @@ def serve(
 
     if (tls_cert is None) != (tls_key is None):
         raise typer.BadParameter("--tls-cert and --tls-key belong together.")
-    kept = serving.kept_class(settings.home(home), code)
+    kept, known = serving.kept_class(settings.home(home), code)
+    listed = None if students is None else tuple(dict.fromkeys([*known, *roster.read(students)]))
     chosen = serving.Choices(
         name=name,
-        students=None if students is None else roster.read(students),
+        students=listed,
         places=places if kept or places or students else USUAL_PLACES,
         cap_usd=cap,
         class_cap_usd=class_cap,

@@ -337,6 +337,7 @@ def is_own_host(room: Room, host: str, scope: Scope) -> bool:
     if room.host_name and name == room.host_name.lower() and (not port or port.isdecimal()):
         return True
     address, own_port = scope["server"]
+    address = address.removeprefix("::ffff:")  # IPv4, at a socket for both
     own = [f"[{address}]" if ":" in address else address]
     if address in ("127.0.0.1", "::1"):
         own.append("localhost")
