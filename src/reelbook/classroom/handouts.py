@@ -70,7 +70,8 @@ def prepare(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     folder.chmod(0o700)
     for left in folder.glob(".*"):
-        left.unlink()
+        if left.is_file():
+            left.unlink()
 
 
 def write(classroom: Classroom, student: str, key_id: str, key: Secret) -> None:
