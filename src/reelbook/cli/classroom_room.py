@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .. import settings, wire
-from ..errors import InvalidInput
+from ..errors import ConnectionFailed, InvalidInput
 from ..formatting import count, dollars, local, terminal_line
 from ..wire import MICRO
 from .console import require_yes, say
@@ -238,7 +238,11 @@ def _provide(session: Session, room: Room) -> None:
     most_usd = (held.whole_cap_micro or 0) / MICRO
     if session.sandbox is not None:
         session.sandbox.settings(rate_limiting=False)  # play money, and no other class asks it
-    balance_usd = session.balance().balance_usd
+    try:
+        balance_usd = session.balance().balance_usd
+    except ConnectionFailed as error:  # students see their clips, and order what is made later
+        say(f"{error} The class begins without it, and clips wait until it answers.", err=True)
+        return
     if most_usd > balance_usd and session.sandbox is not None:
         session.sandbox.settings(balance_usd=most_usd)
         say(f"The sandbox's play money was raised to {dollars(most_usd)}, so that all caps are covered.")
