@@ -28,7 +28,6 @@ from ...secret import Secret
 from ...version import VERSION
 from ...web.application import Answer, application, clip_file, keyed
 from ...web.limits import Admission, Limits
-from ...web.openapi import OPENAPI, document
 from ...web.payloads import (
     Wanted,
     days,
@@ -109,7 +108,6 @@ def make_app(room: Room, pages: list[Route]) -> ASGIApp:
     return application(
         [
             *(keyed(path, methods, partial(_admit, room)) for path, methods in answers.items()),
-            Route(OPENAPI, JSONResponse(document(version=VERSION, room=True))),
             Route(protocol.ABOUT, partial(_about, room)),
             Route(f"{CLIPS}/{{name}}.mp4", partial(_clip, room)),
             *pages,
