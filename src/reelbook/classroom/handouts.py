@@ -24,8 +24,8 @@ from .. import settings, wire
 from ..atomic_files import write_whole
 from ..errors import ClassroomError, InvalidInput
 from ..formatting import dollars
-from ..pages.html import Html, filled, joined, kept_text
 from ..secret import Secret
+from ..web.html import Html, filled, joined, kept_text
 from .class_file import Classroom
 
 SHEET: Final = "sheet.html"

@@ -20,10 +20,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Scope, Send
 
 from .. import wire
-from ..pages.web import same
 from ..version import VERSION
 from ..web.application import Answer, application, clip_file, keyed
 from ..web.connections import RequestBody
+from ..web.pages import same
 from ..web.payloads import (
     NAME,
     RATE_LIMIT,

@@ -118,7 +118,7 @@ def test_clips_under_way_dont_hide_why_others_wait(
     until(lambda: room.store.read("SELECT balance_at FROM room")[0][0])
     sandbox.settings(pace=600)
     ada.ordered("first")
-    until(lambda: sandbox.state()["jobs_under_way"])
+    until(lambda: sandbox.state()["jobs_under_way"] and not room.queue._unsent)
     sandbox.settings(balance_usd=0.01)
     ada.ordered("second")
     until(lambda: posts(sandbox) >= 4)

@@ -21,13 +21,13 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
 from ... import wire
-from ...pages.web import FRESH
 from ...requests import JobRequest
 from ...sandbox import protocol
 from ...secret import Secret
 from ...version import VERSION
 from ...web.application import Answer, application, clip_file, keyed
 from ...web.limits import Admission, Limits
+from ...web.pages import FRESH
 from ...web.payloads import (
     Wanted,
     days,
