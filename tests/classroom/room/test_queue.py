@@ -191,6 +191,25 @@ def test_what_was_found_out_while_it_stood_still_is_settled(
         assert room.store.money() == (50_000, 0)
 
 
+def test_a_clip_that_was_handed_over_and_not_sent_waits_again(
+    teacher: rb.Session, visit: Visit, sandbox: Sandbox
+) -> None:
+    """The room was killed in between, and its class is over when it is served again: nothing is bought."""
+    with in_thread(teacher, "FOX-234") as room:
+        room.store.change(paused=1)
+        ada = visit(room).join("Ada")
+        job = ada.ordered()
+    with opened_room(teacher, "FOX-234") as room:
+        room.store.change(paused=0)
+        assert room.store.hand_over() is not None
+        room.store.end()
+    with in_thread(teacher, "FOX-234") as room:
+        until(lambda: room.store.counts() == {"taken back": 1})
+        assert [each.request_id for each in room.store.all_jobs()] == [job]
+        assert room.store.money() == (0, 0)
+    assert posts(sandbox) == 0
+
+
 @pytest.mark.parametrize("step", ["settle", "hand_back"])
 def test_a_disk_that_fails_once_strands_no_clip(
     room: Room, ada: Visitor, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, soon: None, step: str

@@ -211,8 +211,8 @@ class RoomQueue:
             found = known.get(job.request_id)
             if found is not None and (job.state == UNCERTAIN or states.state(found.state).charge != "none"):
                 self._jobs[job.number] = found  # watched again when it is looked at
-            elif job.state == HANDED:
-                self._submit(job, 0.0)
+            elif job.state == HANDED:  # it wasn't sent; the class may be over by now
+                self.store.hand_back(job.number)
 
     def _known(self) -> dict[str, Job]:
         """The session's jobs for this class by the room's ids for them, including those of killed rooms."""
