@@ -90,12 +90,13 @@ def test_a_file_is_called_after_its_student(student: str, name: str, tmp_path: P
 
 
 def test_a_prepared_folder_is_its_owners_only(tmp_path: Path) -> None:
-    """Half a file of an opening that was killed is taken away."""
+    """Half a file of an opening that was killed is taken away; what JupyterLab keeps beside one stays."""
     folder = tmp_path / "class"
     handouts.prepare(folder)
     (folder / ".0123.part").touch()
+    (folder / ".ipynb_checkpoints").mkdir()
     handouts.prepare(folder)
-    assert list(folder.iterdir()) == []
+    assert [each.name for each in folder.iterdir()] == [".ipynb_checkpoints"]
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 import signal
+import socket
 import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -20,6 +21,7 @@ from support.waiting import until
 from support.wheels import make_wheel
 
 import reelbook as rb
+from reelbook.classroom.room.app import Room
 from reelbook.classroom.room.serving import Choices, in_thread, opened_room
 from reelbook.classroom.room.store import RoomStore
 from reelbook.classroom.wheels import Target, folder_of
@@ -51,10 +53,10 @@ def test_a_class_from_one_command(home: Path, tmp_path: Path) -> None:
 
 
 def test_a_live_service_is_served_only_after_a_yes(
-    run: Run, live: RawServer, monkeypatch: pytest.MonkeyPatch
+    run: Run, live: RawServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Nobody sits there, so nothing is started; it says what may be spent, also of a class that goes on. A
-    certificate without its key is refused.
+    """Nobody sits there, so nothing is started; it says what may be spent, also of a class that goes on,
+    whose list grows by a second one. A certificate without its key is refused.
     """
     assert "belong together" in run("classroom", "serve", "--tls-cert", __file__).output
     result = run("classroom", "serve", "--cap", "3", "--places", "10")
@@ -63,9 +65,34 @@ def test_a_live_service_is_served_only_after_a_yes(
     assert "Nothing was started" in result.stderr
     asked: list[str] = []
     monkeypatch.setattr("reelbook.cli.classroom_room.require_yes", lambda said, **_: asked.append(said))
-    with rb.connect("live") as session, opened_room(session, "FOX-234", Choices(cap_usd=20, places=10)):
+    names = tmp_path / "latecomers.csv"
+    names.write_text("Radia\nGrace\n")
+    choices = Choices(cap_usd=20, students=["Ada", "Grace"])
+    with rb.connect("live") as session, opened_room(session, "FOX-234", choices):
         run("classroom", "serve", "--places", "12")
+        run("classroom", "serve", "--students", str(names))
     assert "at most $20.00 for each of 12 students, $240.00 in all" in asked[0]
+    assert "at most $20.00 for each of 3 students, $60.00 in all" in asked[1]
+
+
+def test_a_class_goes_on_while_the_service_is_away(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed and started again without internet, it serves: students have their pages, and clips wait."""
+    served: list[str] = []
+
+    def serve(room: Room, listening: socket.socket, on_started: object) -> None:
+        served.append(room.url)
+        listening.close()
+
+    monkeypatch.setattr("reelbook.classroom.room.serving.serve", serve)
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        monkeypatch.setenv("REELBOOK_API_KEY", "sk-planted-room")
+        monkeypatch.setenv("REELBOOK_BASE_URL", f"http://127.0.0.1:{nobody.getsockname()[1]}")
+        result = run("classroom", "serve", "--service", "live", "--yes", "--host", "127.0.0.1")
+
+    assert (result.exit_code, len(served)) == (0, 1)
+    assert "can't be reached" in result.stderr
+    assert "clips wait until it answers" in result.stderr
 
 
 def test_times_of_the_end(run: Run) -> None:

@@ -67,3 +67,12 @@ def test_a_class_that_is_served_is_shown(panel: ClassroomPanel, home: Path) -> N
     store.close()
     panel.update()
     assert page.last("served")["room"] is None
+
+
+def test_of_two_classes_the_one_served_last_is_shown(panel: ClassroomPanel) -> None:
+    """Also where it is the older one, that goes on."""
+    page = Page(panel)
+    for code in ("FOX-234", "OWL-567", "FOX-234"):
+        with in_thread(panel.session, code, Choices(name=f"Class {code}")):
+            panel.update()
+            assert page.last("served")["room"]["name"] == f"Class {code}"

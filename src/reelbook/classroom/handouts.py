@@ -24,8 +24,8 @@ from .. import settings, wire
 from ..atomic_files import write_whole
 from ..errors import ClassroomError, InvalidInput
 from ..formatting import dollars
-from ..pages.html import Html, filled, joined, kept_text
 from ..secret import Secret
+from ..web.html import Html, filled, joined, kept_text
 from .class_file import Classroom
 
 SHEET: Final = "sheet.html"
@@ -70,7 +70,8 @@ def prepare(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     folder.chmod(0o700)
     for left in folder.glob(".*"):
-        left.unlink()
+        if left.is_file():
+            left.unlink()
 
 
 def write(classroom: Classroom, student: str, key_id: str, key: Secret) -> None:

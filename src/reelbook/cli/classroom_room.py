@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .. import settings, wire
-from ..errors import InvalidInput
+from ..errors import ConnectionFailed, InvalidInput
 from ..formatting import count, dollars, local, terminal_line
 from ..wire import MICRO
 from .console import require_yes, say
@@ -72,10 +72,11 @@ def serve(
 
     if (tls_cert is None) != (tls_key is None):
         raise typer.BadParameter("--tls-cert and --tls-key belong together.")
-    kept = serving.kept_class(settings.home(home), code)
+    kept, known = serving.kept_class(settings.home(home), code)
+    listed = None if students is None else tuple(dict.fromkeys([*known, *roster.read(students)]))
     chosen = serving.Choices(
         name=name,
-        students=None if students is None else roster.read(students),
+        students=listed,
         places=places if kept or places or students else USUAL_PLACES,
         cap_usd=cap,
         class_cap_usd=class_cap,
@@ -237,7 +238,11 @@ def _provide(session: Session, room: Room) -> None:
     most_usd = (held.whole_cap_micro or 0) / MICRO
     if session.sandbox is not None:
         session.sandbox.settings(rate_limiting=False)  # play money, and no other class asks it
-    balance_usd = session.balance().balance_usd
+    try:
+        balance_usd = session.balance().balance_usd
+    except ConnectionFailed as error:  # students see their clips, and order what is made later
+        say(f"{error} The class begins without it, and clips wait until it answers.", err=True)
+        return
     if most_usd > balance_usd and session.sandbox is not None:
         session.sandbox.settings(balance_usd=most_usd)
         say(f"The sandbox's play money was raised to {dollars(most_usd)}, so that all caps are covered.")

@@ -14,7 +14,7 @@ What a prompt can ask for by itself, without a control, case aside:
  [stuck]             it stays pending for a day, and then fails
 ==================  ============================================================================
 
-What it does where the interface is silent is in `NOT_SHOWN` of web/openapi.py, with the switch of
+What it does where the interface is silent is in `NOT_SHOWN` of openapi.py, with the switch of
 `Sandbox.settings` or `Sandbox.fault` that changes it; GET /openapi.json tells it too. Beyond that:
 
 ==========================  ====================================================================

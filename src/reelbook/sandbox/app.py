@@ -20,11 +20,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Scope, Send
 
 from .. import wire
-from ..pages.web import same
 from ..version import VERSION
 from ..web.application import Answer, application, clip_file, keyed
 from ..web.connections import RequestBody
-from ..web.openapi import OPENAPI, document
+from ..web.pages import same
 from ..web.payloads import (
     NAME,
     RATE_LIMIT,
@@ -37,6 +36,7 @@ from ..web.payloads import (
 from ..web.refusals import Refused
 from . import control, page
 from .faults import KINDS, Faults, Hit, endpoint_of
+from .openapi import OPENAPI, document
 from .protocol import STATE, TOOLS
 from .service import VIDEOS, Answered, SandboxService
 
@@ -66,7 +66,7 @@ def make_app(service: SandboxService, *, loopback_only: bool = True) -> ASGIApp:
             *(keyed(path, answers, partial(_admit, service)) for path, answers in endpoints.items()),
             Route(f"{VIDEOS}{{name}}", partial(_video, service)),
             Route(TOOLS, partial(_tools, service), methods=["POST"]),
-            Route(OPENAPI, JSONResponse(document(version=VERSION))),
+            Route(OPENAPI, JSONResponse(document(VERSION))),
             *control.routes(service, faults),
             *page.routes(service, faults, log),
         ],

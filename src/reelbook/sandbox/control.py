@@ -15,8 +15,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from ..pages.web import same
 from ..version import VERSION
+from ..web.pages import same
 from ..web.payloads import json_object
 from ..web.refusals import Refused
 from . import protocol

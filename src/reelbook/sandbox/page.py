@@ -20,8 +20,8 @@ from starlette.routing import Route
 
 from .. import states, wire
 from ..formatting import count, dollars
-from ..pages.html import Html, joined
-from ..pages.web import Site, alert, clip_article, same, usd, video
+from ..web.html import Html, joined
+from ..web.pages import Site, alert, clip_article, same, usd, video
 from ..web.payloads import reached_at, read_form
 from ..web.refusals import Refused
 from ..wire import MICRO

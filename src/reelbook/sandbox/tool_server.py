@@ -30,7 +30,6 @@ from starlette.types import Receive, Scope, Send
 
 from .. import wire
 from ..version import VERSION
-from ..web.openapi import ACCEPTED_FIELDS, BALANCE_FIELDS, USAGE_FIELDS
 from ..web.payloads import (
     DAYS,
     IMAGE,
@@ -44,6 +43,7 @@ from ..web.payloads import (
 )
 from ..web.refusals import Refused
 from .jobs import UNDER_WAY
+from .openapi import ACCEPTED_FIELDS, BALANCE_FIELDS, USAGE_FIELDS
 from .protocol import SERVICE_NAME, Settings
 from .service import Answered, SandboxService
 

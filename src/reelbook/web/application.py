@@ -16,8 +16,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..errors import InvalidInput
-from ..pages.web import SECURITY, from_own_page
 from .connections import RequestBody
+from .pages import SECURITY, from_own_page
 from .payloads import bearer_key, refusal
 from .refusals import Refused
 

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
+
 
 class SqliteFile:
     """One SQLite file, usable from any thread; opening it runs the `migrations` that it lacks.
@@ -17,15 +19,17 @@ class SqliteFile:
     """
 
     def __init__(self, path: Path, migrations: Sequence[str]) -> None:
-        self._writing = _connect(path)
-        self._lock = threading.Lock()
-        self._writing.execute("PRAGMA journal_mode=WAL")
-        self._writing.execute("PRAGMA synchronous=FULL")  # money: what was answered must survive a power cut
-        done = self._writing.execute("PRAGMA user_version").fetchone()[0]
-        for number, script in enumerate(migrations[done:], start=done + 1):
-            self._writing.executescript(f"BEGIN; {script} PRAGMA user_version = {number}; COMMIT;")
+        # Of two programs that open it at once, the second finds the first one's work.
+        with FileLock(path.with_name(f"{path.name}.lock")):
+            self._writing = _connect(path)
+            self._writing.execute("PRAGMA journal_mode=WAL")
+            # Money: what was answered must survive a power cut.
+            self._writing.execute("PRAGMA synchronous=FULL")
+            done = self._writing.execute("PRAGMA user_version").fetchone()[0]
+            for number, script in enumerate(migrations[done:], start=done + 1):
+                self._writing.executescript(f"BEGIN; {script} PRAGMA user_version = {number}; COMMIT;")
         self._reading = _connect(path)
-        self._reading_lock = threading.Lock()
+        self._lock, self._reading_lock = threading.Lock(), threading.Lock()
 
     def read(self, sql: str, parameters: Mapping[str, Any] | tuple[Any, ...] = ()) -> list[sqlite3.Row]:
         """The rows of a query."""
@@ -35,13 +39,15 @@ class SqliteFile:
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A read transaction: several queries that see the same moment."""
-        with self._reading_lock, _transaction(self._reading, "BEGIN"):
+        with self._reading_lock, self._reading:
+            self._reading.execute("BEGIN")
             yield self._reading
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """A transaction, alone: committed at the end, rolled back on an error. It waits for the disk."""
-        with self._lock, _transaction(self._writing, "BEGIN IMMEDIATE"):
+        with self._lock, self._writing:
+            self._writing.execute("BEGIN IMMEDIATE")
             yield self._writing
 
     def close(self) -> None:
@@ -49,17 +55,6 @@ class SqliteFile:
         with self._lock, self._reading_lock:
             self._reading.close()
             self._writing.close()
-
-
-@contextlib.contextmanager
-def _transaction(connection: sqlite3.Connection, begin: str) -> Iterator[None]:
-    connection.execute(begin)
-    try:
-        yield
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -158,6 +158,7 @@ def test_other_host_names_are_refused(room: Room, visit: Visit, host: str) -> No
         ("10.0.0.7", ("10.0.0.7", 80), True),
         ("10.0.0.7", ("10.0.0.7", 8080), False),
         ("[fd00::7]:8080", ("fd00::7", 8080), True),
+        ("10.0.0.7:8080", ("::ffff:10.0.0.7", 8080), True),
         ("localhost:8080", ("10.0.0.7", 8080), False),
     ],
 )

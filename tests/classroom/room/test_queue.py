@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import socket
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from classroom.room.conftest import Serve, Visit
@@ -15,7 +17,8 @@ import reelbook as rb
 from reelbook.account import reconcile
 from reelbook.classroom.room.app import Room
 from reelbook.classroom.room.serving import Choices, in_thread, opened_room
-from reelbook.errors import InvalidInput
+from reelbook.classroom.room.store import RoomStore
+from reelbook.errors import InvalidInput, LedgerUnavailable
 from reelbook.sandbox.handle import Sandbox
 
 
@@ -107,6 +110,23 @@ def test_out_of_money_upstream_makes_clips_wait(
     assert "message" not in ada.status(job)
 
 
+def test_clips_under_way_dont_hide_why_others_wait(
+    room: Room, ada: Visitor, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, no_pauses: None
+) -> None:
+    """One that was accepted before ends neither the trouble nor the longer and longer waits."""
+    monkeypatch.setattr("reelbook.classroom.room.queue.FIRST_WAIT_SECONDS", 0.1)
+    until(lambda: room.store.read("SELECT balance_at FROM room")[0][0])
+    sandbox.settings(pace=600)
+    ada.ordered("first")
+    until(lambda: sandbox.state()["jobs_under_way"] and not room.queue._unsent)
+    sandbox.settings(balance_usd=0.01)
+    ada.ordered("second")
+    until(lambda: room.queue._wait_seconds >= 0.4)  # the third wait
+
+    assert room.queue.trouble is not None
+    assert posts(sandbox) >= 4
+
+
 def test_a_balance_below_the_caps_holds(serve: Serve, visit: Visit, sandbox: Sandbox) -> None:
     """What the service has is what the class has, whatever the caps say."""
     sandbox.settings(balance_usd=0.30)
@@ -149,6 +169,72 @@ def test_the_room_finds_out_by_itself(
 
     assert "Nothing was paid" in ada.status(job)["error"]
     assert room.store.money() == (50_000, 0)
+
+
+def test_what_was_found_out_while_it_stood_still_is_settled(
+    teacher: rb.Session, visit: Visit, sandbox: Sandbox, soon: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The teacher asked in a notebook meanwhile: the price of what was never bought is free again."""
+    monkeypatch.setattr(reconcile, "SANDBOX", reconcile.SANDBOX._replace(settle_seconds=0.2))
+    with in_thread(teacher, "FOX-234") as room:
+        ada = visit(room).join("Ada")
+        ada.ended(ada.ordered("first"))
+        sandbox.fault("500", endpoint="generate")
+        job = ada.ordered(seconds=5)
+        until(lambda: room.store.counts().get("uncertain"))
+        key = ada.http.headers["Authorization"]
+    sandbox.advance(30)
+    until(lambda: teacher.reconcile(alone=True).verdicts[0].answer == "not accepted")
+    with in_thread(teacher, "FOX-234") as room:
+        until(lambda: room.store.counts().get("refused"))
+        assert "uncertain" not in visit(room, Authorization=key).status(job)
+        assert room.store.money() == (50_000, 0)
+
+
+def test_a_clip_that_was_handed_over_and_not_sent_waits_again(
+    teacher: rb.Session, visit: Visit, sandbox: Sandbox
+) -> None:
+    """The room was killed in between, and its class is over when it is served again: nothing is bought."""
+    with in_thread(teacher, "FOX-234") as room:
+        room.store.change(paused=1)
+        ada = visit(room).join("Ada")
+        job = ada.ordered()
+    with opened_room(teacher, "FOX-234") as room:
+        room.store.change(paused=0)
+        assert room.store.hand_over() is not None
+        room.store.end()
+    with in_thread(teacher, "FOX-234") as room:
+        until(lambda: room.store.counts() == {"taken back": 1})
+        assert [each.request_id for each in room.store.all_jobs()] == [job]
+        assert room.store.money() == (0, 0)
+    assert posts(sandbox) == 0
+
+
+@pytest.mark.parametrize("step", ["settle", "hand_back"])
+def test_a_disk_that_fails_once_strands_no_clip(
+    room: Room, ada: Visitor, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, soon: None, step: str
+) -> None:
+    """What couldn't be written down is settled, or sent, once that works."""
+    monkeypatch.setattr("reelbook.classroom.room.queue.LOOK_SECONDS", 0.1)
+    fails_once(monkeypatch, RoomStore, step, sqlite3.OperationalError("database or disk is full"))
+    if step == "hand_back":
+        fails_once(monkeypatch, rb.Session, "submit", LedgerUnavailable("The disk is full."))
+
+    assert ada.ended(ada.ordered())["status"] == "completed"
+    assert room.store.money() == (50_000, 0)
+    assert posts(sandbox) == 1
+
+
+def fails_once(monkeypatch: pytest.MonkeyPatch, owner: type, method: str, error: Exception) -> None:
+    """Makes the first call of a method raise `error`."""
+    works, errors = getattr(owner, method), [error]
+
+    def called(self: Any, *args: Any, **named: Any) -> Any:
+        if errors:
+            raise errors.pop()
+        return works(self, *args, **named)
+
+    monkeypatch.setattr(owner, method, called)
 
 
 def test_hostile_floods_spend_not_a_cent_more(serve: Serve, visit: Visit, sandbox: Sandbox) -> None:

@@ -21,14 +21,13 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
 from ... import wire
-from ...pages.web import FRESH
 from ...requests import JobRequest
 from ...sandbox import protocol
 from ...secret import Secret
 from ...version import VERSION
 from ...web.application import Answer, application, clip_file, keyed
 from ...web.limits import Admission, Limits
-from ...web.openapi import OPENAPI, document
+from ...web.pages import FRESH
 from ...web.payloads import (
     Wanted,
     days,
@@ -109,7 +108,6 @@ def make_app(room: Room, pages: list[Route]) -> ASGIApp:
     return application(
         [
             *(keyed(path, methods, partial(_admit, room)) for path, methods in answers.items()),
-            Route(OPENAPI, JSONResponse(document(version=VERSION, room=True))),
             Route(protocol.ABOUT, partial(_about, room)),
             Route(f"{CLIPS}/{{name}}.mp4", partial(_clip, room)),
             *pages,
@@ -337,6 +335,7 @@ def is_own_host(room: Room, host: str, scope: Scope) -> bool:
     if room.host_name and name == room.host_name.lower() and (not port or port.isdecimal()):
         return True
     address, own_port = scope["server"]
+    address = address.removeprefix("::ffff:")  # IPv4, at a socket for both
     own = [f"[{address}]" if ":" in address else address]
     if address in ("127.0.0.1", "::1"):
         own.append("localhost")

@@ -20,8 +20,8 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Route
 
 from ...lessons import shipped_lessons
-from ...pages.html import Html, joined
-from ...pages.web import FRESH
+from ...web.html import Html, joined
+from ...web.pages import FRESH
 from ..wheels import EXTRA, PACKAGE
 
 WHEELS: Final = "/wheels/"

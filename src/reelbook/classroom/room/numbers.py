@@ -36,9 +36,8 @@ class RoomNumbers:
 
 
 def classes(home: Path, code: str | None = None) -> Iterator[Path]:
-    """The files of the home's classes, the last used first, or of the one with that code."""
-    found = (home / "rooms").glob("*/room.db")
-    for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True):
+    """The files of the home's classes, the last served first, or of the one with that code."""
+    for path in sorted((home / "rooms").glob("*/room.db"), key=_last_served, reverse=True):
         if code is not None and path.parent.name != plain_code(code):
             continue
         with contextlib.closing(RoomStore(path)) as store:
@@ -70,6 +69,12 @@ def room_numbers(home: Path) -> RoomNumbers | None:
             spent,
             tuple((names[job.student], job.prompt) for job in store.newest_clips(CLIPS)),
         )
+
+
+def _last_served(file: Path) -> float:
+    """When the class was served last, in epoch seconds; of one that never was, when it was changed last."""
+    address = file.with_name(ADDRESS)
+    return (address if address.exists() else file).stat().st_mtime
 
 
 def _served_at(folder: Path) -> str:

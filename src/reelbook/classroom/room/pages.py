@@ -23,8 +23,8 @@ from ... import states, wire
 from ...errors import InvalidInput
 from ...formatting import count, dollars, local, terminal_line
 from ...ledger.votes import QUESTION
-from ...pages.html import Html, joined, kept_text
-from ...pages.web import FRESH, INVALID, alert, clip_article, same, usd, video
+from ...web.html import Html, joined, kept_text
+from ...web.pages import FRESH, INVALID, alert, clip_article, same, usd, video
 from ...web.payloads import TEXT, fields_of, reached_at, read_form, wanted_from_text
 from ...web.refusals import NoMoney, Refused
 from ...wire import MICRO

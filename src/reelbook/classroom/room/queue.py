@@ -76,6 +76,7 @@ class RoomQueue:
         self.trouble: str | None = None
         self._images = folder / "images"
         self._jobs: dict[int, Job] = {}
+        self._unsent: set[int] = set()  # those that the service hasn't answered yet
         self._doubtful: set[int] = set()  # those whose outcome nobody knows
         self._wake = asyncio.Event()
         self._waits_until = 0.0
@@ -141,12 +142,17 @@ class RoomQueue:
         self.poke()
 
     async def _run(self) -> None:
+        failed = False
         while True:
             self._wake.clear()
             try:
+                if failed:  # a clip that was being handed over is neither in the queue nor the session's
+                    await asyncio.to_thread(self._take_up)
+                    failed = False
                 await asyncio.to_thread(self._settle_ended, asyncio.get_running_loop().time())
                 await self._send()
             except Exception:
+                failed = True
                 _log.exception("The queue failed; it goes on")
             now = asyncio.get_running_loop().time()
             if self._balance_wanted and now >= self._balance_at:
@@ -172,8 +178,7 @@ class RoomQueue:
             under_way = [
                 job for job in self._jobs.values() if not states.state(job.state).final or _open(job)
             ]
-            unsent = sum(job.state == states.SENDING for job in under_way)
-            if len(under_way) >= most or unsent >= most_unsent(limit):
+            if len(under_way) >= most or len(self._unsent) >= most_unsent(limit):
                 return
             job = await asyncio.to_thread(self.store.hand_over)
             if job is None:
@@ -199,14 +204,15 @@ class RoomQueue:
 
     def _take_up(self) -> None:
         self.session.resume()  # first settles what the killed process was sending
-        left = [job for job in self.store.all_jobs() if job.state in (HANDED, UNCERTAIN)]
+        handed = [job for job in self.store.all_jobs() if job.state in (HANDED, UNCERTAIN)]
+        left = [job for job in handed if job.number not in self._jobs]
         known = self._known() if left else {}
         for job in left:
             found = known.get(job.request_id)
-            if found is not None and states.state(found.state).charge != "none":
+            if found is not None and (job.state == UNCERTAIN or states.state(found.state).charge != "none"):
                 self._jobs[job.number] = found  # watched again when it is looked at
-            elif job.state == HANDED:
-                self._submit(job, 0.0)
+            elif job.state == HANDED:  # it wasn't sent; the class may be over by now
+                self.store.hand_back(job.number)
 
     def _known(self) -> dict[str, Job]:
         """The session's jobs for this class by the room's ids for them, including those of killed rooms."""
@@ -229,6 +235,7 @@ class RoomQueue:
             request = replace(JobRequest.of_record(job.request, image))  # validated again
             with self.session.experiment(self._experiment), without_spend_warnings():
                 self._jobs[job.number] = self.session.submit(request, once=job.request_id)
+            self._unsent.add(job.number)
         except (InvalidInput, OSError) as error:
             self.store.settle(job.number, "refused", error=str(error))
         except (SpendLimitReached, LedgerUnavailable) as error:
@@ -237,8 +244,10 @@ class RoomQueue:
     def _look_at(self, number: int, job: Job, now: float) -> None:
         """Settles the job if it has ended; watches it again if only the watch has ended."""
         state = job.state
-        if job.request_id is not None and number not in self._doubtful:
-            self.trouble, self._wait_seconds = None, 0.0
+        if number in self._unsent and state != states.SENDING:
+            self._unsent.remove(number)
+            if job.request_id is not None:
+                self.trouble, self._wait_seconds = None, 0.0
         if state == states.SENDING or (job.running and state != wire.COMPLETED):
             return
         view = job.view()
@@ -251,8 +260,8 @@ class RoomQueue:
             reason = getattr(job.error, "reason", None) or str(job.error or "The service failed.")
             self._end(number, "failed", cost_usd=view.cost_usd or 0.0, error=reason)
         elif state == states.REFUSED and (error := job.error) and isinstance(error, _BLAMELESS):
-            del self._jobs[number]
             self._wait(number, error, now)
+            del self._jobs[number]
         elif state in (states.REFUSED, states.NOT_ACCEPTED, states.CANCELLED):
             self._end(
                 number, "refused", error=str(job.error or "The service never took it. Nothing was paid.")
@@ -268,16 +277,16 @@ class RoomQueue:
 
     def _uncertain(self, number: int, now: float) -> None:
         if number not in self._doubtful:
+            self.store.settle(number, "uncertain", error=_NOT_ANSWERED)
             self._doubtful.add(number)
             self._find_out_seconds = FIND_OUT_SECONDS
             self._find_out_at = now + FIND_OUT_SECONDS
-            self.store.settle(number, "uncertain", error=_NOT_ANSWERED)
 
     def _end(self, number: int, state: State, **known: Any) -> None:
-        self._jobs.pop(number, None)
+        self.store.settle(number, state, **known)  # first: what the disk didn't take is settled later
+        del self._jobs[number]
         self._doubtful.discard(number)
         self._watch_again.pop(number, None)
-        self.store.settle(number, state, **known)
 
     def _wait(self, number: int, error: ReelbookError, now: float) -> None:
         """Nothing was bought, and nothing is wrong with the clip: all wait, longer each time."""

@@ -12,8 +12,8 @@ from typing import Final
 from ...atomic_files import atomic_write
 from ...errors import InvalidInput
 from ...formatting import count, csv_table, local
-from ...pages.html import Html, joined
-from ...pages.web import Site, video
+from ...web.html import Html, joined
+from ...web.pages import Site, video
 from ...wire import MICRO
 from .store import RoomJob, RoomSettings, RoomStore
 

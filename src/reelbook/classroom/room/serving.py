@@ -60,14 +60,17 @@ class Choices:
         return {name: value for name, value in chosen.items() if value is not None}
 
 
-def kept_class(home: Path, code: str | None = None) -> RoomSettings | None:
-    """The home's class with that code, or else its newest one that goes on; None without one."""
+def kept_class(home: Path, code: str | None = None) -> tuple[RoomSettings | None, list[str]]:
+    """The home's class with that code, or else its newest one that goes on, and its students' names.
+
+    None and no names without one.
+    """
     for file in classes(home, code):
         with contextlib.closing(RoomStore(file)) as store:
             settings = store.settings()
             if code is not None or settings.open(store.clock()):
-                return settings
-    return None
+                return settings, [student.name for student in store.students()]
+    return None, []
 
 
 @contextlib.contextmanager

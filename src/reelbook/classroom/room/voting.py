@@ -18,7 +18,7 @@ from starlette.responses import RedirectResponse, Response
 
 from ...formatting import count
 from ...ledger import KeptVote
-from ...pages.html import Html, joined
+from ...web.html import Html, joined
 from .app import CLIPS, Room
 from .report import SITE
 from .store import RoomJob, Student

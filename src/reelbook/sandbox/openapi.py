@@ -1,7 +1,7 @@
 """The service's interface as an OpenAPI document, built from the tables that read requests and write answers.
 
 `NOT_SHOWN` lists what the interface leaves open, what is done here, and which switch of the sandbox changes
-it. A room has no such switches, and adds what `wire.OFFERS` names.
+it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from .. import wire
-from .payloads import DAYS, IMAGE, NAME, RATE_LIMIT, TEXT, Parameter, fields_of
+from ..web.payloads import DAYS, IMAGE, NAME, RATE_LIMIT, TEXT, Parameter, fields_of
 
 OPENAPI: Final = "/openapi.json"
 
@@ -64,45 +64,36 @@ _ERRORS: Final = {
     401: "The API key isn't valid",
     402: "The balance is lower than the cost",
     404: "There is no such id",
-    409: "It was sent already, so it can't be taken back",
     413: "The request is too large",
     429: "The key's requests of this minute are used up",
 }
 
 
-def document(*, version: str, room: bool = False) -> dict[str, Any]:
-    """The interface as the sandbox speaks it, or as a class's `room` does: without keys, with its queue."""
-    paths: dict[str, Any] = {
-        wire.TEXT_TO_VIDEO: {"post": _submission(TEXT, room)},
-        wire.IMAGE_TO_VIDEO: {"post": _submission(IMAGE, room)},
+def document(version: str) -> dict[str, Any]:
+    """The interface as the sandbox speaks it."""
+    revoked = _object({"message": "string", "key_id": "string"})
+    paths = {
+        wire.TEXT_TO_VIDEO: {"post": _submission(TEXT)},
+        wire.IMAGE_TO_VIDEO: {"post": _submission(IMAGE)},
         f"{wire.STATUS}/{{request_id}}": {
-            "get": _operation("The job as it stands", _status(room), [_path("request_id")], errors=(404,))
+            "get": _operation("The job as it stands", _status(), [_path("request_id")], errors=(404,))
         },
         wire.BALANCE: {"get": _operation("Balance and what was spent, in USD", _object(BALANCE_FIELDS))},
         wire.USAGE: {
             "get": _operation("What was used", _object(USAGE_FIELDS), [_query(DAYS)], errors=(400,))
         },
+        wire.KEYS: {"get": _list_keys(), "post": _create_key()},
+        f"{wire.KEYS}/{{key_id}}": {
+            "delete": _operation("Revokes the key", revoked, [_path("key_id")], errors=(404,))
+        },
     }
-    if room:
-        listed = {"allOf": [_status(room), _object({}, {"request": {"type": "object"}})]}
-        jobs = _object({}, {"jobs": {"type": "array", "items": listed}})
-        paths[wire.ROOM_JOBS] = {"get": _operation("One's own jobs, the newest first", jobs)}
-        taken = _operation("Takes back what waits", _status(room), [_path("request_id")], errors=(404, 409))
-        paths[f"{wire.ROOM_JOBS}/{{request_id}}"] = {"delete": taken}
-    else:
-        paths[wire.KEYS] = {"get": _list_keys(), "post": _create_key()}
-        revoked = _object({"message": "string", "key_id": "string"})
-        revoke = _operation("Revokes the key", revoked, [_path("key_id")], errors=(404,))
-        paths[f"{wire.KEYS}/{{key_id}}"] = {"delete": revoke}
     return {
         "openapi": "3.1.0",
         "info": {
-            "title": "Video generation in a class's room"
-            if room
-            else "Video generation, as the sandbox has it",
+            "title": "Video generation, as the sandbox has it",
             "version": version,
             "x-not-shown": [
-                {"what": what, "here": here, **({"switch": switch} if switch and not room else {})}
+                {"what": what, "here": here, **({"switch": switch} if switch else {})}
                 for what, here, switch in NOT_SHOWN
             ],
         },
@@ -112,7 +103,7 @@ def document(*, version: str, room: bool = False) -> dict[str, Any]:
     }
 
 
-def _submission(mode: wire.Mode, room: bool) -> dict[str, Any]:
+def _submission(mode: wire.Mode) -> dict[str, Any]:
     fields = {field.name: field.schema for field in fields_of(mode)}
     required = [field.name for field in fields_of(mode) if field.default is None]
     kind = "application/json"
@@ -120,34 +111,16 @@ def _submission(mode: wire.Mode, room: bool) -> dict[str, Any]:
         kind, required = "multipart/form-data", [*required, "image"]
         fields["image"] = {"type": "string", "format": "binary", "description": "A JPEG or PNG file."}
     body = {"type": "object", "properties": fields, "required": required}
-    answer = _object(ACCEPTED_FIELDS, optional={"queue_position": "integer"} if room else {})
-    parameters = []
-    if room:
-        key = {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"}
-        parameters = [{"name": wire.IDEMPOTENCY_KEY, "in": "header", "schema": key}]
-    operation = _operation(f"Orders a clip: {mode}", answer, parameters, errors=(400, 402, 413))
+    operation = _operation(f"Orders a clip: {mode}", _object(ACCEPTED_FIELDS), errors=(400, 402, 413))
     return {**operation, "requestBody": {"required": True, "content": {kind: {"schema": body}}}}
 
 
-def _status(room: bool) -> dict[str, Any]:
-    more: dict[str, dict[str, str]] = {}
-    if room:
-        waits = {"message": "string"}
-        more = {
-            wire.PENDING: {**waits, "queue_position": "integer", "queue_seconds": "number"},
-            wire.FAILED: {"cost_usd": "number", "uncertain": "boolean"},
-        }
-    return {
-        "oneOf": [
-            _object(
-                {"request_id": "string", **fields},
-                {"status": {"const": state}},
-                optional=more.get(state, {}),
-                closed=not room,
-            )
-            for state, fields in wire.STATUS_FIELDS.items()
-        ]
-    }
+def _status() -> dict[str, Any]:
+    states = (
+        _object({"request_id": "string", **fields}, {"status": {"const": state}})
+        for state, fields in wire.STATUS_FIELDS.items()
+    )
+    return {"oneOf": [{**state, "additionalProperties": False} for state in states]}
 
 
 def _list_keys() -> dict[str, Any]:
@@ -185,18 +158,10 @@ def _operation(
     return {**operation, "parameters": list(parameters)} if parameters else operation
 
 
-def _object(
-    types: Mapping[str, str],
-    fields: Mapping[str, Any] | None = None,
-    *,
-    optional: Mapping[str, str] | None = None,
-    closed: bool = False,
-) -> dict[str, Any]:
-    """An object with fields of these types and those of `fields`, which are required, and `optional` ones."""
+def _object(types: Mapping[str, str], fields: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """An object with fields of these types and those of `fields`, all of them required."""
     properties = {**{name: {"type": kind} for name, kind in types.items()}, **(fields or {})}
-    more = {name: {"type": kind} for name, kind in (optional or {}).items()}
-    schema = {"type": "object", "properties": {**properties, **more}, "required": list(properties)}
-    return {**schema, "additionalProperties": False} if closed else schema
+    return {"type": "object", "properties": properties, "required": list(properties)}
 
 
 def _path(name: str) -> dict[str, Any]:

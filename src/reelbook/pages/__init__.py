@@ -1,1 +1,0 @@
-"""Plain pages from a server: what the room's pages and the sandbox's share."""
