@@ -217,6 +217,10 @@ def test_a_sample_of_a_million_million_is_a_sweep() -> None:
         ("InvalidInput", "takes no sample", {**GIVEN, "design": "pairs", "sample": 5}),
         ("InvalidInput", "Say how large", {**GIVEN, "design": "sample"}),
         ("InvalidInput", "Say how large", {**GIVEN, "sample": 0}),
+        ("InvalidInput", "base takes names", {**GIVEN, "base": "fox"}),
+        ("InvalidInput", "replace takes names", {**GIVEN, "replace": 5}),
+        ("InvalidInput", "A wildcard takes texts, not 5", {"template": "__a__", "wildcards": {"a": 5}}),
+        ("InvalidInput", "animal takes texts and numbers", {**GIVEN, "animal": b"fox"}),
         ("InvalidInput", "A base is for", {**GIVEN, "base": {"animal": "fox"}}),
         (
             "InvalidInput",
