@@ -70,6 +70,25 @@ def test_another_server_is_called_and_its_files_are_kept(run: Run, home: Path, f
     assert USER not in called.output
 
 
+def test_nothing_that_was_paid_for_is_lost_with_a_folder(run: Run, home: Path, folder: Path) -> None:
+    """A folder that can't be made is said before the call; a file that can't be written, after the rest."""
+
+    def answer(exchange: Exchange, message: dict[str, object]) -> None:
+        (folder / "kept").rmdir()  # as a disk that fails
+        image = {"type": "image", "data": "aGVsbG8=", "mimeType": "image/png"}
+        result(exchange, message, {"content": [image, {"type": "text", "text": "paid for"}]})
+
+    (folder / "file").touch()
+    with scripted(answer) as server:
+        words = ("tools", "call", "buy", "--server", server.url, "--out")
+        refused = run(*words, "file/kept", REELBOOK_USER_ID=USER)
+        assert (refused.exit_code, "Nothing was sent." in refused.stderr) == (2, True)
+        assert server.seen == []
+        failed = run(*words, "kept", REELBOOK_USER_ID=USER)
+    assert (failed.exit_code, failed.stdout) == (1, "paid for\n")
+    assert "result-1.png" in failed.stderr
+
+
 def test_a_live_service_without_a_tool_server_is_not_the_sandbox(run: Run, live: object) -> None:
     """Where a service is configured, its tool server has to be too; nothing is guessed."""
     called = run("tools", "list")
