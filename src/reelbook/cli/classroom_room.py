@@ -15,7 +15,7 @@ from ..errors import InvalidInput
 from ..formatting import count, dollars, local, terminal_line
 from ..wire import MICRO
 from .console import require_yes, say
-from .options import Home, Service, Which, Yes, open_session, option
+from .options import MOST_USD, Home, Service, Which, Yes, open_session, option
 
 if TYPE_CHECKING:
     from ..classroom.room.app import Room
@@ -34,10 +34,12 @@ def serve(
     ] = None,
     places: Annotated[int | None, option(f"How many may join. Default: {USUAL_PLACES}.", min=1)] = None,
     cap: Annotated[
-        float | None, option("What each student may spend. Default: 2.00.", metavar="USD", min=0.01)
+        float | None,
+        option("What each student may spend. Default: 2.00.", metavar="USD", min=0.01, max=MOST_USD),
     ] = None,
     class_cap: Annotated[
-        float | None, option("What all together may spend. Default: no such cap.", metavar="USD", min=0.01)
+        float | None,
+        option("What all together may spend. Default: no such cap.", metavar="USD", min=0.01, max=MOST_USD),
     ] = None,
     expires: Annotated[
         str | None,

@@ -21,7 +21,7 @@ from ..errors import InvalidInput
 from ..formatting import count, dollars, file_size, iso_time, price, seconds, terminal_line
 from ..lazy_module import LazyModule
 from ..requests import options
-from .console import say, say_data, say_json, shell_word, stoppable
+from .console import in_commands, say, say_data, say_json, shell_word, stoppable
 from .options import AsJson, Force, Home, ManyArguments, Service, argument, command_line, option
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def jobs(
     max_cost: Annotated[float | None, option("Only what cost at most this much.", metavar="USD")] = None,
     experiment: Annotated[str | None, option("Only of this experiment.")] = None,
     picked: Annotated[bool, option("Only the picked ones.", "--picked")] = False,
-    limit: Annotated[int, option("How many at most, newest first. Default: 20.", min=1)] = 20,
+    limit: Annotated[int, option("How many at most, newest first. Default: 20.", min=1, max=10**9)] = 20,
     service: Which = Service.auto,
     as_json: AsJson = False,
     home: Home = None,
@@ -255,7 +255,7 @@ def resume(
         if not jobs and not left:
             say("There is nothing to fetch.", err=True)
         for account_id in sessions.keys() & {entry.account_id for entry in doubtful}:
-            say(str(sessions[account_id].reconcile(alone=alone)))
+            say(in_commands(str(sessions[account_id].reconcile(alone=alone))))
         left += [entry for entry in doubtful if entry.account_id not in sessions]
         _say_unreached(lookup, left)
         if elsewhere := lookup.watched_elsewhere():
@@ -425,7 +425,7 @@ def _facts(lookup: JobLookup, entry: Entry) -> list[tuple[str, str | None]]:
         ("number", f"#{entry.id} in this home"),
         ("service", lookup.service_of(entry)),
         ("state", entry.told_state + progress_now),
-        ("error", entry.error),
+        ("error", entry.error and in_commands(entry.error)),
         ("still", entry.image_digest and f"its SHA-256 begins {entry.image_digest[:12]}"),
         *(
             (about.label.lower(), about.words(value))

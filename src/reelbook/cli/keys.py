@@ -83,7 +83,8 @@ def create(
     """Create a key. Its secret goes where --show, --out or --keep says: the service shows it only once."""
     with SecretPlace(show, out, keep) as place, open_session(service, home) as session:
         with waiting_notice(session):
-            created = session.keys.create(name, rate_limit=rate_limit or wire.DEFAULT_REQUESTS_PER_MINUTE)
+            asked = wire.DEFAULT_REQUESTS_PER_MINUTE if rate_limit is None else rate_limit
+            created = session.keys.create(name, rate_limit=asked)
         place.put(created.api_key, session.base_url, created.key_id)
         say(terminal_line(f"“{created.name}” is made: {created.key_id}. {place.said}"), err=True)
 
