@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from cli.conftest import Run
+from cli.doubles import on_a_terminal
 
 import reelbook as rb
 from reelbook import settings
@@ -27,6 +29,14 @@ def test_the_list_has_no_secret_and_names_the_key_in_use(run: Run, sandbox: Sand
     assert line.split("\t")[4] == "in use"
     assert result.stderr == "1 active key.\n"
     assert sandbox.api_key.reveal() not in result.output
+
+
+def test_a_narrow_screen_has_whole_ids_and_words(sandbox: Sandbox, home: Path) -> None:
+    """As columns nothing could be read there."""
+    said, code = on_a_terminal("keys", "list", columns=40)
+    assert code == 0, said
+    assert re.search(r"notebook · +key_\w{16}\r\n", said)
+    assert "10 a minute" in said
 
 
 def test_a_key_goes_into_a_private_file(run: Run, sandbox: Sandbox, folder: Path) -> None:

@@ -38,7 +38,7 @@ else:  # help and bad usage don't load the ledger
 ID_CHARACTERS = 10
 EXPERIMENT_CHARACTERS = 14
 LABEL_CHARACTERS = 13
-WIDE_ENOUGH_FOR_LENGTHS, WIDE_ENOUGH_FOR_BOTH = 72, 90
+WIDE_ENOUGH_FOR_TIMES, WIDE_ENOUGH_FOR_LENGTHS, WIDE_ENOUGH_FOR_BOTH = 60, 72, 90
 EXPERIMENTS_NAMED = 5
 COLOURS: Final = {"done": "green", "fail": "red", "odd": "yellow"}
 _TIMES: Final = {
@@ -331,9 +331,10 @@ def job_table(lookup: JobLookup, entries: Sequence[Entry], width: int) -> Table:
     several = len(lookup.accounts) > 1
     named = any(entry.experiment for entry in entries)
     lengths = width >= (WIDE_ENOUGH_FOR_BOTH if several or named else WIDE_ENOUGH_FOR_LENGTHS)
-    id_characters = _distinct_length(entries)
+    times = width >= WIDE_ENOUGH_FOR_TIMES
+    id_characters = _distinct_length(entries) if times else 0  # its number is shorter, and names it as well
     columns = [
-        Column("When", lambda entry: _short_time(entry.intended_at)),
+        *([Column("When", lambda entry: _short_time(entry.intended_at))] if times else []),
         Column(
             "State",
             lambda entry: entry.told_state,
@@ -342,11 +343,11 @@ def job_table(lookup: JobLookup, entries: Sequence[Entry], width: int) -> Table:
         Column("Prompt", lambda entry: "★ " * entry.marks.picked + entry.prompt, wide=True),
         *([Column("Length", lambda entry: f"{entry.duration_seconds} s", right=True)] if lengths else []),
         Column("Cost", lambda entry: price(entry.price_usd, entry.charge), right=True),
-        Column("Id", lambda entry: (entry.request_id or f"#{entry.id}")[:id_characters]),
+        Column("Id", lambda entry: (entry.request_id or "")[:id_characters] or f"#{entry.id}"),
     ]
-    if several:
+    if several and times:
         columns.append(Column("Service", lookup.service_of))
-    if named:
+    if named and times:
         columns.append(
             Column("Experiment", lambda entry: terminal_line(entry.experiment or "", EXPERIMENT_CHARACTERS))
         )
