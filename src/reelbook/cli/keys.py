@@ -139,7 +139,8 @@ def rotate(
     with open_session(service, home) as session:
         own = session.sandbox is not None
         with SecretPlace(show, out, keep and not own, "It is kept with the sandbox." if own else "") as place:
-            rotation = session.keys.rotate(name, rate_limit=rate_limit)
+            with waiting_notice(session):
+                rotation = session.keys.rotate(name, rate_limit=rate_limit)
             place.put(rotation.new.api_key, session.base_url, rotation.new.key_id)
         said = [
             terminal_line(f"“{rotation.new.name}” is made and works: {rotation.new.key_id}."),

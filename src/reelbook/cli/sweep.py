@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from ..errors import InvalidInput
 from ..formatting import count, dollars, plain, terminal_line
-from .console import in_commands, moving_line, require_yes, say, say_json, stoppable
+from .console import in_commands, moving_line, require_yes, say, say_json, stoppable, waiting_notice
 from .options import AsJson, Home, Service, Which, Yes, command_line, open_session, option, with_fields
 
 if TYPE_CHECKING:
@@ -167,7 +167,9 @@ def _agreed(run: SweepRun, *, yes: bool, dry_run: bool) -> bool:
     """Says the plan and returns whether to buy it. Raises InvalidInput if it can't be, or nobody answers."""
     from ..explore.plan import CONFIRM_ABOVE_USD
 
-    planned, live = run.plan(), run.session.service == "live"
+    with waiting_notice(run.session):
+        planned = run.plan()
+    live = run.session.service == "live"
     say(str(planned), err=not dry_run)
     if planned.problems:
         raise InvalidInput("Nothing was sent.")

@@ -117,8 +117,9 @@ def call(
             )
             try:
                 result = run.result()
-            except KeyboardInterrupt:
+            except KeyboardInterrupt as stop:
                 run.cancel()
+                stop.add_note("The call was ended. It may have been carried out, and billed.")
                 raise
     _show(result, out)
     if result.is_error:
