@@ -104,6 +104,9 @@ def test_texts_of_a_prompt_can_be_replaced() -> None:
     several = Sweep("a red fox in snow", replace={"fox": "hen", "snow": ["5 suns"]})
     assert len(several.cells) == 4
     assert prompts(Sweep("my self", replace="self, cat")) == ["my cat", "my self"]
+    assert prompts(Sweep("a seed grows", replace="seed, tree")) == ["a seed grows", "a tree grows"]
+    alike = Sweep("red? red!", replace={"red!": "blue", "red?": "green"})
+    assert sorted(prompts(alike)) == ["green blue", "green red!", "red? blue", "red? red!"]
     with pytest.raises(errors.InvalidInput, match="no 'bear' to replace"):
         Sweep("a red fox", replace="bear, hen")
 

@@ -351,7 +351,7 @@ def _shared(words: Sequence[Sequence[str]]) -> int:
     return sum(1 for _ in itertools.takewhile(lambda column: len({*column}) == 1, columns))
 
 
-def slot_name(words: str, taken: Container[str] = ()) -> str:
+def slot_name(words: str, taken: Container[str]) -> str:
     """The name of a slot for these words: `red_fox`, and `red_fox_2` where that is taken."""
     name = re.sub(r"\W+", "_", words).strip("_") or "text"
     name = name if name.isidentifier() else f"text_{name}"
@@ -363,11 +363,11 @@ def _replaced(template: str, replace: str | Mapping[str, Any] | None) -> tuple[s
     if isinstance(replace, str):
         words = [str(each) for each in parsed(replace)]
         replace = {words[0]: words[1:]} if words else {}
-    axes = {}
+    axes: dict[str, Any] = {}
     for sought, values in named(replace, "replace").items():
         if not sought or sought not in template:
             raise InvalidInput(f"The prompt has no {quotable(sought)} to replace.")
-        slot = slot_name(sought)
+        slot = slot_name(sought, {*RESERVED, *axes})
         template = template.replace(sought, f"{{{slot}}}")
         axes[slot] = [sought, *_several(values)]
     return template, axes
