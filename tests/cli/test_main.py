@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 import warnings
@@ -118,6 +119,19 @@ def test_what_the_outputs_encoding_lacks_is_escaped(book: Book) -> None:
             command(*words), env=environment(PYTHONIOENCODING="cp1252"), capture_output=True, check=True
         )
         assert "\\u591c fox" in said.stdout.decode("cp1252"), said
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell's redirections")
+@pytest.mark.parametrize(("words", "code"), [("jobs >&-", 0), ("jobs 2>&-", 0), ("tools list <&-", 1)])
+def test_a_closed_stream_is_one_that_nobody_is_at(home: Path, words: str, code: int) -> None:
+    """As a program in the background may be started."""
+    ended = subprocess.run(
+        ["/bin/sh", "-c", f"{shlex.join(command())} {words}"],
+        env=environment(REELBOOK_MCP_URL="http://127.0.0.1:9/mcp"),
+        capture_output=True,
+        check=False,
+    )
+    assert (ended.returncode, b"Traceback" in ended.stderr) == (code, False), ended
 
 
 def test_a_warning_is_one_clean_line(

@@ -6,6 +6,7 @@ Each command has a module of its own, which imports what it needs when it runs.
 from __future__ import annotations
 
 import io
+import os
 import sys
 import warnings
 from typing import Annotated, Any
@@ -96,6 +97,9 @@ def main() -> None:
     """Runs the command of `sys.argv` and exits: 0 done, 1 failed, 2 bad usage, 130 stopped by Ctrl-C."""
     # A warning of ours is a sentence for the person; where in the code it arose means nothing to them.
     warnings.showwarning = lambda message, *_, **__: say(in_commands(str(message)), err=True)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by whoever started us
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - open to the end
     # A prompt may have characters that the output's encoding lacks: on Windows that of a file or a pipe.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
