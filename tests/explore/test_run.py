@@ -337,6 +337,10 @@ def test_its_table_is_for_pandas_and_spreadsheets(session: rb.Session, tmp_path:
     text = run.to_csv(tmp_path / "sweep.csv")
     assert "'=heron" in text
     assert (tmp_path / "sweep.csv").read_text("utf-8-sig") == text.replace("\r\n", "\n")
+    alike = SweepRun(session, rb.Sweep("{number} foxes, {state}", number=[2], state=["wet"])).to_pandas()
+    assert [alike[name][0] for name in ("number", "slot_number", "state", "slot_state")] == [
+        *(1, "2", "planned", "wet"),
+    ]
 
 
 def test_its_clips_are_an_experiment(session: rb.Session) -> None:

@@ -480,10 +480,8 @@ def _row(cell: RunCell) -> dict[str, object]:
     job = cell.job
     view = None if job is None else job.view()
     asked = {name: getattr(cell.request, name) for name in ("prompt", *options())}
-    return {
-        "number": cell.number,
-        **{name: value for name, value in cell.cell.values.items() if name not in asked},
-        **asked,
+    slots = {name: value for name, value in cell.cell.values.items() if name not in asked}
+    known = {
         "state": cell.state,
         "found": cell.found,
         "cost_usd": 0.0 if cell.found else view and view.cost_usd,
@@ -495,6 +493,9 @@ def _row(cell: RunCell) -> dict[str, object]:
         "id": job and job.request_id,
         "file": job and job.clip and str(job.clip.path),
     }
+    # A slot may be called as one of the other columns is.
+    named = {f"slot_{name}" if name in ("number", *known) else name: value for name, value in slots.items()}
+    return {"number": cell.number, **named, **asked, **known}
 
 
 def _shown(cell: RunCell) -> tuple[object, ...]:
