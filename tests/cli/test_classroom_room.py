@@ -25,6 +25,7 @@ from reelbook.classroom.room.store import RoomStore
 from reelbook.classroom.wheels import Target, folder_of
 from reelbook.cli.classroom_room import end_time
 from reelbook.sandbox import server
+from reelbook.sandbox.handle import Sandbox
 
 
 @pytest.mark.browser
@@ -66,6 +67,12 @@ def test_a_live_service_is_served_only_after_a_yes(
     with rb.connect("live") as session, opened_room(session, "FOX-234", Choices(cap_usd=20, places=10)):
         run("classroom", "serve", "--places", "12")
     assert "at most $20.00 for each of 12 students, $240.00 in all" in asked[0]
+
+
+def test_a_file_that_is_no_certificate_is_named(run: Run, sandbox: Sandbox) -> None:
+    """In plain words, not those of the library that reads it."""
+    result = run("classroom", "serve", "--tls-cert", __file__, "--tls-key", __file__)
+    assert (result.exit_code, "no PEM files of a certificate" in result.stderr) == (2, True), result.output
 
 
 def test_times_of_the_end(run: Run) -> None:
