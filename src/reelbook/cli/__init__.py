@@ -19,7 +19,7 @@ from ..errors import InvalidInput, ReelbookError
 from ..secret import NOT_SHOWN, looks_like_key, without_keys
 from ..version import VERSION
 from . import classroom, generate, inspect, jobs, keys, lab, sandbox, sweep, tools, usage
-from .console import in_commands, plain_mistake, say
+from .console import plain_mistake, say, with_commands
 
 FAILED, BAD_USAGE = 1, 2
 SHORTEST = 3  # letters of a command's name that stand for it
@@ -53,11 +53,11 @@ class Commands(TyperGroup):
         except (ReelbookError, OSError) as error:
             if ctx.params["debug"]:
                 raise
-            say(in_commands("\n".join([str(error), *getattr(error, "__notes__", ())])), err=True)
+            say(with_commands("\n".join([str(error), *getattr(error, "__notes__", ())])), err=True)
             raise typer.Exit(BAD_USAGE if isinstance(error, InvalidInput) else FAILED) from None
         except KeyboardInterrupt as stop:
             for note in getattr(stop, "__notes__", ()):
-                say(in_commands(note), err=True)
+                say(with_commands(note), err=True)
             raise
 
 
@@ -96,7 +96,7 @@ for group in (sweep, jobs, keys, sandbox, tools, classroom):
 def main() -> None:
     """Runs the command of `sys.argv` and exits: 0 done, 1 failed, 2 bad usage, 130 stopped by Ctrl-C."""
     # A warning of ours is a sentence for the person; where in the code it arose means nothing to them.
-    warnings.showwarning = lambda message, *_, **__: say(in_commands(str(message)), err=True)
+    warnings.showwarning = lambda message, *_, **__: say(with_commands(str(message)), err=True)
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # closed by whoever started us
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - open to the end

@@ -41,7 +41,8 @@ _PLAIN_MISTAKES: Final = (
 _COMMANDS: Final = (
     (r", pass it as an argument, or ask=True\. connect\('sandbox'\)", ". --service sandbox"),
     (r"connect\([\"']sandbox[\"']\)", "--service sandbox"),
-    (r"home=… or REELBOOK_HOME; connect\(…, ledger=None\) does without one", "--home or REELBOOK_HOME"),
+    (r"home=… or REELBOOK_HOME", "--home or REELBOOK_HOME"),
+    (r"; connect\(…, ledger=None\) does without one", ""),
     (r"session\.keys\.revoke\('([^']*)'\)", r"reelbook keys revoke \1"),
     (r"session\.keys\.list\(\)", "reelbook keys list"),
     (r"session\.sweeps\(\)", "reelbook sweep list"),
@@ -181,7 +182,7 @@ def waiting_text(facts: Facts) -> str:
     return f"Waiting for the rate limit of {facts.requests_limit} requests a minute: more in {back} s"
 
 
-def in_commands(text: str) -> str:
+def with_commands(text: str) -> str:
     """What the library says, with commands for a terminal in place of code."""
     for code, command in _COMMANDS:
         text = re.sub(code, command, text)

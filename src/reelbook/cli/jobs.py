@@ -21,7 +21,7 @@ from ..errors import InvalidInput
 from ..formatting import count, dollars, file_size, iso_time, price, seconds, terminal_line
 from ..lazy_module import LazyModule
 from ..requests import options
-from .console import in_commands, say, say_data, say_json, shell_word, stoppable
+from .console import say, say_data, say_json, shell_word, stoppable, with_commands
 from .options import AsJson, Force, Home, ManyArguments, Service, argument, command_line, option
 
 if TYPE_CHECKING:
@@ -255,7 +255,7 @@ def resume(
         if not jobs and not left:
             say("There is nothing to fetch.", err=True)
         for account_id in sessions.keys() & {entry.account_id for entry in doubtful}:
-            say(in_commands(str(sessions[account_id].reconcile(alone=alone))))
+            say(with_commands(str(sessions[account_id].reconcile(alone=alone))))
         left += [entry for entry in doubtful if entry.account_id not in sessions]
         _say_unreached(lookup, left)
         if elsewhere := lookup.watched_elsewhere():
@@ -426,7 +426,7 @@ def _facts(lookup: JobLookup, entry: Entry) -> list[tuple[str, str | None]]:
         ("number", f"#{entry.id} in this home"),
         ("service", lookup.service_of(entry)),
         ("state", entry.told_state + progress_now),
-        ("error", entry.error and in_commands(entry.error)),
+        ("error", entry.error and with_commands(entry.error)),
         ("still", entry.image_digest and f"its SHA-256 begins {entry.image_digest[:12]}"),
         *(
             (about.label.lower(), about.words(value))

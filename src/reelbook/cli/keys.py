@@ -244,12 +244,12 @@ def _print_table(rows: list[dict[str, str]]) -> None:
         Column("Last used", lambda row: row["stale"] or row["used"], folded=True),
     ]
     if screen.width < WIDE_ENOUGH_FOR_COLUMNS:
-        columns = [Column("Key", _in_words, folded=True)]
+        columns = [Column("Key", _one_cell, folded=True)]
     # The id is whole, to be copied into `reelbook keys revoke`.
     screen.print(table([*columns, Column("Id", itemgetter("id"))], rows))
 
 
-def _in_words(row: Mapping[str, str]) -> str:
+def _one_cell(row: Mapping[str, str]) -> str:
     """A key in one cell, for a screen too narrow for its columns."""
     used = row["stale"] or f"used {row['used']}"
     about = [row["name"], row["preview"], row["limit"], row["state"], f"made {row['created']}", used]

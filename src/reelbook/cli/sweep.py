@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from ..errors import InvalidInput
 from ..formatting import count, dollars, plain, terminal_line
-from .console import in_commands, moving_line, require_yes, say, say_json, stoppable, waiting_notice
+from .console import moving_line, require_yes, say, say_json, stoppable, waiting_notice, with_commands
 from .options import AsJson, Home, Service, Which, Yes, command_line, open_session, option, with_fields
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def _say_end(run: SweepRun, again: str) -> None:
     took = time_words(record.planned_seconds, record.elapsed_seconds)
     say(f"{_counts(record)}, {dollars(record.cost_usd)}, {took}.", err=True)
     if run.trouble is not None:
-        say(f"{in_commands(run.trouble)}\n  {again}", err=True)
+        say(f"{with_commands(run.trouble)}\n  {again}", err=True)
     if record.counts.get("completed", 0) < len(run.cells) - record.counts.get("left out", 0):
         raise typer.Exit(1)
 
