@@ -69,6 +69,19 @@ def test_a_live_service_is_served_only_after_a_yes(
     assert "at most $20.00 for each of 12 students, $240.00 in all" in asked[0]
 
 
+def test_a_class_whose_file_cannot_be_read_is_named(run: Run, home: Path) -> None:
+    """It is damaged, or its home may only be read: in one line, whatever is asked of it."""
+    file = home / "rooms" / "FOX234" / "room.db"
+    file.parent.mkdir(parents=True)
+    file.write_text("no database " * 100)
+    for words in (["report"], ["serve", "--service", "sandbox"]):
+        result = run("classroom", *words)
+        assert (result.exit_code, result.stderr) == (
+            1,
+            f"The class's file {file} can't be used: file is not a database.\n",
+        )
+
+
 def test_a_file_that_is_no_certificate_is_named(run: Run, sandbox: Sandbox) -> None:
     """In plain words, not those of the library that reads it."""
     result = run("classroom", "serve", "--tls-cert", __file__, "--tls-key", __file__)
