@@ -93,8 +93,9 @@ def test_a_sweep_that_costs_more_needs_a_second_word(shell: Any, session: rb.Ses
 def test_what_makes_no_sense_is_said_before_anything_is_sent(
     shell: Any, session: rb.Session, sandbox: Sandbox
 ) -> None:
-    """A ratio for an image, a session that isn't one, an empty prompt."""
-    for line, text in (("--image x.png --ratio 1:1", "a"), ("--session nothing", "a"), ("", " ")):
+    """A ratio for an image, a session that isn't one, a seed without a number, an empty prompt."""
+    lines = ("--image x.png --ratio 1:1", "--session nothing", "--seed ''")
+    for line, text in (*((line, "a") for line in lines), ("", " ")):
         with pytest.raises(errors.InvalidInput):
             shell.run_cell_magic("video", line, text)
     assert session.jobs() == ()

@@ -103,3 +103,5 @@ def test_home_follows_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path:
     """`REELBOOK_HOME` moves the folder."""
     monkeypatch.setenv("REELBOOK_HOME", str(tmp_path / "here"))
     assert settings.home() == tmp_path / "here"
+    with pytest.raises(ConfigurationError, match="There is no home '~nobody-here/reelbook'"):
+        settings.home("~nobody-here/reelbook")

@@ -47,7 +47,7 @@ def video(shell: Any, line: str, cell: str) -> Job | SweepRun:
     if "image" in asked:
         asked["image"] = shell.user_ns.get(given.image, given.image)
     made: Job | SweepRun
-    if given.axis or not re.fullmatch(_SEED, given.seed or "0"):
+    if given.axis or not re.fullmatch(_SEED, "0" if given.seed is None else given.seed):
         made = _sweep(session, given, prompt, asked)
     else:
         if "seed" in asked:

@@ -88,11 +88,17 @@ def keep(name: str, value: Secret) -> None:
 
 
 def home(argument: str | os.PathLike[str] | None = None) -> Path:
-    """The folder for clips, ledger and sandbox: the argument, `REELBOOK_HOME`, or the system's own place."""
+    """The folder for clips, ledger and sandbox: the argument, `REELBOOK_HOME`, or the system's own place.
+
+    Raises ConfigurationError where it begins with ~ and there is no such user.
+    """
     import platformdirs
 
     chosen = argument or os.environ.get(HOME) or platformdirs.user_data_dir("reelbook", appauthor=False)
-    return Path(chosen).expanduser().resolve()
+    try:
+        return Path(chosen).expanduser().resolve()
+    except RuntimeError:
+        raise ConfigurationError(f"There is no home {quotable(str(chosen))}. Choose another one.") from None
 
 
 def max_spend_usd(argument: float | Secret | None = None) -> float | None:

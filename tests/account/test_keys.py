@@ -271,6 +271,20 @@ def test_two_keys_that_look_alike_are_not_told_apart(session: rb.Session) -> Non
     assert session.keys.in_use([own, twin.model_copy(update={"is_active": False})]) == own
 
 
+def test_stop_while_a_key_is_made_says_that_there_may_be_one(
+    session: rb.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its secret is gone."""
+
+    def stopped(_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(session.keys, "_call", stopped)
+    with pytest.raises(KeyboardInterrupt) as stop:
+        session.keys.create("tomorrow")
+    assert "A key “tomorrow” may have been made" in stop.value.__notes__[0]
+
+
 def test_stop_in_the_middle_says_which_key_was_made(
     session: rb.Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:

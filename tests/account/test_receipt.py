@@ -100,6 +100,8 @@ def test_the_table_for_the_page_shows_text_as_text() -> None:
     many = Receipt(made.rows * 103, "fog")
     assert "and 3 more" in many._repr_html_()
     assert "play money" in page
+    seeds = receipt({"seed": 0}, {"seed": -1}, {"seed": None, "mode": "image-to-video"})._repr_html_()
+    assert [f">{seed}</td>" in seeds for seed in ("0", "random")] == [True, True]
 
 
 def test_the_text_is_a_line_for_each_clip() -> None:

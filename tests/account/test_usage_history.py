@@ -10,6 +10,7 @@ import pytest
 
 import reelbook as rb
 from reelbook.account.usage import DAY_SECONDS
+from reelbook.ledger import Sample
 from reelbook.sandbox.handle import Sandbox
 
 
@@ -58,6 +59,18 @@ def test_a_second_opening_asks_once(session: rb.Session, sandbox: Sandbox) -> No
         second = later.usage_history(30).wait(60)
     assert second.asked == 1
     assert [round(span.usd, 6) for span in second.spans] == [round(span.usd, 6) for span in first.spans]
+
+
+def test_an_answer_by_a_clock_that_was_ahead_overrules_nothing(session: rb.Session, sandbox: Sandbox) -> None:
+    """The clock has been set right since."""
+    planted(sandbox, 30)
+    truth = session.usage(30)
+    ahead = Sample(time.time() + DAY_SECONDS, period_days=30, total_cost_usd=99.0, total_spent_usd=99.0)
+    session._ledger.samples.add(ahead)
+    history = session.usage_history(30).wait(60)
+    assert history.total is not None
+    assert history.total.usd == truth.total_cost_usd
+    assert history.spans[-1].to_at < time.time() + 1
 
 
 @pytest.mark.usefixtures("real_time")

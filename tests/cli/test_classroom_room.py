@@ -27,6 +27,7 @@ from reelbook.classroom.room.store import RoomStore
 from reelbook.classroom.wheels import Target, folder_of
 from reelbook.cli.classroom_room import end_time
 from reelbook.sandbox import server
+from reelbook.sandbox.handle import Sandbox
 
 
 @pytest.mark.browser
@@ -93,6 +94,25 @@ def test_a_class_goes_on_while_the_service_is_away(run: Run, monkeypatch: pytest
     assert (result.exit_code, len(served)) == (0, 1)
     assert "can't be reached" in result.stderr
     assert "clips wait until it answers" in result.stderr
+
+
+def test_a_class_whose_file_cannot_be_read_is_named(run: Run, home: Path) -> None:
+    """It is damaged, or its home may only be read: in one line, whatever is asked of it."""
+    file = home / "rooms" / "FOX234" / "room.db"
+    file.parent.mkdir(parents=True)
+    file.write_text("no database " * 100)
+    for words in (["report"], ["serve", "--service", "sandbox"]):
+        result = run("classroom", *words)
+        assert (result.exit_code, result.stderr) == (
+            1,
+            f"The class's file {file} can't be used: file is not a database.\n",
+        )
+
+
+def test_a_file_that_is_no_certificate_is_named(run: Run, sandbox: Sandbox) -> None:
+    """In plain words, not those of the library that reads it."""
+    result = run("classroom", "serve", "--tls-cert", __file__, "--tls-key", __file__)
+    assert (result.exit_code, "no PEM files of a certificate" in result.stderr) == (2, True), result.output
 
 
 def test_times_of_the_end(run: Run) -> None:

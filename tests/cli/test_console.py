@@ -181,3 +181,12 @@ def test_where_nothing_can_move_a_line_is_said_now_and_then(monkeypatch: pytest.
             for text in ("1 of 2", "1 of 2", "2 of 2"):
                 show(text)
         assert stream.getvalue() == said
+
+
+def test_every_code_that_has_a_command_is_what_the_library_says() -> None:
+    """Else a person at a terminal would be told what to write in Python."""
+    sources = [path.read_text("utf-8") for path in SOURCE.parent.rglob("*.py") if path.parent != SOURCE]
+    # The sentences as they are said: joined over lines, with something in the places of values.
+    said = re.sub(r'"\n\s*f?"', "", "\n".join(sources))
+    said = re.sub(r"\{(\w+)\}", r"\1", re.sub(r"\{[\w.]+!r\}", "'x'", said))
+    assert [code for code, _ in console._COMMANDS if not re.search(code, said)] == []

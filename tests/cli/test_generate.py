@@ -9,7 +9,7 @@ import signal
 import subprocess
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from cli.conftest import Run
@@ -21,6 +21,7 @@ from support.raw_server import Exchange, RawServer
 from reelbook.media.clips import probe
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
+from reelbook.session import Clip
 
 pytestmark = [pytest.mark.browser]
 
@@ -240,6 +241,20 @@ def test_a_clip_that_cannot_be_fetched_says_how_to_come_back(
     assert result.exit_code == 1
     command = rf"reelbook generate -o a-fox\.mp4 --service sandbox --home {home} --resume req_\w+"
     assert re.search(rf"To get its clip:\n  {command}\n$", result.stderr), result.stderr
+
+
+def test_a_clip_that_cannot_be_saved_is_said_to_be_kept(
+    run: Run, sandbox: Sandbox, folder: Path, clips: TinyClips, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk is full, or another program took the name meanwhile: the home has it."""
+
+    def save(*_: object, **__: object) -> NoReturn:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(Clip, "save", save)
+    result = run("generate", "a fox", "--duration", "1")
+    assert result.exit_code == 1
+    assert Path(result.stderr.rpartition("The clip itself is kept: ")[2].strip()).exists()
 
 
 def test_a_folder_that_forbids_writing_is_refused(

@@ -153,6 +153,9 @@ def test_a_terminal_gets_a_table_and_rows_that_move(crash: Crash) -> None:
         assert max(map(len, table)) <= columns
         assert table[0].split()[:3] == ["When", "State", "Prompt"]
         assert ("Length" in table[0]) is (columns > 90)
+    narrow = [line.split() for line in lines_on_a_terminal(crash.folder, 40, "jobs")]
+    assert narrow[0] == ["State", "Prompt", "Cost", "Id"]
+    assert [narrow[4][place] for place in (0, 1, 2, -2)] == ["completed", "an", "owl", "$0.05"]
     [row] = [line for line in table if "pending" in line]
     assert "about $0.05" in row
     [short] = re.findall(r"req_\w+", row)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from cli.conftest import Run
+from cli.doubles import on_a_terminal
 
 import reelbook as rb
 from reelbook import settings
@@ -29,6 +31,14 @@ def test_the_list_has_no_secret_and_names_the_key_in_use(run: Run, sandbox: Sand
     assert sandbox.api_key.reveal() not in result.output
 
 
+def test_a_narrow_screen_has_whole_ids_and_words(sandbox: Sandbox, home: Path) -> None:
+    """As columns nothing could be read there."""
+    said, code = on_a_terminal("keys", "list", columns=40)
+    assert code == 0, said
+    assert re.search(r"notebook · +key_\w{16}\r\n", said)
+    assert "10 a minute" in said
+
+
 def test_a_key_goes_into_a_private_file(run: Run, sandbox: Sandbox, folder: Path) -> None:
     """Whole, readable by its owner only, and not on the terminal."""
     result = run("keys", "create", "ada", "--rate-limit", "20", "--out", "ada.key")
@@ -44,6 +54,7 @@ def test_a_key_goes_into_a_private_file(run: Run, sandbox: Sandbox, folder: Path
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["--show", "--rate-limit", "0"], "The rate limit must be 1 to 100 requests a minute, not 0"),
         ([], "Say where the new key goes"),
         (["--out", "taken"], "taken is there already"),
         (["--out", "nowhere/ada.key"], "can't be written"),
@@ -57,7 +68,7 @@ def test_a_key_is_not_made_before_it_is_known_where_it_goes(
     (folder / "taken").write_text("mine")
     result = run("keys", "create", "ada", *words)
     assert (result.exit_code, said in result.stderr) == (2, True), result.stderr
-    assert "Nothing was made" in result.stderr
+    assert "Nothing was made" in result.stderr or "rate limit" in said
     assert (folder / "taken").read_text() == "mine"
     assert not sandbox.state()["requests"].get("create-key")
 

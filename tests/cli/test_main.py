@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 import warnings
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from cli.conftest import Run
-from cli.doubles import environment, ran
+from cli.doubles import Book, command, environment, ran
 from typer.testing import CliRunner
 
 import reelbook
@@ -25,8 +26,8 @@ from reelbook.session import connect
 def test_help_describes_every_command_to_its_end(run: Run, group: list[str]) -> None:
     """A person finds the commands there; no sentence breaks off, and no type of Python's shows."""
     listed = run(*group, "--help").stdout.partition("\nCommands:\n")[2].rstrip()
-    for command in re.findall(r"^  (\w+) ", listed, re.MULTILINE):
-        assert "list[" not in run(*group, command, "--help").stdout
+    for name in re.findall(r"^  (\w+) ", listed, re.MULTILINE):
+        assert "list[" not in run(*group, name, "--help").stdout
     assert listed != ""
     assert [line for line in listed.splitlines() if not line.endswith(".")] == []
     assert "..." not in listed
@@ -95,6 +96,42 @@ def test_a_library_error_is_one_clean_line(run: Run, monkeypatch: pytest.MonkeyP
     result = run("sandbox", "status")
     assert (result.exit_code, result.stdout, result.stderr) == (1, "", "The sandbox is broken.\n")
     assert isinstance(run("--debug", "sandbox", "status").exception, SandboxError)
+
+
+def test_an_interrupt_says_what_it_left_behind(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In commands, as no code is written here."""
+
+    def find(_: Path) -> None:
+        stop = KeyboardInterrupt()
+        stop.add_note("Revoke the new one: session.keys.revoke('key_1').")
+        raise stop
+
+    monkeypatch.setattr(server, "find", find)
+    result = run("sandbox", "status")
+    assert (result.exit_code, result.stderr) == (130, "Revoke the new one: reelbook keys revoke key_1.\n")
+
+
+def test_what_the_outputs_encoding_lacks_is_escaped(book: Book) -> None:
+    """As on Windows, where a file or a pipe has an encoding of few characters."""
+    book.job("req_1", prompt="夜 fox")
+    for words in (("jobs",), ("jobs", "receipt"), ("jobs", "show", "1"), ("jobs", "--json")):
+        said = subprocess.run(
+            command(*words), env=environment(PYTHONIOENCODING="cp1252"), capture_output=True, check=True
+        )
+        assert "\\u591c fox" in said.stdout.decode("cp1252"), said
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell's redirections")
+@pytest.mark.parametrize(("words", "code"), [("jobs >&-", 0), ("jobs 2>&-", 0), ("tools list <&-", 1)])
+def test_a_closed_stream_is_one_that_nobody_is_at(home: Path, words: str, code: int) -> None:
+    """As a program in the background may be started."""
+    ended = subprocess.run(
+        ["/bin/sh", "-c", f"{shlex.join(command())} {words}"],
+        env=environment(REELBOOK_MCP_URL="http://127.0.0.1:9/mcp"),
+        capture_output=True,
+        check=False,
+    )
+    assert (ended.returncode, b"Traceback" in ended.stderr) == (code, False), ended
 
 
 def test_a_warning_is_one_clean_line(

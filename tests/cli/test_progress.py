@@ -36,15 +36,15 @@ def test_the_figures_are_share_elapsed_and_left(sandbox: Sandbox) -> None:
 
 
 def test_a_terminal_gets_a_bar(home: Path, sandbox: Sandbox, folder: Path) -> None:
-    """Where a person watches, a bar with the state's word moves in place."""
+    """Where a person watches, a bar with the state's word moves in place; a narrow screen cuts the rest."""
     sandbox.settings(pace=600)
-    words = ("generate", "a fox", "--duration", "1", "-o", "fox.mp4")
+    words = ("generate", "a red fox runs through snow", "--duration", "1", "-o", "fox.mp4")
     seen, end = "Accepted, not begun yet", partial(sandbox.advance, 600)
-    said, code = on_a_terminal(*words, cwd=folder, at=seen, act=end)
+    said, code = on_a_terminal(*words, cwd=folder, columns=60, at=seen, act=end)
     assert (code, "fox.mp4: 1.0 s" in said) == (0, True), said
     assert "about $0.05, sandbox" in said
     assert re.search(r"The job's id: req_\w+", said)
-    assert re.search(r"Pending.*━+.*Accepted, not begun yet", said)
+    assert re.search(r"a red fox runs… Pending.*━+.*Accepted, not begun yet", said)
     assert "\x1b[2K" in said
 
 

@@ -115,8 +115,18 @@ def test_it_asks_above_a_dollar_and_a_dry_run_buys_nothing(run: Run, sandbox: Sa
         (["broken.toml"], "broken.toml isn't valid TOML"),
         (["empty.toml"], "empty.toml has no template"),
         (["strange.toml"], "called sede. Did you mean seed?"),
+        (["words.toml"], "wildcards takes names with their values, not 5"),
+        (["picture.toml"], "An int is no image"),
+        (["prompt.toml"], "No axis can be called template"),
+        (
+            ["a {animal}", "--axis", "animal=fox", "--axis", "template=a hen"],
+            "No axis can be called template",
+        ),
         (["a fox", "--image", "broken.toml"], "not a picture"),
-        *((["resume", word, "--service", "sandbox"], f"no sweep {word}") for word in ("99", "fox")),
+        *(
+            (["resume", word, "--service", "sandbox"], f"no sweep {word}. reelbook sweep list")
+            for word in ("99", "fox", "9" * 30)
+        ),
     ],
 )
 def test_a_mistake_is_said_before_anything_is_bought(
@@ -125,7 +135,13 @@ def test_a_mistake_is_said_before_anything_is_bought(
     """In one line, with what is wrong; nothing is written or sent."""
     (folder / "broken.toml").write_text("template = a fox")
     (folder / "empty.toml").write_text("seed = 1")
-    (folder / "strange.toml").write_text('template = "a fox"\nsede = [1]')
+    for name, line in (
+        ("strange", "sede = [1]"),
+        ("words", "wildcards = 5"),
+        ("picture", "image = 5"),
+        ("prompt", 'axes = {template = "a hen"}'),
+    ):
+        (folder / f"{name}.toml").write_text(f'template = "a fox"\n{line}')
     result = run("sweep", *words)
     assert (result.exit_code, said in result.stderr) == (2, True), result.stderr
     assert sandbox.state()["requests"] == {}

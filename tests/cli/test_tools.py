@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from cli.conftest import Run
@@ -12,6 +12,7 @@ from support.raw_server import Exchange
 from support.tool_servers import USER, result, scripted
 
 from reelbook.sandbox.handle import Sandbox
+from reelbook.session.tools import ToolRun
 
 
 def test_the_sandboxs_tools_are_listed_and_called(run: Run, sandbox: Sandbox) -> None:
@@ -68,6 +69,39 @@ def test_another_server_is_called_and_its_files_are_kept(run: Run, home: Path, f
     assert "there: https://x/y" in called.stdout
     assert sent["params"]["arguments"] == {"image": "/9g="}
     assert USER not in called.output
+
+
+def test_nothing_that_was_paid_for_is_lost_with_a_folder(run: Run, home: Path, folder: Path) -> None:
+    """A folder that can't be made is said before the call; a file that can't be written, after the rest."""
+
+    def answer(exchange: Exchange, message: dict[str, object]) -> None:
+        (folder / "kept").rmdir()  # as a disk that fails
+        image = {"type": "image", "data": "aGVsbG8=", "mimeType": "image/png"}
+        result(exchange, message, {"content": [image, {"type": "text", "text": "paid for"}]})
+
+    (folder / "file").touch()
+    with scripted(answer) as server:
+        words = ("tools", "call", "buy", "--server", server.url, "--out")
+        refused = run(*words, "file/kept", REELBOOK_USER_ID=USER)
+        assert (refused.exit_code, "Nothing was sent." in refused.stderr) == (2, True)
+        assert server.seen == []
+        failed = run(*words, "kept", REELBOOK_USER_ID=USER)
+    assert (failed.exit_code, failed.stdout) == (1, "paid for\n")
+    assert "result-1.png" in failed.stderr
+
+
+def test_an_interrupted_call_may_have_been_carried_out(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C ends it, and says so."""
+
+    def stopped(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ToolRun, "result", stopped)
+    with scripted(lambda exchange, message: result(exchange, message, {"content": []})) as server:
+        said = run("tools", "call", "buy", "--server", server.url, REELBOOK_USER_ID=USER)
+    assert (said.exit_code, "carried out, and billed" in said.stderr) == (130, True)
 
 
 def test_a_live_service_without_a_tool_server_is_not_the_sandbox(run: Run, live: object) -> None:

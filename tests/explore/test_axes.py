@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reelbook.errors import InvalidInput
-from reelbook.explore.axes import parsed
+from reelbook.explore.axes import parsed, typed
 
 
 @pytest.mark.parametrize(
@@ -72,6 +72,12 @@ def test_ranges_keep_to_their_ends(start: int, end: int, count: int) -> None:
     spaced = parsed(f"{start}-{end} [{count}]")
     assert (len(spaced), spaced[0]) == (count, start)
     assert count == 1 or spaced[-1] == end
+
+
+@pytest.mark.parametrize("values", [["a fox", "a heron, wading"], ['it "runs"'], ["one\nand two", "x\r\ny"]])
+def test_typed_texts_are_read_back(values: list[str]) -> None:
+    """Whatever stands in them: commas, quotes, lines."""
+    assert list(parsed(typed(values))) == values
 
 
 @given(st.text())

@@ -101,6 +101,8 @@ def test_what_cannot_be_paid_is_said_before_anything_is_written(sandbox: Sandbox
     """What needs a second word, passes the limit or isn't covered by the balance writes and sends nothing."""
     with another(max_spend=2) as session:
         costly = foxes(duration_seconds=[5])
+        with pytest.raises(errors.InvalidInput, match="isn't begun yet"):
+            SweepRun(session, costly).results()
         with pytest.raises(errors.ConfirmationNeeded, match=r"6 clips for about \$1\.50"):
             costly.run(session)
         with pytest.raises(errors.InvalidInput, match=r"pass the spending limit, which leaves \$2\.00"):
@@ -265,6 +267,21 @@ def test_a_notebook_cell_run_again_goes_on_with_its_sweep(
     assert (len({each.id for each in others} | {first.id}), sent(sandbox)) == (5, 5)
 
 
+def test_a_sweep_that_was_refused_is_checked_again(
+    session: rb.Session, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where an earlier run of the cell began it: asked twice without a yes, it buys nothing more."""
+    monkeypatch.setattr("reelbook.ledger.ledger.current_execution", lambda: Execution("cell", "run 1"))
+    halted(SweepRun(session, foxes()), sandbox, 2)
+    before = sent(sandbox)
+    monkeypatch.setattr("reelbook.ledger.ledger.current_execution", lambda: Execution("cell", "run 2"))
+    run = SweepRun(session, foxes())
+    for _ in range(2):
+        with pytest.raises(errors.ConfirmationNeeded):
+            run.start(confirm_above_usd=0.0)
+    assert (run.state, sent(sandbox)) == ("paused", before)
+
+
 def test_pictures_are_there_for_a_later_kernel(session: rb.Session, sandbox: Sandbox, home: Path) -> None:
     """The sweep is taken up by its number, with its pictures; one that is gone holds up no other cell."""
     run = SweepRun(session, stills())
@@ -320,6 +337,10 @@ def test_its_table_is_for_pandas_and_spreadsheets(session: rb.Session, tmp_path:
     text = run.to_csv(tmp_path / "sweep.csv")
     assert "'=heron" in text
     assert (tmp_path / "sweep.csv").read_text("utf-8-sig") == text.replace("\r\n", "\n")
+    alike = SweepRun(session, rb.Sweep("{number} foxes, {state}", number=[2], state=["wet"])).to_pandas()
+    assert [alike[name][0] for name in ("number", "slot_number", "state", "slot_state")] == [
+        *(1, "2", "planned", "wet"),
+    ]
 
 
 def test_its_clips_are_an_experiment(session: rb.Session) -> None:

@@ -64,7 +64,7 @@ def test_a_study_is_gone_on_with(run: SweepRun) -> None:
     again = rb.Study(run, voter="Ben")
     prefer(again, "owl", 3)
     assert again.voters == {"Ada": 12, "Ben": 3}
-    assert (again.result().votes, again.result("Ben").votes) == (15, 3)
+    assert (again.result().votes, again.result(" Ben ").votes) == (15, 3)
     some = Study(jobs[:2])
     assert 0 < sum(some.voters.values()) < 15
     assert rb.Study(run, question="Which is funnier?").voters == {}

@@ -104,6 +104,9 @@ def test_texts_of_a_prompt_can_be_replaced() -> None:
     several = Sweep("a red fox in snow", replace={"fox": "hen", "snow": ["5 suns"]})
     assert len(several.cells) == 4
     assert prompts(Sweep("my self", replace="self, cat")) == ["my cat", "my self"]
+    assert prompts(Sweep("a seed grows", replace="seed, tree")) == ["a seed grows", "a tree grows"]
+    alike = Sweep("red? red!", replace={"red!": "blue", "red?": "green"})
+    assert sorted(prompts(alike)) == ["green blue", "green red!", "red? blue", "red? red!"]
     with pytest.raises(errors.InvalidInput, match="no 'bear' to replace"):
         Sweep("a red fox", replace="bear, hen")
 
@@ -217,6 +220,10 @@ def test_a_sample_of_a_million_million_is_a_sweep() -> None:
         ("InvalidInput", "takes no sample", {**GIVEN, "design": "pairs", "sample": 5}),
         ("InvalidInput", "Say how large", {**GIVEN, "design": "sample"}),
         ("InvalidInput", "Say how large", {**GIVEN, "sample": 0}),
+        ("InvalidInput", "base takes names", {**GIVEN, "base": "fox"}),
+        ("InvalidInput", "replace takes names", {**GIVEN, "replace": 5}),
+        ("InvalidInput", "A wildcard takes texts, not 5", {"template": "__a__", "wildcards": {"a": 5}}),
+        ("InvalidInput", "animal takes texts and numbers", {**GIVEN, "animal": b"fox"}),
         ("InvalidInput", "A base is for", {**GIVEN, "base": {"animal": "fox"}}),
         (
             "InvalidInput",

@@ -52,6 +52,7 @@ def test_the_newest_balance_counts_with_its_time(ledger: Ledger, clock: Clock) -
     for ago, usd in ((4.0, 9.0), (2.0, 7.0), (3.0, 8.0)):
         ledger.samples.add(Sample(clock.now - ago, balance_usd=usd))
     ledger.samples.add(Sample(clock.now - 1, total_requests=1))
+    ledger.samples.add(Sample(clock.now + 3600, balance_usd=5.0))  # by a clock that was ahead
     assert ledger.funds() == Funds(7.0, clock.now - 2, 0.0)
 
 

@@ -65,6 +65,12 @@ class Keys(SuggestsNames):
         except KeyUncertain as uncertain:
             self._find_candidates(uncertain, began)
             raise
+        except KeyboardInterrupt as stop:
+            stop.add_note(
+                f"A key “{name}” may have been made, and nobody saw its secret: look at session.keys.list(), "
+                "and revoke it."
+            )
+            raise
         self._seen.add(created.key_id)
         return created
 

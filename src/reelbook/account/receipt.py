@@ -271,6 +271,12 @@ def _cost(row: ReceiptRow) -> str:
     return f"{_BEFORE_COST[row.cost_is]}{exact_dollars(row.cost_usd)}"
 
 
+def _seed(row: ReceiptRow) -> str:
+    if row.seed is not None:
+        return str(row.seed)
+    return "random" if row.mode == "text-to-video" else ""
+
+
 def _shown(row: ReceiptRow) -> tuple[str, ...]:
     return (
         f"{row.submitted_at:%d %b %H:%M}",
@@ -278,7 +284,7 @@ def _shown(row: ReceiptRow) -> tuple[str, ...]:
         _prompt(row),
         _length(row),
         row.aspect_ratio or "",
-        "random" if row.seed is None and row.mode == "text-to-video" else str(row.seed or ""),
+        _seed(row),
         row.state,
         _cost(row),
     )

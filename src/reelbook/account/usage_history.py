@@ -142,7 +142,8 @@ class UsageHistory:
         began = time.time()
         self.trouble, self._asked = "", []
         since = began - KEPT_DAYS * DAY_SECONDS
-        kept = self._ledger.samples.list(since=since, limit=MANY_SAMPLES)
+        # One from later was heard by a clock that was ahead, and would overrule what is heard now.
+        kept = self._ledger.samples.list(since=since, before=began, limit=MANY_SAMPLES)
         answers = [totals for each in kept if (totals := _totals(each.at, each.period_days, each))]
 
         def learn() -> None:

@@ -5,6 +5,9 @@ Each command has a module of its own, which imports what it needs when it runs.
 
 from __future__ import annotations
 
+import io
+import os
+import sys
 import warnings
 from typing import Annotated, Any
 
@@ -16,7 +19,7 @@ from ..errors import InvalidInput, ReelbookError
 from ..secret import NOT_SHOWN, looks_like_key, without_keys
 from ..version import VERSION
 from . import classroom, generate, inspect, jobs, keys, lab, sandbox, sweep, tools, usage
-from .console import error_text, plain_mistake, say
+from .console import plain_mistake, say, with_commands
 
 FAILED, BAD_USAGE = 1, 2
 SHORTEST = 3  # letters of a command's name that stand for it
@@ -50,8 +53,12 @@ class Commands(TyperGroup):
         except (ReelbookError, OSError) as error:
             if ctx.params["debug"]:
                 raise
-            say("\n".join([error_text(error), *getattr(error, "__notes__", ())]), err=True)
+            say(with_commands("\n".join([str(error), *getattr(error, "__notes__", ())])), err=True)
             raise typer.Exit(BAD_USAGE if isinstance(error, InvalidInput) else FAILED) from None
+        except KeyboardInterrupt as stop:
+            for note in getattr(stop, "__notes__", ()):
+                say(with_commands(note), err=True)
+            raise
 
 
 app = typer.Typer(
@@ -89,5 +96,11 @@ for group in (sweep, jobs, keys, sandbox, tools, classroom):
 def main() -> None:
     """Runs the command of `sys.argv` and exits: 0 done, 1 failed, 2 bad usage, 130 stopped by Ctrl-C."""
     # A warning of ours is a sentence for the person; where in the code it arose means nothing to them.
-    warnings.showwarning = lambda message, *_, **__: say(str(message), err=True)
+    warnings.showwarning = lambda message, *_, **__: say(with_commands(str(message)), err=True)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by whoever started us
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - open to the end
+    # A prompt may have characters that the output's encoding lacks: on Windows that of a file or a pipe.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     app()

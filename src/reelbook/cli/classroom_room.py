@@ -15,7 +15,7 @@ from ..errors import ConnectionFailed, InvalidInput
 from ..formatting import count, dollars, local, terminal_line
 from ..wire import MICRO
 from .console import require_yes, say
-from .options import Home, Service, Which, Yes, open_session, option
+from .options import MOST_USD, Home, Service, Which, Yes, open_session, option
 
 if TYPE_CHECKING:
     from ..classroom.room.app import Room
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..classroom.room.store import RoomSettings
     from ..session import Session
 
-USUAL_PLACES = 40
+USUAL_PLACES, MOST_PLACES = 40, 10_000
 PYTHONS = "3.11,3.12,3.13"
 PLATFORMS = "win_amd64,macosx_14_0_arm64,manylinux_2_28_x86_64"  # av 18 has no wheels for macOS 13
 
@@ -32,12 +32,16 @@ def serve(
     students: Annotated[
         Path | None, option("A CSV file with the names that may join. Default: anybody.", dir_okay=False)
     ] = None,
-    places: Annotated[int | None, option(f"How many may join. Default: {USUAL_PLACES}.", min=1)] = None,
+    places: Annotated[
+        int | None, option(f"How many may join. Default: {USUAL_PLACES}.", min=1, max=MOST_PLACES)
+    ] = None,
     cap: Annotated[
-        float | None, option("What each student may spend. Default: 2.00.", metavar="USD", min=0.01)
+        float | None,
+        option("What each student may spend. Default: 2.00.", metavar="USD", min=0.01, max=MOST_USD),
     ] = None,
     class_cap: Annotated[
-        float | None, option("What all together may spend. Default: no such cap.", metavar="USD", min=0.01)
+        float | None,
+        option("What all together may spend. Default: no such cap.", metavar="USD", min=0.01, max=MOST_USD),
     ] = None,
     expires: Annotated[
         str | None,
@@ -67,6 +71,8 @@ def serve(
     Started again after a crash with the same home, it goes on: names, keys, queue and clips are as they were,
     and nothing is bought twice.
     """
+    import ssl
+
     from ..classroom import roster
     from ..classroom.room import serving
 
@@ -97,7 +103,12 @@ def serve(
         with serving.opened_room(session, code, chosen, host_name=address, certificate=certificate) as room:
             _provide(session, room)
             listening = serving.listen(room, host or serving.EVERYWHERE, port)
-            serving.serve(room, listening, on_started=lambda: introduce(room))
+            try:
+                serving.serve(room, listening, on_started=lambda: introduce(room))
+            except ssl.SSLError:
+                raise InvalidInput(
+                    f"{tls_cert} and {tls_key} are no PEM files of a certificate and its key."
+                ) from None
             say("Stopped. Run the same command again: the class goes on.")
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import typer
 
-from ..errors import ConfigurationError, InvalidInput
+from ..errors import InvalidInput
 from ..formatting import terminal_json, terminal_line, terminal_text
 
 if TYPE_CHECKING:
@@ -36,6 +36,26 @@ _PLAIN_MISTAKES: Final = (
     (re.compile(r"Input should be less than or equal to (\S+)"), r"Give \1 or less."),
     (re.compile(r"Value error, (.*)"), r"\1"),
     (re.compile(r"dir (.*) is a file\."), r"\1 is a file, not a folder."),
+)
+# What the library says to write in code, and what a person writes on a terminal instead.
+_COMMANDS: Final = (
+    (r", pass it as an argument, or ask=True\. connect\('sandbox'\)", ". --service sandbox"),
+    (r"connect\([\"']sandbox[\"']\)", "--service sandbox"),
+    (r"home=… or REELBOOK_HOME", "--home or REELBOOK_HOME"),
+    (r"; connect\(…, ledger=None\) does without one", ""),
+    (r"session\.keys\.revoke\('([^']*)'\)", r"reelbook keys revoke \1"),
+    (r"session\.keys\.list\(\)", "reelbook keys list"),
+    (r"session\.sweeps\(\)", "reelbook sweep list"),
+    (r"session\.tools\(\)", "reelbook tools list"),
+    (r"session\.balance\(\)", "reelbook balance"),
+    (r"session\.job\(id\)", "reelbook generate --resume"),
+    (r"session\.job\('([^']*)'\)", r"reelbook jobs resume \1"),
+    (r"session\.reconcile\(alone=True\)", "reelbook jobs resume --find-out --alone"),
+    (r"(?:session\.|The next session's )reconcile\(\)", "reelbook jobs resume --find-out"),
+    (r"(?:session\.|The next session's )resume\(unsent=True\)", "reelbook jobs resume --unsent"),
+    (r"overwrite=True", "--force"),
+    (r"sample=50", "--sample 50"),
+    (r"Give (\w+)=\[…\]", r"Give --axis \1=…"),
 )
 
 
@@ -162,13 +182,11 @@ def waiting_text(facts: Facts) -> str:
     return f"Waiting for the rate limit of {facts.requests_limit} requests a minute: more in {back} s"
 
 
-def error_text(error: Exception) -> str:
-    """The words of a library's error, with a remedy for a terminal rather than for code."""
-    if not isinstance(error, ConfigurationError):
-        return str(error)
-    from ..session.connector import IN_CODE
-
-    return str(error).replace(IN_CODE, ". --service sandbox needs none.")
+def with_commands(text: str) -> str:
+    """What the library says, with commands for a terminal in place of code."""
+    for code, command in _COMMANDS:
+        text = re.sub(code, command, text)
+    return text
 
 
 def plain_mistake(message: str) -> str:

@@ -71,7 +71,11 @@ def generate(
         forced = ["--force"] if force else []
         again = command_line("generate", "-o", str(file), *forced, service=service, home=home)
         clip = _make_clip(session, request or resume or "", resume_command=f"{again} --resume")
-    clip.save(file, overwrite=force)
+    try:
+        clip.save(file, overwrite=force)
+    except (ReelbookError, OSError) as error:
+        error.add_note(f"The clip itself is kept: {clip.path}")
+        raise
     say(f"{file}: {clip_figures(clip)}")
 
 

@@ -21,7 +21,7 @@ from ..errors import InvalidInput
 from ..formatting import count, dollars, file_size, iso_time, price, seconds, terminal_line
 from ..lazy_module import LazyModule
 from ..requests import options
-from .console import say, say_data, say_json, shell_word, stoppable
+from .console import say, say_data, say_json, shell_word, stoppable, with_commands
 from .options import AsJson, Force, Home, ManyArguments, Service, argument, command_line, option
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ else:  # help and bad usage don't load the ledger
 ID_CHARACTERS = 10
 EXPERIMENT_CHARACTERS = 14
 LABEL_CHARACTERS = 13
-WIDE_ENOUGH_FOR_LENGTHS, WIDE_ENOUGH_FOR_BOTH = 72, 90
+WIDE_ENOUGH_FOR_TIMES, WIDE_ENOUGH_FOR_LENGTHS, WIDE_ENOUGH_FOR_BOTH = 60, 72, 90
 EXPERIMENTS_NAMED = 5
 COLOURS: Final = {"done": "green", "fail": "red", "odd": "yellow"}
 _TIMES: Final = {
@@ -89,7 +89,7 @@ def jobs(
     max_cost: Annotated[float | None, option("Only what cost at most this much.", metavar="USD")] = None,
     experiment: Annotated[str | None, option("Only of this experiment.")] = None,
     picked: Annotated[bool, option("Only the picked ones.", "--picked")] = False,
-    limit: Annotated[int, option("How many at most, newest first. Default: 20.", min=1)] = 20,
+    limit: Annotated[int, option("How many at most, newest first. Default: 20.", min=1, max=10**9)] = 20,
     service: Which = Service.auto,
     as_json: AsJson = False,
     home: Home = None,
@@ -255,7 +255,7 @@ def resume(
         if not jobs and not left:
             say("There is nothing to fetch.", err=True)
         for account_id in sessions.keys() & {entry.account_id for entry in doubtful}:
-            say(str(sessions[account_id].reconcile(alone=alone)))
+            say(with_commands(str(sessions[account_id].reconcile(alone=alone))))
         left += [entry for entry in doubtful if entry.account_id not in sessions]
         _say_unreached(lookup, left)
         if elsewhere := lookup.watched_elsewhere():
@@ -331,9 +331,10 @@ def job_table(lookup: JobLookup, entries: Sequence[Entry], width: int) -> Table:
     several = len(lookup.accounts) > 1
     named = any(entry.experiment for entry in entries)
     lengths = width >= (WIDE_ENOUGH_FOR_BOTH if several or named else WIDE_ENOUGH_FOR_LENGTHS)
-    id_characters = _distinct_length(entries)
+    times = width >= WIDE_ENOUGH_FOR_TIMES
+    id_characters = _distinct_length(entries) if times else 0  # its number is shorter, and names it as well
     columns = [
-        Column("When", lambda entry: _short_time(entry.intended_at)),
+        *([Column("When", lambda entry: _short_time(entry.intended_at))] if times else []),
         Column(
             "State",
             lambda entry: entry.told_state,
@@ -342,11 +343,11 @@ def job_table(lookup: JobLookup, entries: Sequence[Entry], width: int) -> Table:
         Column("Prompt", lambda entry: "★ " * entry.marks.picked + entry.prompt, wide=True),
         *([Column("Length", lambda entry: f"{entry.duration_seconds} s", right=True)] if lengths else []),
         Column("Cost", lambda entry: price(entry.price_usd, entry.charge), right=True),
-        Column("Id", lambda entry: (entry.request_id or f"#{entry.id}")[:id_characters]),
+        Column("Id", lambda entry: (entry.request_id or "")[:id_characters] or f"#{entry.id}"),
     ]
-    if several:
+    if several and times:
         columns.append(Column("Service", lookup.service_of))
-    if named:
+    if named and times:
         columns.append(
             Column("Experiment", lambda entry: terminal_line(entry.experiment or "", EXPERIMENT_CHARACTERS))
         )
@@ -425,7 +426,7 @@ def _facts(lookup: JobLookup, entry: Entry) -> list[tuple[str, str | None]]:
         ("number", f"#{entry.id} in this home"),
         ("service", lookup.service_of(entry)),
         ("state", entry.told_state + progress_now),
-        ("error", entry.error),
+        ("error", entry.error and with_commands(entry.error)),
         ("still", entry.image_digest and f"its SHA-256 begins {entry.image_digest[:12]}"),
         *(
             (about.label.lower(), about.words(value))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
@@ -22,6 +23,8 @@ from .console import require_yes, say, say_json, shell_word, waiting_notice
 from .options import AsJson, Home, Service, Which, Yes, open_session, option
 
 COLUMNS = ("id", "name", "preview", "limit", "state", "created", "last_used", "note")
+
+WIDE_ENOUGH_FOR_COLUMNS = 72
 
 commands = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The API keys of the account.")
 
@@ -83,7 +86,8 @@ def create(
     """Create a key. Its secret goes where --show, --out or --keep says: the service shows it only once."""
     with SecretPlace(show, out, keep) as place, open_session(service, home) as session:
         with waiting_notice(session):
-            created = session.keys.create(name, rate_limit=rate_limit or wire.DEFAULT_REQUESTS_PER_MINUTE)
+            asked = wire.DEFAULT_REQUESTS_PER_MINUTE if rate_limit is None else rate_limit
+            created = session.keys.create(name, rate_limit=asked)
         place.put(created.api_key, session.base_url, created.key_id)
         say(terminal_line(f"“{created.name}” is made: {created.key_id}. {place.said}"), err=True)
 
@@ -135,7 +139,8 @@ def rotate(
     with open_session(service, home) as session:
         own = session.sandbox is not None
         with SecretPlace(show, out, keep and not own, "It is kept with the sandbox." if own else "") as place:
-            rotation = session.keys.rotate(name, rate_limit=rate_limit)
+            with waiting_notice(session):
+                rotation = session.keys.rotate(name, rate_limit=rate_limit)
             place.put(rotation.new.api_key, session.base_url, rotation.new.key_id)
         said = [
             terminal_line(f"“{rotation.new.name}” is made and works: {rotation.new.key_id}."),
@@ -232,10 +237,20 @@ class SecretPlace:
 def _print_table(rows: list[dict[str, str]]) -> None:
     from .screen import Column, Screen, table
 
+    screen = Screen()
     titles = {"Name": "name", "Key": "preview", "Limit": "limit", "State": "state", "Created": "created"}
     columns = [
         *(Column(title, itemgetter(name), folded=True) for title, name in titles.items()),
         Column("Last used", lambda row: row["stale"] or row["used"], folded=True),
-        Column("Id", itemgetter("id")),  # to be copied into `reelbook keys revoke`
     ]
-    Screen().print(table(columns, rows))
+    if screen.width < WIDE_ENOUGH_FOR_COLUMNS:
+        columns = [Column("Key", _one_cell, folded=True)]
+    # The id is whole, to be copied into `reelbook keys revoke`.
+    screen.print(table([*columns, Column("Id", itemgetter("id"))], rows))
+
+
+def _one_cell(row: Mapping[str, str]) -> str:
+    """A key in one cell, for a screen too narrow for its columns."""
+    used = row["stale"] or f"used {row['used']}"
+    about = [row["name"], row["preview"], row["limit"], row["state"], f"made {row['created']}", used]
+    return " · ".join(filter(None, about))

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., None])
 
 
+MOST_USD = 1_000_000  # that a balance or a cap is set to: no database counts to infinity
+
+
 def option(words: str, *names: str, **more: Any) -> Any:
     """An option whose help text states its default, if any. Its limits give its metavar."""
     if "metavar" not in more:

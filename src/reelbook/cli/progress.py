@@ -133,15 +133,16 @@ def _display(*, one: bool = False) -> Iterator[_Bars | _Lines]:
 
     from .screen import Screen
 
-    cut = Column(no_wrap=True, overflow="ellipsis")
+    whole = Column(no_wrap=True)
+    cut = Column(no_wrap=True, overflow="ellipsis", ratio=1)  # to the room that the others leave
     columns = [
-        TextColumn("{task.description}", markup=False),
-        TextColumn("{task.fields[word]}", markup=False),
+        TextColumn("{task.description}", markup=False, table_column=whole),
+        TextColumn("{task.fields[word]}", markup=False, table_column=whole),
         BarColumn(BAR_CHARACTERS),
         TextColumn("{task.fields[figures]}", markup=False, table_column=cut),
     ]
     screen = Screen(stderr=True)
-    with Progress(*columns, console=screen, transient=True, redirect_stdout=False) as progress:
+    with Progress(*columns, console=screen, transient=True, redirect_stdout=False, expand=True) as progress:
         yield _Bars(screen, progress)
 
 
@@ -158,9 +159,8 @@ class _Bars:
             self._progress.remove_task(self._tasks.pop(gone))
         for job in shown:
             if job not in self._tasks:
-                name = terminal_line(
-                    job.request.prompt if job.request else job.request_id or "", PROMPT_CHARACTERS
-                )
+                name = job.request.prompt if job.request else job.request_id or ""
+                name = terminal_line(name, min(PROMPT_CHARACTERS, self._screen.width // 4))
                 self._tasks[job] = self._progress.add_task(name, total=None, word="", figures="")
             view = job.view()
             share = share_done(view)

@@ -10,7 +10,7 @@ import typer
 from .. import settings, wire
 from ..formatting import dollars
 from .console import say
-from .options import Home, option
+from .options import MOST_USD, Home, option
 
 commands = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="The sandbox: the service, on this machine."
@@ -35,7 +35,7 @@ def serve(
         ),
     ] = wire.DEFAULT_REQUESTS_PER_MINUTE,
     balance: Annotated[
-        float | None, option("Set the balance. Default: it stays.", metavar="USD", min=0)
+        float | None, option("Set the balance. Default: it stays.", metavar="USD", min=0, max=MOST_USD)
     ] = None,
     dask: Annotated[str | None, option("Draw on this Dask cluster.", metavar="tcp://…")] = None,
     home: Home = None,

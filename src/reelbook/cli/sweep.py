@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from ..errors import InvalidInput
 from ..formatting import count, dollars, plain, terminal_line
-from .console import moving_line, require_yes, say, say_json, stoppable
+from .console import moving_line, require_yes, say, say_json, stoppable, waiting_notice, with_commands
 from .options import AsJson, Home, Service, Which, Yes, command_line, open_session, option, with_fields
 
 if TYPE_CHECKING:
@@ -139,6 +139,8 @@ def show_list(service: Which = Service.auto, as_json: AsJson = False, home: Home
 
 
 def _file(path: Path) -> dict[str, Any]:
+    from ..explore.axes import refuse_template
+
     try:
         with path.open("rb") as file:
             given = tomllib.load(file)
@@ -151,12 +153,13 @@ def _file(path: Path) -> dict[str, Any]:
     axes = given.pop("axes", {})
     if not isinstance(axes, dict):
         raise InvalidInput(f"{path}: axes is a table of names and values, below a line [axes].")
+    refuse_template(axes)
     given |= axes
     if isinstance(given.get("wildcards"), str):
         given["wildcards"] = path.parent / given["wildcards"]
     if "image" in given:
         images = given["image"] if isinstance(given["image"], list) else [given["image"]]
-        given["image"] = [path.parent / each for each in images]
+        given["image"] = [path.parent / each if isinstance(each, str) else each for each in images]
     return given
 
 
@@ -164,7 +167,9 @@ def _agreed(run: SweepRun, *, yes: bool, dry_run: bool) -> bool:
     """Says the plan and returns whether to buy it. Raises InvalidInput if it can't be, or nobody answers."""
     from ..explore.plan import CONFIRM_ABOVE_USD
 
-    planned, live = run.plan(), run.session.service == "live"
+    with waiting_notice(run.session):
+        planned = run.plan()
+    live = run.session.service == "live"
     say(str(planned), err=not dry_run)
     if planned.problems:
         raise InvalidInput("Nothing was sent.")
@@ -206,7 +211,7 @@ def _say_end(run: SweepRun, again: str) -> None:
     took = time_words(record.planned_seconds, record.elapsed_seconds)
     say(f"{_counts(record)}, {dollars(record.cost_usd)}, {took}.", err=True)
     if run.trouble is not None:
-        say(f"{run.trouble}\n  {again}", err=True)
+        say(f"{with_commands(run.trouble)}\n  {again}", err=True)
     if record.counts.get("completed", 0) < len(run.cells) - record.counts.get("left out", 0):
         raise typer.Exit(1)
 

@@ -10,6 +10,7 @@ import base64
 import dataclasses
 import json
 import mimetypes
+import os
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -101,6 +102,8 @@ def call(
     from ..text.tools import progress
 
     arguments = _object(sys.stdin.read() if given == "-" else given)
+    if out is not None:
+        _check_folder(out)
     with closing(_source(server, service, home)) as source:
         if words:
             schema = next((tool.input_schema for tool in source.tools() if tool.name == name), {})
@@ -114,8 +117,9 @@ def call(
             )
             try:
                 result = run.result()
-            except KeyboardInterrupt:
+            except KeyboardInterrupt as stop:
                 run.cancel()
+                stop.add_note("The call was ended. It may have been carried out, and billed.")
                 raise
     _show(result, out)
     if result.is_error:
@@ -168,17 +172,30 @@ def _argument(word: str, properties: Any) -> tuple[str, Any]:
 def _file(path: Path) -> str:
     try:
         content = path.expanduser().read_bytes()
-    except OSError as error:
-        raise InvalidInput(f"{path} can't be read: {error.strerror}. Nothing was sent.") from None
+    except (OSError, RuntimeError) as error:
+        why = getattr(error, "strerror", "there is no such home")  # which ~somebody asks for
+        raise InvalidInput(f"{path} can't be read: {why}. Nothing was sent.") from None
     try:
         return content.decode()
     except UnicodeDecodeError:
         return base64.b64encode(content).decode()
 
 
+def _check_folder(out: Path) -> None:
+    """Makes the folder for what a call may be paid for. Raises InvalidInput if nothing can be put there."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(f"{out} can't be made: {error.strerror}. Nothing was sent.") from None
+    if not os.access(out, os.W_OK):
+        raise InvalidInput(f"{out} can't be written to. Choose another --out. Nothing was sent.")
+
+
 def _show(result: ToolResult, out: Path | None) -> None:
+    """Prints a result; where a file of it can't be written, raises OSError after all the rest."""
     from ..agent_tools.types import TextContent
 
+    unwritten: OSError | None = None
     structured = result.structured is not None and not result.is_error
     if structured:
         text = terminal_json(result.structured)
@@ -186,9 +203,14 @@ def _show(result: ToolResult, out: Path | None) -> None:
         say(_shortened(text) if sys.stdout.isatty() else text)
     for number, content in enumerate(result.content, start=1):
         if not isinstance(content, TextContent):
-            say(_other(content, number, out), err=structured)
+            try:
+                say(_other(content, number, out), err=structured)
+            except OSError as error:
+                unwritten = error
         elif not structured:
             say(_shortened(content.text), err=result.is_error)
+    if unwritten is not None:
+        raise unwritten
 
 
 def _other(content: Content, number: int, out: Path | None) -> str:
@@ -205,7 +227,6 @@ def _other(content: Content, number: int, out: Path | None) -> str:
         return terminal_line(f"({about}; --out FOLDER keeps it)")
     ending = mimetypes.guess_extension(content.mime_type.split(";")[0].strip()) or ".bin"
     path = next(each for each in numbered(out / f"result-{number}{ending}") if not each.exists())
-    out.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content.data)
     return terminal_line(f"{path} ({about})")
 

@@ -98,10 +98,11 @@ def _draw(history: UsageHistory, session: Session) -> None:
         table.add_column(overflow="fold")
         highest = max(map(_per_day, busy))
         widest = max(8, min(BAR, screen.width - BESIDE))
+        split, unsplit = "#-" if screen.options.ascii_only else "█░"
         for span in busy:
             when, money, about, note = words.span_words(span, reading)
             length = max(1, round(widest * _per_day(span) / highest))
-            bar = Text(("█" if span.split else "░") * length, "blue")
+            bar = Text((split if span.split else unsplit) * length, "blue")
             table.add_row(when, bar, money, f"{about} · {note}" if note else about)
         screen.print()
         screen.print(table)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
@@ -61,7 +62,8 @@ def parsed(text: str) -> tuple[str | int | float, ...]:
     - `1, 2, .., 10`: on in the same step
     """
     try:
-        rows = [text.split("||")] if "||" in text else csv.reader(text.splitlines(), skipinitialspace=True)
+        lines = io.StringIO(text, newline="")
+        rows = [text.split("||")] if "||" in text else csv.reader(lines, skipinitialspace=True)
         words = [word.strip() for row in rows for word in row]
     except csv.Error as error:
         raise InvalidInput(f"{quotable(text)} can't be read as a list of values ({error}).") from None
@@ -80,18 +82,25 @@ def parsed(text: str) -> tuple[str | int | float, ...]:
 
 def axis_options(options: Iterable[str]) -> dict[str, str]:
     """What is typed for each axis in options `--axis NAME=VALUES`. Raises InvalidInput."""
-    axes = {}
+    axes: dict[str, str] = {}
     for each in options:
         name, separator, values = each.partition("=")
         if not separator or not name.strip():
             raise InvalidInput(f"--axis is written NAME=VALUES, such as animal=fox,heron, not {each}.")
         axes[name.strip()] = values
+    refuse_template(axes)
     return axes
+
+
+def refuse_template(axes: Container[str]) -> None:
+    """Raises InvalidInput for an axis called template: its values would take the place of the prompt."""
+    if "template" in axes:
+        raise InvalidInput("No axis can be called template, as that is the prompt itself. Take another name.")
 
 
 def typed(values: Iterable[str]) -> str:
     """Texts as they are typed for an axis: `parsed` reads them back, except those that look like ranges."""
-    quoted = ('"' + each.replace('"', '""') + '"' if re.search('[,"\n]', each) else each for each in values)
+    quoted = ('"' + each.replace('"', '""') + '"' if re.search('[,"\r\n]', each) else each for each in values)
     return ", ".join(quoted)
 
 

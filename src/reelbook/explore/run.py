@@ -179,16 +179,13 @@ class SweepRun:
         ConfirmationNeeded above `confirm_above_usd` without `confirm`, and InvalidInput if the limit or the
         balance doesn't allow it: nothing is recorded or sent then.
         """
-        if self.id is not None:
-            self.resume()
-            return
-        name = self.sweep.name or self.sweep.template
-        new = self.session._ledger.new_sweep(name, self.sweep.to_record())
-        earlier = None if again else self._rows.earlier(new)
-        if earlier is not None:
-            self.id = str(earlier)
-            self.planned_seconds = self._control.record(earlier).planned_seconds
-            self._thread.run(self._load)
+        if self.id is None:
+            name = self.sweep.name or self.sweep.template
+            new = self.session._ledger.new_sweep(name, self.sweep.to_record())
+            if not again and (earlier := self._rows.earlier(new)) is not None:
+                self.id = str(earlier)
+                self.planned_seconds = self._control.record(earlier).planned_seconds
+                self._thread.run(self._load)
         planned = self.plan()
         if planned.problems:
             raise InvalidInput(f"{' '.join(planned.problems)} Nothing was sent.")
@@ -253,8 +250,9 @@ class SweepRun:
     def results(self, timeout: float | None = None) -> list[Clip]:
         """Waits until nothing more is coming, and returns the clips in the order of the cells.
 
-        Raises the error of a missing clip that wasn't left out. After `timeout` seconds raises WaitTimeout,
-        and the run goes on. Raises WouldDeadlock on the session's own thread.
+        Raises the error of a missing clip that wasn't left out, and InvalidInput before it is begun. After
+        `timeout` seconds raises WaitTimeout, and the run goes on. Raises WouldDeadlock on the session's own
+        thread.
         """
         if not self.wait(timeout):
             raise WaitTimeout(f"Not all clips are here after {timeout:g} s. The sweep goes on.")
@@ -465,6 +463,7 @@ class SweepRun:
         return job
 
     def _clips(self) -> list[Clip]:
+        _ = self._number  # raises before the sweep is begun
         wanted = [each for each in self.cells if not each.left_out]
         clips = [each.job.clip for each in wanted if each.job is not None and each.job.clip is not None]
         if len(clips) == len(wanted):
@@ -481,10 +480,8 @@ def _row(cell: RunCell) -> dict[str, object]:
     job = cell.job
     view = None if job is None else job.view()
     asked = {name: getattr(cell.request, name) for name in ("prompt", *options())}
-    return {
-        "number": cell.number,
-        **{name: value for name, value in cell.cell.values.items() if name not in asked},
-        **asked,
+    slots = {name: value for name, value in cell.cell.values.items() if name not in asked}
+    known = {
         "state": cell.state,
         "found": cell.found,
         "cost_usd": 0.0 if cell.found else view and view.cost_usd,
@@ -496,6 +493,9 @@ def _row(cell: RunCell) -> dict[str, object]:
         "id": job and job.request_id,
         "file": job and job.clip and str(job.clip.path),
     }
+    # A slot may be called as one of the other columns is.
+    named = {f"slot_{name}" if name in ("number", *known) else name: value for name, value in slots.items()}
+    return {"number": cell.number, **named, **asked, **known}
 
 
 def _shown(cell: RunCell) -> tuple[object, ...]:

@@ -260,7 +260,7 @@ class Study(display.Shown):
         place = {name: number for number, name in enumerate(self._names)}
         found = []
         for each in self._kept.among(self._names, self.question):
-            if voter in (None, each.voter):
+            if voter is None or voter.strip() == each.voter:
                 shown = (each.shown_left, each.shown_right)
                 better, worse = shown[::-1] if each.better == each.shown_right else shown
                 found.append(Vote(place[better], place[worse], tied=each.better is None))

@@ -24,7 +24,7 @@ from .designs import DESIGNS, Design, Place
 from .plan import CONFIRM_ABOVE_USD, Plan, plan
 from .run import SweepRun
 from .templates import Template, invalid
-from .wildcards import Wildcards, by_name
+from .wildcards import Wildcards, by_name, named
 
 if TYPE_CHECKING:
     from ..session import Job, Session
@@ -88,7 +88,7 @@ class Sweep:
         _check(read, given)
         if sample is not None and design == "grid":
             design = "sample"
-        around = {each: _axis(each, [value], images).values[0] for each, value in (base or {}).items()}
+        around = {each: _axis(each, [value], images).values[0] for each, value in named(base, "base").items()}
         grid = _Grid(read, [axis for each, axis in given.items() if each in read.slots or each in VARIED])
         made = {
             "template": template,
@@ -300,10 +300,8 @@ def _axis(name: str, given: Any, images: dict[str, PreparedImage]) -> Axis:
         images.update((picture.digest, picture) for picture, _ in pictures)
         labelled: list[tuple[object, str]] = [(picture.digest, label) for picture, label in pictures]
     else:
-        several = parsed(given) if isinstance(given, str) else given
-        several = several if isinstance(several, Iterable) else [several]
         about = VARIED.get(name)
-        values = [_value(name, each) for each in several]
+        values = [_value(name, each) for each in _several(given)]
         labelled = [(value, about.words(value) if about else value or "(nothing)") for value in values]
     if not labelled:
         raise InvalidInput(f"{name} has no values. Give one or more, or leave {name} out.")
@@ -313,6 +311,12 @@ def _axis(name: str, given: Any, images: dict[str, PreparedImage]) -> Axis:
         kept.setdefault(("random", number) if another else each[0], each)
     distinct, labels = zip(*kept.values(), strict=True)
     return Axis(name, distinct, tuple(numbered(labels)))
+
+
+def _several(given: Any) -> Iterable[Any]:
+    if isinstance(given, str):
+        return parsed(given)
+    return given if isinstance(given, Iterable) and not isinstance(given, bytes) else [given]
 
 
 def _value(name: str, value: Any) -> Any:
@@ -347,7 +351,7 @@ def _shared(words: Sequence[Sequence[str]]) -> int:
     return sum(1 for _ in itertools.takewhile(lambda column: len({*column}) == 1, columns))
 
 
-def slot_name(words: str, taken: Container[str] = ()) -> str:
+def slot_name(words: str, taken: Container[str]) -> str:
     """The name of a slot for these words: `red_fox`, and `red_fox_2` where that is taken."""
     name = re.sub(r"\W+", "_", words).strip("_") or "text"
     name = name if name.isidentifier() else f"text_{name}"
@@ -359,13 +363,13 @@ def _replaced(template: str, replace: str | Mapping[str, Any] | None) -> tuple[s
     if isinstance(replace, str):
         words = [str(each) for each in parsed(replace)]
         replace = {words[0]: words[1:]} if words else {}
-    axes = {}
-    for sought, values in (replace or {}).items():
+    axes: dict[str, Any] = {}
+    for sought, values in named(replace, "replace").items():
         if not sought or sought not in template:
             raise InvalidInput(f"The prompt has no {quotable(sought)} to replace.")
-        slot = slot_name(sought)
+        slot = slot_name(sought, {*RESERVED, *axes})
         template = template.replace(sought, f"{{{slot}}}")
-        axes[slot] = [sought, *(parsed(values) if isinstance(values, str) else values)]
+        axes[slot] = [sought, *_several(values)]
     return template, axes
 
 

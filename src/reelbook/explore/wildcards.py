@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from .. import settings
 from ..atomic_files import atomic_write
 from ..errors import InvalidInput, ReelbookError
 from ..secret import quotable
 
+T = TypeVar("T")
 Values = str | Iterable[object] | Path
 """The values of one wildcard: the lines of a text or of a file, or each of several."""
 Wildcards = Mapping[str, Values] | str | PathLike[str]
@@ -21,7 +22,7 @@ Wildcards = Mapping[str, Values] | str | PathLike[str]
 def by_name(wildcards: Wildcards | None) -> Mapping[str, Values]:
     """The values of each name; a folder's files are read when they are used. Raises InvalidInput."""
     if not isinstance(wildcards, str | PathLike):
-        return wildcards or {}
+        return named(wildcards, "wildcards")
     folder = Path(wildcards)
     if not folder.is_dir():
         raise InvalidInput(f"There is no folder {quotable(str(folder))} with wildcards.")
@@ -29,10 +30,19 @@ def by_name(wildcards: Wildcards | None) -> Mapping[str, Values]:
     return {path.relative_to(folder).with_suffix("").as_posix(): path for path in files}
 
 
+def named(given: Mapping[str, T] | None, option: str) -> Mapping[str, T]:
+    """What an option of a sweep has by name. Raises InvalidInput if it was given something else."""
+    if given is not None and not isinstance(given, Mapping):
+        raise InvalidInput(f"{option} takes names with their values, not {quotable(given)}.")
+    return given or {}
+
+
 def lines(values: Values) -> tuple[str, ...]:
     """The values of one wildcard: a text's are its lines. Raises InvalidInput for a bad file."""
     if isinstance(values, Path):
         values = _text(values)
+    if not isinstance(values, Iterable):
+        raise InvalidInput(f"A wildcard takes texts, not {quotable(values)}.")
     if not isinstance(values, str):
         return tuple(map(str, values))
     stripped = map(str.strip, values.splitlines())

@@ -434,9 +434,10 @@ class Ledger(Entries):
 
     def funds(self) -> money.Funds | None:
         """What is left of the balance; None where nobody has heard it in this session or the last hour."""
-        since = min(self.opened_at, self._clock() - RECENT_SECONDS)
+        now = self._clock()
+        since = min(self.opened_at, now - RECENT_SECONDS)
         lives = lambda kernel: self._kernel.fate(kernel) == "lives"  # noqa: E731
-        return self.store.read(lambda db: money.funds(db, self.account.id, since, lives))
+        return self.store.read(lambda db: money.funds(db, self.account.id, since, now, lives))
 
     # Helpers.
 

@@ -148,10 +148,13 @@ class Funds:
         return round(self.heard_usd - self.to_come_usd, 6)
 
 
-def funds(db: sqlite3.Connection, account: int, since: float, lives: Callable[[str], bool]) -> Funds | None:
+def funds(
+    db: sqlite3.Connection, account: int, since: float, now: float, lives: Callable[[str], bool]
+) -> Funds | None:
     """What is left of the account's balance; None where nobody has heard it since that time (epoch seconds).
 
-    The balance is the newest that anybody in this home heard, from either billing endpoint. The interface
+    The balance is the newest that anybody in this home heard, from either billing endpoint; but none that
+    seems to be heard after `now`, as by a clock that was ahead and has been set right. The interface
     doesn't say whether a clip is charged when it is accepted or at its end. So each submission's price is
     subtracted once, and what is shown is never more than can be left:
 
@@ -160,9 +163,9 @@ def funds(db: sqlite3.Connection, account: int, since: float, lives: Callable[[s
     - sent and never answered: until that is settled, but for an hour at most
     """
     row = db.execute(
-        "SELECT * FROM samples WHERE account = ? AND at >= ? AND balance_micro IS NOT NULL "
+        "SELECT * FROM samples WHERE account = ? AND at BETWEEN ? AND ? AND balance_micro IS NOT NULL "
         "ORDER BY at DESC, id DESC LIMIT 1",
-        (account, since),
+        (account, since, now),
     ).fetchone()
     if row is None:
         return None

@@ -41,7 +41,7 @@ class SweepControl:
 
     def record(self, sweep: int | str) -> SweepRecord:
         """The sweep of that number. Raises InvalidInput where this key has none."""
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError, OverflowError):
             if (found := self._ledger.sweeps.get(int(sweep))) is not None:
                 return found
         raise InvalidInput(f"This key has no sweep {sweep}. session.sweeps() lists what there is.")

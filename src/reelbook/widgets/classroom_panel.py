@@ -9,6 +9,7 @@ from typing import Any
 import traitlets
 
 from reelbook.classroom.room.numbers import RoomNumbers, room_numbers
+from reelbook.errors import ClassroomError
 from reelbook.session import Session
 
 from ..text import classroom as words
@@ -44,7 +45,9 @@ class ClassroomPanel(Panel):
         self.refresh()
 
     def update(self) -> None:
-        with contextlib.suppress(sqlite3.Error):  # its file is busy: what was read last still stands
+        with contextlib.suppress(
+            ClassroomError, sqlite3.Error
+        ):  # its file is busy: what was read last still stands
             self._room = room_numbers(self.session.home)
         self.joined = len(self._room.joined) if self._room else 0
         self.live = True  # a class may begin at any time

@@ -49,7 +49,7 @@ def classes(home: Path, code: str | None = None) -> Iterator[Path]:
 def room_numbers(home: Path) -> RoomNumbers | None:
     """The state of the home's newest class; None without one, or if it ended long ago.
 
-    Raises sqlite3.Error.
+    Raises ClassroomError and sqlite3.Error.
     """
     file = next(classes(home), None)
     if file is None:

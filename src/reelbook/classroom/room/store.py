@@ -19,6 +19,7 @@ from typing import Any, Final, Literal
 
 from ... import wire
 from ...account.reconcile import COST_SPREAD
+from ...errors import ClassroomError
 from ...ledger.records import micro, read
 from ...requests import JobRequest
 from ...secret import Secret
@@ -214,10 +215,13 @@ class RoomJob:
 
 
 class RoomStore(SqliteFile):
-    """One class's file. `clock` gives epoch seconds."""
+    """One class's file. `clock` gives epoch seconds. Raises ClassroomError if it can't be opened."""
 
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
-        super().__init__(path, MIGRATIONS)
+        try:
+            super().__init__(path, MIGRATIONS)
+        except sqlite3.Error as error:
+            raise ClassroomError(f"The class's file {path} can't be used: {error}.") from error
         self.clock = clock
 
     def begin(self, code: str, service: str, names: Sequence[str] = (), **chosen: Any) -> None:
