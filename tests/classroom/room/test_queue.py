@@ -237,6 +237,24 @@ def fails_once(monkeypatch: pytest.MonkeyPatch, owner: type, method: str, error:
     monkeypatch.setattr(owner, method, called)
 
 
+def test_a_clip_whose_file_isnt_given_makes_room_for_others(
+    room: Room, ada: Visitor, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, soon: None
+) -> None:
+    """It is fetched again for ten minutes; then it has ended, was paid for, and the next one is sent."""
+    sandbox.fault("html", endpoint="download", times=1000)
+    monkeypatch.setattr("reelbook.classroom.room.queue.LOOK_SECONDS", 0.1)
+    lost = ada.ordered()
+    until(lambda: sandbox.faults()[0]["happened"] > 2)
+    assert ada.status(lost)["status"] == "processing"
+
+    monkeypatch.setattr("reelbook.classroom.room.queue.UNFETCHED_SECONDS", 0.0)
+    ended = ada.ended(lost)
+    assert (ended["status"], "doesn't give its file" in ended["error"]) == ("failed", True)
+    assert room.store.money() == (50_000, 0)
+    sandbox.clear_faults()
+    assert ada.ended(ada.ordered())["status"] == "completed"
+
+
 def test_hostile_floods_spend_not_a_cent_more(serve: Serve, visit: Visit, sandbox: Sandbox) -> None:
     """Ten students with ten orders each at once, amounts forged: the class's cap holds."""
     room = serve(cap_usd=0.20, class_cap_usd=0.60)

@@ -20,6 +20,7 @@ from ...account.limits import without_spend_warnings
 from ...atomic_files import write_whole
 from ...errors import (
     AuthenticationError,
+    DownloadFailed,
     InsufficientBalance,
     InvalidInput,
     LedgerUnavailable,
@@ -37,7 +38,7 @@ from .store import HANDED, UNCERTAIN, RoomJob, RoomStore, State
 from .turns import AT_THE_SANDBOX, most_in_flight, most_unsent
 
 if TYPE_CHECKING:
-    from ...session import Job, Session
+    from ...session import Job, JobView, Session
 
 _log = logging.getLogger(__name__)
 
@@ -47,6 +48,7 @@ LOOK_SECONDS: Final = 5.0  # how often it checks whether the class's time is ove
 BALANCE_SECONDS: Final = 30.0  # a balance is asked for at most this often
 FIND_OUT_SECONDS: Final = 10.0  # the wait before finding out about a lost answer, doubled each time
 LONGEST_FIND_OUT_SECONDS: Final = 600.0
+UNFETCHED_SECONDS: Final = 600.0  # how long a finished clip keeps its student's place without its file
 MOST_JOBS: Final = 100_000
 
 # None of these is the clip's fault: it waits, and so do those behind it.
@@ -65,6 +67,10 @@ _NOT_ANSWERED: Final = (
     "It was sent to the service, and the answer was lost: it may be making this clip. Its price stays "
     "reserved until your teacher finds out. It was not sent again."
 )
+_NOT_GIVEN: Final = (
+    "The service made this clip and doesn't give its file. It was paid for, and your teacher's notebook can "
+    "still fetch it."
+)
 
 
 class RoomQueue:
@@ -82,6 +88,7 @@ class RoomQueue:
         self._waits_until = 0.0
         self._wait_seconds = 0.0
         self._watch_again: dict[int, float] = {}
+        self._unfetched_since: dict[int, float] = {}
         self._balance_wanted = True
         self._balance_at = 0.0
         self._alone = False
@@ -252,10 +259,9 @@ class RoomQueue:
             return
         view = job.view()
         if state == wire.COMPLETED and job.clip is not None:
-            cost = view.cost_usd if view.cost_usd is not None else view.estimated_cost_usd
             clip = job.clip.path
             known = {"clip_path": clip, "seconds": _seconds(job), "service_id": job.request_id}
-            self._end(number, "completed", cost_usd=cost or 0.0, **known)
+            self._end(number, "completed", cost_usd=_cost_usd(view), **known)
         elif state == wire.FAILED:
             reason = getattr(job.error, "reason", None) or str(job.error or "The service failed.")
             self._end(number, "failed", cost_usd=view.cost_usd or 0.0, error=reason)
@@ -271,9 +277,15 @@ class RoomQueue:
             self._end(number, "failed", cost_usd=cost, error="The service took it, and its id never arrived.")
         elif state == states.UNCERTAIN or isinstance(job.error, NotFound):
             self._uncertain(number, now)
+        elif isinstance(job.error, DownloadFailed) and self._unfetched(number, now) >= UNFETCHED_SECONDS:
+            self._end(number, "failed", cost_usd=_cost_usd(view), error=_NOT_GIVEN)
         elif _open(job) and not job.running and now >= self._watch_again.get(number, 0.0):
             self._watch_again[number] = now + LOOK_SECONDS
             job.watch()
+
+    def _unfetched(self, number: int, now: float) -> float:
+        """For how many seconds the finished clip couldn't be fetched."""
+        return now - self._unfetched_since.setdefault(number, now)
 
     def _uncertain(self, number: int, now: float) -> None:
         if number not in self._doubtful:
@@ -287,6 +299,7 @@ class RoomQueue:
         del self._jobs[number]
         self._doubtful.discard(number)
         self._watch_again.pop(number, None)
+        self._unfetched_since.pop(number, None)
 
     def _wait(self, number: int, error: ReelbookError, now: float) -> None:
         """Nothing was bought, and nothing is wrong with the clip: all wait, longer each time."""
@@ -298,6 +311,11 @@ class RoomQueue:
 
 def _open(job: Job) -> bool:
     return job.request_id is not None and job.clip is None and not states.state(job.state).missing
+
+
+def _cost_usd(view: JobView) -> float:
+    """What a finished clip cost: as estimated, where the service doesn't say."""
+    return (view.estimated_cost_usd if view.cost_usd is None else view.cost_usd) or 0.0
 
 
 def _seconds(job: Job) -> float | None:
