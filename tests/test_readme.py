@@ -72,7 +72,7 @@ def run_command(line: str, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("part", "files"),
     [
-        (BEFORE_CLASS, {"fox.mp4", "fox.jpg", "night.mp4", "clips.csv", "fog.csv", "fox-2.mp4"}),
+        (BEFORE_CLASS, {"fox.mp4", "fox.jpg", "night.mp4", "clips.csv", "fog.csv"}),
         (FROM_CLASS_ON, {"names.csv"}),
     ],
     ids=["before-class", "from-class-on"],
