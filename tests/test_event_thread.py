@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Coroutine
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from types import FrameType
 from typing import Any
 
@@ -198,6 +198,22 @@ def test_a_cancelled_future_ends_its_work() -> None:
     with pytest.raises(CancelledError):
         engine.run(submit_and_cancel).result(60)
     engine.close()
+
+
+def test_a_call_that_the_end_breaks_off_says_why() -> None:
+    """Whoever waits in another thread is told that the session was closed, and not of a cancelled future."""
+    engine, begun = EventThread(), threading.Event()
+
+    async def work() -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(lambda: engine.call(work()))
+        assert begun.wait(60)
+        engine.close()
+        with pytest.raises(SessionClosed, match="This session is closed"):
+            waiting.result(60)
 
 
 ENDS_AT_WORK = """

@@ -202,13 +202,18 @@ class EventThread:
         return task
 
     def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Runs `coroutine` on the thread's loop and waits for it. Raises WouldDeadlock on its own thread."""
+        """Runs `coroutine` on the thread's loop and waits for it.
+
+        Raises WouldDeadlock on its own thread, and SessionClosed also where the thread is closed meanwhile.
+        """
         if self.is_current:
             coroutine.close()
             self.refuse_own_thread()
         future = self.submit(coroutine)
         try:
             return future.result()
+        except CancelledError:
+            raise SessionClosed(CLOSED) from None
         except BaseException:
             future.cancel()  # Stop ends a call that nobody waits for any more
             raise
