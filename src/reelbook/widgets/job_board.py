@@ -40,7 +40,7 @@ class BoardEntry:
         self.update()
 
     def update(self) -> None:
-        shown = ShownJob.of(self.job)
+        shown = ShownJob.of(self.job).on_disk()
         self.row, self.view = words.board_row(shown), shown.view
 
     def news(self, page: PageState, now: float, *, chosen: bool) -> dict[str, Any]:
