@@ -383,11 +383,13 @@ def test_a_damaged_clip_is_fetched_again_and_the_others_are_shown(session: rb.Se
     shown = rows(messages)
     assert [plain(shown[each]["time"]) for each in ("gone", "cut")] == ["not on this disk"] * 2
     assert plain(shown["whole"]["time"]).startswith("took ")
+    assert [shown[each].get("picture", "") for each in ("gone", "cut", "whole")] == ["", "", "2c"]
     says(board, "open", key="1")
     assert (board.face["stage"], board.face["actions"][0]) == ("No file here.", ["watch", "Fetch again"])
-    assert all(
-        page.still()[0] for page in (board, rb.Gallery(session), rb.JobCard(cut), rb.Compare([cut, whole]))
-    )
+    card = rb.JobCard(cut)
+    assert all(page.still()[0] for page in (board, card, rb.Gallery(session), rb.Compare([cut, whole])))
+    assert card.poster == b""
     says(board, "watch", key="1")
     assert cut.result(30).duration_seconds == 1
-    until(lambda: board.face["clip"])
+    until(lambda: board.face["clip"] and card.poster)
+    assert rows(messages)["cut"]["picture"] == "1c"
