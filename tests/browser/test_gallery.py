@@ -161,3 +161,20 @@ def test_a_clip_opened_in_a_narrow_window_comes_into_view(notebook: Notebook) ->
           .filter((node) => node.getBoundingClientRect().right > {edge})
           .map((node) => node.className || node.tagName)""",
     )
+
+
+def test_two_axes_are_chosen_before_the_kernel_answers(notebook: Notebook) -> None:
+    """The second choice doesn't take the first one back."""
+    cell = notebook.run(
+        "run62 = rb.Sweep('a {animal} in {place}', animal=['fox', 'owl'], place=['snow', 'rain'],"
+        " duration_seconds=1).run(session)\nrun62.results()\n"
+        "gallery62 = rb.Gallery(session, sweep=run62.id)\ngallery62"
+    )
+    shown(cell, ".rb-axes select").first.evaluate("""(first) => {
+      for (const [at, value] of [[0, 'fox'], [1, 'rain']]) {
+        const select = first.parentElement.children[at];
+        select.value = value;
+        select.dispatchEvent(new Event('change'));
+      }
+    }""")
+    notebook.comes_to("gallery62.where", {"animal": "fox", "place": "rain"})

@@ -53,3 +53,18 @@ def test_a_vote_takes_one_key(notebook: Notebook) -> None:
     cell.get_by_role("button", name="Go on judging").click()
     until(cell, BOTH)
     assert notebook.executions() == before
+
+
+def test_a_vote_that_could_not_be_kept_is_asked_for_again(notebook: Notebook) -> None:
+    """The panel says why, and its answers work again at once."""
+    cell = notebook.run(f"{MAKE}judge50 = rb.Judge(run50)\njudge50")
+    until(cell, BOTH)
+    notebook.run("""
+from unittest import mock
+full = mock.patch.object(judge50.study, "vote", side_effect=rb.errors.LedgerUnavailable("The disk is full."))
+_ = full.start()""")
+    cell.get_by_role("button", name="A is better").click()
+    says(cell, "The disk is full.")
+    notebook.run("full.stop()")
+    cell.get_by_role("button", name="B is better").click()
+    notebook.comes_to(NUMBER, 2)

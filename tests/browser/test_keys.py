@@ -119,3 +119,21 @@ def test_what_is_being_typed_outlives_a_new_view(notebook: Notebook) -> None:
     assert cell.get_by_label("Address of the service").input_value() == "https://half"
     assert keys.get_by_label("Name").input_value() == "half a name"
     assert "sk-half" not in json.dumps(notebook.save())
+
+
+def test_the_question_ends_with_its_key(notebook: Notebook) -> None:
+    """Revoked elsewhere, the key isn't asked about any more; nothing takes the keyboard from where it is."""
+    notebook.run("elsewhere = session.keys.create('elsewhere' + 90 * 'x')")
+    panel = shown(notebook.run(MANAGER), ".rb-keys")
+    revoke = panel.get_by_role("button", name="Revoke elsewhere")
+    # However long the name is, a button is a line high.
+    assert revoke.evaluate("(button) => button.offsetHeight") == panel.get_by_role(
+        "button", name="Refresh"
+    ).evaluate("(button) => button.offsetHeight")
+    revoke.click()
+    question = panel.get_by_role("group")
+    question.wait_for()
+    notebook.run("_ = session.keys.revoke(elsewhere.key_id)")
+    panel.get_by_role("button", name="Refresh").click()
+    question.wait_for(state="hidden")
+    assert notebook.page.evaluate("document.activeElement.textContent") == "Refresh"

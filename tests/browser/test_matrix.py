@@ -303,3 +303,18 @@ rb.Matrix(run65)""",
     print(f"200 cells: {most} videos at most, {largest / 1e6:.0f} MB of heap and Blobs")
     assert most < 100
     assert largest < 150e6
+
+
+def test_a_double_click_does_not_answer_whether_to_buy(notebook: Notebook) -> None:
+    """Above a sum the first click asks; the button that answers is off until a second click is a decision."""
+    cell = notebook.run(
+        "sweep61 = rb.Sweep('a {animal} naps', animal=['fox', 'owl'], duration_seconds=1)\n"
+        "matrix61 = rb.Matrix(sweep61, session, confirm_above_usd=0.05)\nmatrix61"
+    )
+    cell.get_by_role("button", name="Make 2 clips · $0.10").dblclick()
+    answer = cell.get_by_role("button", name="Yes, make 2 clips · $0.10")
+    answer.wait_for()
+    assert answer.is_disabled()
+    assert notebook.value("matrix61.run.id") is None
+    answer.click()
+    notebook.comes_to("matrix61.run.id is None", False)

@@ -219,7 +219,9 @@ def test_a_panel_and_python_hold_the_same_values(notebook: Notebook) -> None:
     notebook.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     cell.get_by_role("button", name="Copy as code").click()
     cell.get_by_role("button", name="As curl").click()
-    cell.get_by_role("button", name="Copied").wait_for()
+    cell.get_by_role("button", name="Copied").click()  # a double press
+    cell.get_by_role("button", name="As curl").wait_for()
+    cell.get_by_role("button", name="Copied").wait_for(state="hidden")
     assert '"prompt": "from Python"' in notebook.page.evaluate("navigator.clipboard.readText()")
 
 

@@ -72,7 +72,8 @@ def test_each_panel_gives_its_clips_by_keys_of_its_own(session: rb.Session, tmp_
 def test_posters_are_small_and_empty_where_there_is_no_clip(panel: Folder) -> None:
     """Asked for many at a time, at most fifty."""
     clip_file(panel.folder / "a.mp4", size=(640, 360))
-    posters = asks(panel, "posters", keys=["a", "gone", "7"])["buffers"]
+    (panel.folder / "damaged.mp4").write_bytes(b"cut off")
+    posters = asks(panel, "posters", keys=["a", "gone", "damaged"])["buffers"]
     assert posters[0].startswith(b"\xff\xd8\xff")
     assert (len(posters[0]) <= POSTER_BYTES, posters[1:]) == (True, [b"", b""])
     assert len(asks(panel, "posters", keys=["gone"] * 99)["buffers"]) == 50

@@ -14,6 +14,7 @@ from widgets.doubles import FOX, FakeSession, asks, clip, heard, job, kept_still
 
 import reelbook as rb
 from reelbook.account import Facts, Spending
+from reelbook.formatting import plain
 from reelbook.ledger import Spend
 from reelbook.media.images import prepare
 from reelbook.sandbox.handle import Sandbox
@@ -367,3 +368,28 @@ def test_the_still_form_is_kept_once_everything_has_ended() -> None:
         board.refresh()
     says(board, "hello")
     assert kept == ["1 clip · 1 failed · spent $2.40 · sandbox"]
+
+
+def test_a_damaged_clip_is_fetched_again_and_the_others_are_shown(session: rb.Session) -> None:
+    """A file that is gone or cut off stops no panel: its row says so and offers the way back."""
+    gone, cut, whole = [session.text_to_video(each, duration_seconds=1) for each in ("gone", "cut", "whole")]
+    files = [job.result(30).path for job in (gone, cut, whole)]
+    files[0].unlink()
+    files[1].chmod(0o600)
+    files[1].write_bytes(files[1].read_bytes()[:200])
+    board = JobBoard(session)
+    messages = heard(board)
+    says(board, "hello")
+    shown = rows(messages)
+    assert [plain(shown[each]["time"]) for each in ("gone", "cut")] == ["not on this disk"] * 2
+    assert plain(shown["whole"]["time"]).startswith("took ")
+    assert [shown[each].get("picture", "") for each in ("gone", "cut", "whole")] == ["", "", "2c"]
+    says(board, "open", key="1")
+    assert (board.face["stage"], board.face["actions"][0]) == ("No file here.", ["watch", "Fetch again"])
+    card = rb.JobCard(cut)
+    assert all(page.still()[0] for page in (board, card, rb.Gallery(session), rb.Compare([cut, whole])))
+    assert card.poster == b""
+    says(board, "watch", key="1")
+    assert cut.result(30).duration_seconds == 1
+    until(lambda: board.face["clip"] and card.poster)
+    assert rows(messages)["cut"]["picture"] == "1c"

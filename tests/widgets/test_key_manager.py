@@ -143,6 +143,16 @@ def test_a_rotation_ends_with_the_old_key_revoked(page: KeysPage, sandbox: Sandb
     assert page.panel.session.balance().balance_usd == 25
 
 
+def test_a_rotation_ends_where_the_old_key_is_revoked_elsewhere(page: KeysPage) -> None:
+    """Nothing is left to do then, and no key is said to work that doesn't."""
+    page.says("rotate", called="second", limit=30)
+    until(lambda: page.panel.words["rotation"])
+    done(page)
+    page.panel.session.keys.revoke(page.panel.words["rotation"]["old"])
+    page.says("refresh")
+    until(lambda: not page.panel.words["rotation"])
+
+
 def test_a_failed_rotation_says_what_exists(page: KeysPage, sandbox: Sandbox) -> None:
     """The session stays with its key."""
     sandbox.fault("html", endpoint="balance")

@@ -75,6 +75,7 @@ def test_a_planned_sweep_says_what_it_costs_and_buys_at_a_press(
     until(lambda: page.head["controls"] == [["buy", "Make 6 clips · $0.30"]])
     assert page.head["said"].startswith("6 clips · $0.30 · ")
     page.says("buy")
+    page.says("buy")  # a double click is no answer
     assert page.head["controls"] == [["buy", "Yes, make 6 clips · $0.30"], ["no", "No"]]
     page.says("no")
     assert page.head["controls"] == [["buy", "Make 6 clips · $0.30"]]

@@ -13,6 +13,7 @@ from reelbook.errors import ConfirmationNeeded, InvalidInput
 from reelbook.explore import SweepRun
 from reelbook.requests import options
 from reelbook.sandbox.handle import Sandbox
+from reelbook.widgets import sweep_buying
 from reelbook.widgets.sweep_form import SweepForm
 
 
@@ -91,16 +92,22 @@ def test_the_button_buys_once(session: rb.Session, sandbox: Sandbox) -> None:
     assert run.state == "completed"
 
 
-def test_above_a_sum_it_asks_twice(session: rb.Session) -> None:
+def test_above_a_sum_it_asks_twice(session: rb.Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """By press, and in code; an edit in between takes the first press back."""
     form = filled(session, confirm_above_usd=0.1)
     says(form, "begin")
+    assert form.words["buttons"] == [["begin", "Yes, make 6 clips · $0.30"], ["no", "No"]]
+    says(form, "begin")  # a double click is no answer
     assert form.words["buttons"] == [["begin", "Yes, make 6 clips · $0.30"], ["no", "No"]]
     form.axes = {**AXES, "seed": "1-3"}
     assert form.words["buttons"] == [["begin", "Make 9 clips · $0.45"]]
     with pytest.raises(ConfirmationNeeded):
         form.begin()
     assert session.sweeps() == ()
+    says(form, "begin")
+    monkeypatch.setattr(sweep_buying, "TWICE_SECONDS", 0.0)
+    says(form, "begin")
+    assert len(session.sweeps()) == 1
 
 
 def test_an_unfinished_sweep_is_listed_and_resumed(session: rb.Session, sandbox: Sandbox) -> None:

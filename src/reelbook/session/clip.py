@@ -191,6 +191,13 @@ class Clip(display.Shown, SuggestsNames):
             return request_code(self.request, kind)
         return f"reelbook.Player({json.dumps(str(self.path), ensure_ascii=False)})"
 
+    @property
+    def _can_be_read(self) -> bool:
+        """Whether its file is there and is a clip."""
+        with contextlib.suppress(NotAVideo):
+            return self.path.exists() and bool(self.info)
+        return False
+
     def _file(self) -> Path:
         """Its path. Raises NotAVideo, saying how to get back a clip whose file is gone."""
         if self.request_id and not self.path.exists():
@@ -201,8 +208,9 @@ class Clip(display.Shown, SuggestsNames):
         return self.path
 
     def __repr__(self) -> str:
-        if not self.path.exists():
-            return f"<Clip {self.path.name}, whose file isn't there any more>"
+        if not self._can_be_read:
+            what = "is damaged" if self.path.exists() else "isn't there any more"
+            return f"<Clip {self.path.name}, whose file {what}>"
         where = " sandbox" if self.sandbox else ""
         return f"<Clip {self.path.name}, {self.duration_seconds:.1f} s, {self.width}×{self.height}{where}>"
 

@@ -6,6 +6,7 @@ All of it happens on the session's thread. The state is replaced as a whole, so 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 import weakref
@@ -225,7 +226,9 @@ class JobLifecycle(SubmissionRecord):
         """Goes on with a job whose clip isn't here."""
         self._watch_wanted = True
         clip = self.known.clip
-        if clip is not None and not clip.path.exists():
+        if clip is not None and not clip._can_be_read:
+            with contextlib.suppress(FileNotFoundError):  # a damaged one stays beside the one that is fetched
+                clip.path.replace(clip.path.with_suffix(".damaged"))
             self.lost_clip()
         if self.known.clip is None and self.request_id is not None:
             self.reopen()

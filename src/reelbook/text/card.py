@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from reelbook.session import Clip, EarlierRun, Job, JobRequest, JobView
 
 RUNNING_STAGE = "The clip appears here when it is done."
+NO_FILE = "No file here."
 NOT_WATCHING = "Not watching. The job goes on and is billed."
 ALMOST_DONE = "waiting for the service"
 NOT_KEPT = "There is no ledger: this clip's id is gone when the kernel ends."
@@ -64,9 +65,8 @@ class ShownJob:
         return view.state == wire.COMPLETED and self.clip is None and view.watched and not view.error
 
     def on_disk(self) -> ShownJob:
-        """The same, without a clip whose file is gone."""
-        gone = self.clip is not None and not self.clip.path.exists()
-        return replace(self, clip=None) if gone else self
+        """The same, without a clip whose file is gone or damaged."""
+        return self if self.clip is None or self.clip._can_be_read else replace(self, clip=None)
 
 
 class CardFace(TypedDict):
@@ -114,6 +114,8 @@ def job_face(job: ShownJob) -> CardFace:
         face["word"] = "Asking"
     face["shape"] = None if row.missing else shape_of(request, job.clip)
     face["stage"] = "Your image. " + RUNNING_STAGE if request and request.image else RUNNING_STAGE
+    if view.state == wire.COMPLETED and job.clip is None and not view.watched:
+        face["stage"] = NO_FILE
     face["note"] = " ".join(filter(None, [_note(view), "" if job.kept else NOT_KEPT]))
     face["aside"] = _aside(view)
     if job.fetching or not row.final:

@@ -63,7 +63,7 @@ def opened_face(job: ShownJob, key: str, *, can_vary: bool) -> dict[str, Any]:
     """The card of the opened clip, and the person's marks."""
     face = job_face(job)
     if job.view.state == wire.COMPLETED and job.clip is None and not job.view.watched:
-        face["note"], face["stage"] = NOT_HERE, "No file here."
+        face["note"] = NOT_HERE
     when = f"{job.submitted_at:%d %b %Y, %H:%M}".lstrip("0") if job.submitted_at else ""
     face["remark"] = job.note
     face["aside"] = " · ".join(filter(None, [face["aside"], when, job.request_id]))

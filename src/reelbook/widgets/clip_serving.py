@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 import traitlets
 
 from reelbook.atomic_files import atomic_write
+from reelbook.errors import NotAVideo
 from reelbook.session import Clip
 
 from .base import Panel
@@ -87,7 +88,10 @@ class ServesClips(Panel):
 def _poster(path: Path, changed_at: float) -> bytes:
     from reelbook.media.clips import poster
 
-    return small_poster(poster(path))
+    try:
+        return small_poster(poster(path))
+    except NotAVideo:  # the other clips of the same question have theirs
+        return b""
 
 
 class Plays(traitlets.HasTraits):

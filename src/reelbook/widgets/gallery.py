@@ -264,9 +264,6 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
             self._send_tiles(0)
             self._offer()
 
-    def _shown(self, job: Job) -> ShownJob:
-        return super()._shown(job).on_disk()
-
     def _face(self, job: ShownJob) -> dict[str, Any]:
         assert self._open_job is not None
         return words.opened_face(job, str(self._open_job.number), can_vary=bool(self.on_vary))

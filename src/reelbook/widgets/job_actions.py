@@ -68,7 +68,7 @@ class ActsOnJobs(Panel):
         """The job as it is now, and what is being found out about it."""
         session = Session.of(job)
         return replace(
-            ShownJob.of(job, session.service),
+            ShownJob.of(job, session.service).on_disk(),
             finding_out=bool(self._doing(job)),
             word_would_tell=job in self._word_would_tell,
             kept=session.facts.kept,
@@ -198,6 +198,7 @@ def send_again(job: Job, *, another_seed: bool = False) -> Job | None:
 
 def picture_of(job: Job, **size: int) -> bytes:
     """A small JPEG of the job's clip, or else of the image that it is made from; empty without either."""
+    if job.clip is not None and job.clip._can_be_read:
+        return small_poster(job.clip.poster(), **size)
     image = None if job.request is None else job.request.image
-    picture = job.clip.poster() if job.clip is not None else image.data if image else b""
-    return small_poster(picture, **size)
+    return small_poster(image.data if image else b"", **size)

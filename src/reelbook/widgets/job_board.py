@@ -40,8 +40,8 @@ class BoardEntry:
         self.update()
 
     def update(self) -> None:
-        shown = ShownJob.of(self.job)
-        self.row, self.view = words.board_row(shown), shown.view
+        shown = ShownJob.of(self.job).on_disk()
+        self.row, self.view, self.clip = words.board_row(shown), shown.view, shown.clip
 
     def news(self, page: PageState, now: float, *, chosen: bool) -> dict[str, Any]:
         """What the page doesn't have yet: its key and what changed, or nothing."""
@@ -50,7 +50,7 @@ class BoardEntry:
             "order": self.number,
             "group": self.job.experiment or "",
             **self.row,
-            "picture": f"{self.key}c" if self.job.clip else f"{self.key}i" if image else "",
+            "picture": f"{self.key}c" if self.clip else f"{self.key}i" if image else "",
             "chosen": chosen,
         }
         changed = page.news(now, values, {"time": values.pop("time")}, of=self.key)

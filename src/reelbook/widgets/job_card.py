@@ -68,7 +68,7 @@ class JobCard(LeadsOn, ShowsJob, ServesClips):
     def update(self) -> None:
         with self.hold_sync():
             shown, job = self._draw(self.job), self.job
-            if (pictured := (job, job and job.clip)) != self._pictured:
+            if (pictured := (job, shown and shown.clip)) != self._pictured:
                 self.poster, self._pictured = picture_of(job) if job else b"", pictured
             self.state = "" if shown is None else shown.view.state
             bar = shown is not None and bool(self.face["bar"])

@@ -95,6 +95,9 @@ class KeyManager(Panel):
         rotation = self._rotation
         if rotation is None or rotation.revoked:
             return {}
+        revoked = {key.key_id for key in self.listed if not key.is_active}
+        if rotation.old is not None and rotation.old.key_id in revoked:  # elsewhere
+            return {}
         can_keep = self._keyring and not rotation.kept
         said = words.rotated(
             rotation, sandbox=self.session.sandbox is not None, can_keep=can_keep, set_in=self._set_in

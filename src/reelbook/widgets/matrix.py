@@ -15,7 +15,6 @@ import traitlets
 
 from reelbook.errors import InvalidInput
 from reelbook.explore import Study, Sweep, SweepRun
-from reelbook.explore.plan import CONFIRM_ABOVE_USD
 from reelbook.formatting import Line
 from reelbook.session import Job, Session
 from reelbook.session.clip import numbered
@@ -31,6 +30,7 @@ from .compare import MOST as MOST_COMPARED
 from .job_actions import LeadsOn
 from .notices import follow
 from .static_html import picture_html, small_poster, table_html, text_html
+from .sweep_buying import BuysSweeps
 
 if TYPE_CHECKING:
     from reelbook.explore import Axis, Plan, RunCell
@@ -50,7 +50,7 @@ class AxisNames(traitlets.List):  # type: ignore[type-arg] # Colab's can't be su
         return super().validate(obj, [value] if isinstance(value, str) else value)
 
 
-class Matrix(Plays, LeadsOn, ServesClips):
+class Matrix(Plays, BuysSweeps, LeadsOn, ServesClips):
     """The clips of a sweep in a grid: planned, bought, watched while they arrive, played on one clock.
 
     `Matrix(sweep, session)` shows a sweep as it is planned, with what it costs and the button that buys it;
@@ -80,7 +80,6 @@ class Matrix(Plays, LeadsOn, ServesClips):
     by = traitlets.Enum(["time", "part"], "time", help="What the clips have in common.").tag(sync=True)
     selected = traitlets.List(traitlets.Int(), help="Numbers of the selected cells.").tag(sync=True)
     opened = traitlets.Int(0, help="Number of the opened cell; 0: none.").tag(sync=True)
-    confirm_above_usd = traitlets.Float(CONFIRM_ABOVE_USD, help="From where on it asks a second time.")
     shape = traitlets.Float(16 / 9, help="Of the cells, width over height.").tag(sync=True)
     offers = traitlets.List(traitlets.Unicode(), help="What else the page offers.").tag(sync=True)
 
@@ -98,7 +97,6 @@ class Matrix(Plays, LeadsOn, ServesClips):
         self.sweep: Any = self.run.sweep
         self._plan: Plan | None = None
         self._plan_is_old, self._plans = True, False
-        self._asked_twice = False
         self._greeting: dict[str, Any] = {}  # sent to a new page in one message with its cells
         self._away = False
         super().__init__(shape=_shape(self.run.cells), **traits)
@@ -201,7 +199,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
     def _cell_news(self, number: int, now: float) -> dict[str, Any]:
         cell = self.run.cells[number - 1]
         job = None if cell.state in (PLANNED, LEFT_OUT) else cell.job
-        shown = None if job is None else self._shown(job).on_disk()
+        shown = None if job is None else self._shown(job)
         face = words.face(cell, shown)
         line = words.time_line(None if shown is None else shown.view)
         return {"n": number, **self._page.news(now, face, {"line": line}, of=str(number))}
@@ -238,7 +236,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
             return found
         if self.run.id is not None:
             return [["resume", words.buy_words(plan, verb="Resume,")], *found]
-        return words.buy_buttons(plan, "buy", asked=self._asked_twice)
+        return words.buy_buttons(plan, "buy", asked=self._asks_to_confirm)
 
     def _planned(self) -> Plan | None:
         """The last plan; a new one takes a moment, so it is computed in the background."""
@@ -338,12 +336,9 @@ class Matrix(Plays, LeadsOn, ServesClips):
 
     def _on_buy(self) -> None:
         cost = 0.0 if self._plan is None else self._plan.cost_usd
-        if cost <= self.confirm_above_usd or self._asked_twice:
-            self.run.start(confirm=self._asked_twice, confirm_above_usd=self.confirm_above_usd)
-        self._asked_twice = self.run.id is None
-
-    def _on_no(self) -> None:
-        self._asked_twice = False
+        if self._is_confirmed(cost):
+            self.run.start(confirm=self._asks_to_confirm, confirm_above_usd=self.confirm_above_usd)
+            self._asked_at = None
 
     def _on_pause(self) -> None:
         self.run.pause()

@@ -2,14 +2,16 @@
 import { ask, foldButton, h, plainButton, setText } from "./_dom.js";
 
 export const CODE_KINDS = { cell: "For a cell", script: "As a script", curl: "As curl" };
+const COPIED = "Copied";
 
 /** Copies, and says so on the button. Where the page isn't allowed to, it shows the text to be copied by hand. */
 export async function copyText(frame, text, button) {
-  const label = button.textContent;
   try {
     await navigator.clipboard.writeText(text);
-    setText(button, "Copied");
+    const label = button.textContent;
     frame.say("Copied.");
+    if (label === COPIED) return; // pressed twice
+    setText(button, COPIED);
     setTimeout(() => setText(button, label), 1500);
   } catch { frame.showMessage({ text, tone: "info" }); }
 }

@@ -81,7 +81,7 @@ export function segment(label, entries, act, more = {}) {
   return { node, press };
 }
 
-/** Off until the kernel has answered: a second press must not pay, send or stop twice. */
+/** Off for a moment: the second click of a double click must not pay, send or stop, nor answer a question. */
 export function restButton(button, milliseconds = 1500) {
   button.disabled = true;
   setTimeout(() => { button.disabled = false; }, milliseconds);

@@ -65,7 +65,9 @@ function render({ model, el }) {
       const node = h("select", { "aria-label": axis, "data-axis": axis },
         ...options.map(([value, word]) => h("option", { value }, word)));
       node.value = where[axis] || "";
-      node.addEventListener("change", () => set("where", { ...model.get("where"), [axis]: node.value }));
+      // As all of them stand: the kernel may not have answered to another one yet.
+      node.addEventListener("change", () => set("where",
+        Object.fromEntries([...axes.children].map(({ dataset, value }) => [dataset.axis, value]))));
       return node;
     }));
   });

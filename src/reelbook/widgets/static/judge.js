@@ -1,5 +1,5 @@
 // Two clips without labels on one clock, and which of them is better; after Stop, what the votes say.
-import { GONE, h, isNew, openPanel, plainButton, refill, setText, showText, tell } from "./_dom.js";
+import { GONE, ask, h, isNew, openPanel, plainButton, refill, setText, showText, tell } from "./_dom.js";
 import { clipKeys } from "./_controls.js";
 import { clockDeck } from "./_deck.js";
 import { clipsInView, fetchClip, releaseClip, silentVideo } from "./_fetch.js";
@@ -57,7 +57,7 @@ function render({ model, el }) {
     model.set("voter", voter.value.trim());
     model.save_changes();
   });
-  const ask = h("div", { class: "rb-ask" },
+  const form = h("div", { class: "rb-ask" },
     h("div", { class: "rb-head" },
       h("b", {}, "Judge"), about, h("span", { class: "rb-facts" }, frame.badge, said, stop)),
     h("div", { class: "rb-pair" }, ...sides.map(({ node }) => node)),
@@ -78,7 +78,7 @@ function render({ model, el }) {
   const told = h("div", { class: "rb-told", hidden: true },
     h("div", { class: "rb-head" }, h("b", {}, "What the votes say"), legend, whose),
     rank, findings, h("div", { class: "rb-acts" }, pick, give, goOn));
-  const wrap = h("div", { class: "rb-judge", tabindex: -1 }, ask, told);
+  const wrap = h("div", { class: "rb-judge", tabindex: -1 }, form, told);
   frame.body.append(wrap);
   const pictures = posters(frame, model);
 
@@ -157,11 +157,12 @@ function render({ model, el }) {
     },
     free,
   });
-  const vote = (answer) => {
+  const vote = async (answer) => {
     if (!judging() || !ready || ready !== get("pair").n) return;
     const n = ready;
     ready = 0; // a second press isn't a vote on the next pair
-    press("vote", { n, answer });
+    if (!await ask(frame, model, { name: "vote", n, answer })) frame.showMessage({ text: GONE, tone: "problem" });
+    if (wanted === n && get("pair").n === n) ready = n; // it couldn't be kept
   };
 
   // Keys
@@ -215,7 +216,7 @@ function render({ model, el }) {
     const now = get("result");
     const had = wrap.contains(document.activeElement);
     const turned = told.hidden === Boolean(now.rows);
-    ask.hidden = !judging();
+    form.hidden = !judging();
     told.hidden = judging();
     if (judging()) {
       for (const image of rows.querySelectorAll("img")) pictures.forget(image);

@@ -166,19 +166,24 @@ function render({ model, el }) {
   let listed = [];
   let asked = null;
   /** @param {Key} key */
-  const askRevoke = (key) => {
+  const drawQuestion = (key) => {
     asked = key;
     const own = key.state === "in use";
     instead.hidden = !own;
     revoke.className = own ? "rb-plain" : "rb-primary"; // the next step is the one that stops nothing
     setText(questionText, key.question);
+  };
+  /** @param {Key} key */
+  const askRevoke = (key) => {
+    drawQuestion(key);
     question.hidden = false;
     leave.focus();
     frame.say(key.question);
   };
   const closeQuestion = () => {
+    const had = question.contains(document.activeElement);
     question.hidden = true;
-    ([...rows.querySelectorAll("button")].find(({ dataset }) => dataset.id === asked.id) || refresh).focus();
+    if (had) ([...rows.querySelectorAll("button")].find(({ dataset }) => dataset.id === asked.id) || refresh).focus();
   };
   const instead = filledButton("Rotate instead", () => {
     closeQuestion();
@@ -219,6 +224,10 @@ function render({ model, el }) {
     if (content.name !== "rows") return;
     listed = content.rows;
     refill(rows, listed.map(row));
+    if (question.hidden) return;
+    const now = listed.find(({ id, state }) => id === asked.id && state !== "revoked");
+    if (now) drawQuestion(now);
+    else closeQuestion();
   });
   frame.draw(["words", "live"], () => {
     const now = words();

@@ -2,7 +2,7 @@
 // (_matrix_table.js): swapping axes asks nobody. What is here joins its parts: head, selection, keys and the kernel's
 // news.
 import {
-  ask, filledButton, foldButton, h, isNew, openPanel, plainButton, refill, setText, showText, tell,
+  ask, filledButton, foldButton, h, isNew, openPanel, plainButton, refill, restButton, setText, showText, tell,
 } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
 import { countingLines, keepAsking, lineText } from "./_live.js";
@@ -317,6 +317,7 @@ function render({ model, el }) {
         return made(text, () => tell(model, { name }), { "data-act": name, "aria-disabled": off });
       };
       refill(controls, shown.controls.map(button), table.querySelector('td[tabindex="0"]'));
+      if (shown.controls.some(([name]) => name === "no")) restButton(controls.firstChild);
     }
     if (shown.said !== here) frame.say(here = shown.said);
   };

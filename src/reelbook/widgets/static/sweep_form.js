@@ -1,6 +1,8 @@
 // The form of a sweep: a template, what varies, what that comes to; and the earlier sweeps.
 import { codeCopies } from "./_code.js";
-import { ask, freshId, h, isNew, openPanel, plainButton, refill, setText, showText, tell } from "./_dom.js";
+import {
+  ask, freshId, h, isNew, openPanel, plainButton, refill, restButton, setText, showText, tell,
+} from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
 import { keepAsking } from "./_live.js";
 import { posters } from "./_posters.js";
@@ -139,6 +141,7 @@ function render({ model, el }) {
     if (isNew(buys, now.buttons)) {
       refill(buys, now.buttons.map(([name, text]) => plainButton(
         text, () => { if (!words().off) press(name); }, { class: name === "begin" ? "rb-primary" : "rb-plain" })));
+      if (now.buttons.some(([name]) => name === "no")) restButton(buys.firstChild);
     }
     for (const node of buys.querySelectorAll(".rb-primary")) {
       node.setAttribute("aria-disabled", String(Boolean(now.off)));
