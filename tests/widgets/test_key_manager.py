@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -74,11 +75,18 @@ def test_a_made_key_goes_to_the_page_and_nowhere_else(page: KeysPage) -> None:
     assert page.rows()["ada"]["used"] == "never"
 
 
-def test_where_only_answers_arrive_the_secret_waits_for_a_question(page: KeysPage) -> None:
+def test_where_only_answers_arrive_the_secret_waits_for_a_question(
+    page: KeysPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In Colab what a thread sends is lost: the key and the list go with the answer to the page's message."""
+    keys, answered = page.panel.session.keys, threading.Event()
+    create = keys.create
+    # A key that is made while the press is still being answered goes with that answer.
+    monkeypatch.setattr(keys, "create", lambda *args, **limit: answered.wait(60) and create(*args, **limit))
     page.panel.asks = True
     page.messages.clear()
     page.says("create", called="ada", limit=20)
+    answered.set()
     until(lambda: not page.panel._busy and page.panel.active == 2)
     assert page.messages == []
     for _ in range(2):
