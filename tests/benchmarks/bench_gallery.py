@@ -1,5 +1,4 @@
-"""The gallery's figures over a ledger of 5,000 jobs: time to the first page, state, memory and script time
-after all of them were scrolled through. Prints them, asserts none.
+"""The gallery over a ledger of 5,000 jobs: time to the first page, and state. Prints figures, asserts none.
 
 `PYTHONPATH=tests python -m benchmarks.bench_gallery`
 """
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.command import sandbox_process
-from benchmarks.page import growth_of, opened_notebook
+from benchmarks.page import opened_notebook
 from browser.lab import SETUP, shown
 
 import reelbook as rb
@@ -104,32 +103,15 @@ def taken(work: Callable[[], object]) -> float:
 
 
 def in_page(folder: Path) -> None:
-    """Scrolls through all of them in a real JupyterLab, and prints what the page then holds."""
+    """Prints how long it takes until a real JupyterLab shows the first tiles."""
     with opened_notebook(folder) as notebook:
         notebook.run(SETUP)
         notebook.value("len(session.jobs())")
-        growth = growth_of(notebook)
         began = time.perf_counter()
         cell = notebook.run(IN_KERNEL)
         shown(cell, ".rb-grid li")
         print(f"{1000 * (time.perf_counter() - began):8.0f} ms  from running the cell to the first tiles")
         print(f"{1000 * notebook.value('made'):8.0f} ms  of it making the panel in the kernel")
-        scroller = cell.locator(".rb-scroll")
-        began = time.perf_counter()
-        while time.perf_counter() - began < 120 and cell.locator(".rb-grid li").count() < JOBS:
-            scroller.evaluate("(node) => { node.scrollTop += 2000; }")
-            notebook.page.wait_for_timeout(60)
-        notebook.page.wait_for_timeout(1500)
-        grown = growth()
-        tiles = cell.locator(".rb-grid li").count()
-        print(f"{tiles:8} tiles after {time.perf_counter() - began:.0f} s of scrolling")
-        for name, unit, scale in (
-            ("JSHeapUsedSize", "MB of heap more", 1e6),
-            ("Nodes", "nodes more", 1),
-            ("ScriptDuration", "s of script", 1),
-            ("LayoutDuration", "s of layout", 1),
-        ):
-            print(f"{grown[name] / scale:8.1f} {unit}")
 
 
 def main() -> None:
