@@ -61,7 +61,7 @@ def plant(session: Any, clip: Path) -> None:
 
 
 def in_python(session: Any) -> None:
-    """What the kernel does: the first page with its messages, one page further, a search, posters."""
+    """What the kernel does: the first page with its messages."""
     said: list[int] = []
     gallery: Any = None
 
@@ -74,9 +74,6 @@ def in_python(session: Any) -> None:
         )
         gallery._handle_custom_msg({"name": "hello"}, [])
 
-    def ask(**content: Any) -> float:
-        return taken(lambda: gallery._handle_custom_msg(content, []))
-
     first = [taken(show) for _ in range(10)]
     took = f"{statistics.median(first):8.1f} ms, worst {max(first):.1f}"
     print(f"{took}  first page (goal 300), {sum(said) / 1000:.1f} kB sent")
@@ -84,14 +81,6 @@ def in_python(session: Any) -> None:
     state = {name: value for name, value in gallery.get_state().items() if name not in ("_esm", "_css")}
     size = len(json.dumps(state, default=str))
     print(f"{size / 1000:8.1f} kB of state (goal 100), {code / 1000:.1f} kB of code")
-    turn = gallery._found.turn
-    pages = [ask(name="page", turn=turn, first=at) for at in range(60, JOBS, 60)]
-    took = f"{statistics.median(pages):8.1f} ms, worst {max(pages):.1f}"
-    print(f"{took}  each further page, {len(gallery.jobs)} jobs in all")
-    keys = [str(job.number) for job in gallery.jobs[:20]]
-    print(f"{ask(name='posters', keys=keys):8.1f} ms  20 posters, drawn once (all of one file)")
-    for text in ("fox", "fox sn"):
-        print(f"{taken(lambda: setattr(gallery, 'text', text)):8.1f} ms  a search for “{text}”")  # noqa: B023 - at once
     gallery.close()
 
 

@@ -1,7 +1,5 @@
-"""Players on a page: memory and script time of twenty, and what one shown 3 MB clip adds to a saved notebook.
+"""What one shown 3 MB clip adds to a saved notebook, in a real JupyterLab, widget state saved with it.
 
-In a real JupyterLab, widget state saved with the notebook. The page's memory is the JavaScript heap after a
-collection and the Blobs that the page holds (each loaded clip is one).
 `PYTHONPATH=tests python -m benchmarks.bench_players`
 """
 
@@ -10,10 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks.command import sandbox_process
-from benchmarks.page import growth_of, opened_notebook
+from benchmarks.page import opened_notebook
 from browser.lab import PLAYS, Notebook, shown, until
 
-PLAYERS = 20
 # Noise doesn't get smaller: a clip of about 3 MB, 5 s long.
 CLIP = """import av, numpy as np, reelbook as rb
 random = np.random.default_rng(1)
@@ -44,18 +41,9 @@ def main() -> None:
     with sandbox_process() as sandbox:
         save_widget_state(sandbox.home.parent)
         with opened_notebook(sandbox.home.parent) as notebook:
-            page = notebook.page
             size = int(notebook.run(CLIP).locator(".jp-OutputArea-output").first.inner_text(timeout=60_000))
             added = _added(notebook)
-            growth = growth_of(notebook)
-            cells = [notebook.run("rb.Player('big.mp4')") for _ in range(PLAYERS)]
-            for cell in cells:
-                until(shown(cell, ".rb-card"), PLAYS)
-            opening = growth()
-            page.wait_for_timeout(10_000)
-            playing = growth()
-            held = page.locator(".rb video[src]").count()
-    _print(size, added, opening, playing, held)
+    print(f"one shown clip of {size / 1e6:.1f} MB: the notebook grows by {added / 1e3:.1f} KB (goal 60)")
 
 
 def _added(notebook: Notebook) -> int:
@@ -66,19 +54,6 @@ def _added(notebook: Notebook) -> int:
     grown = saved_bytes(notebook) - without
     assert "widget-state+json" in notebook.file.read_text(), "the widget state wasn't saved"
     return grown
-
-
-def _print(size: int, added: int, opening: dict[str, float], playing: dict[str, float], held: int) -> None:
-    heap = (opening["JSHeapUsedSize"] + playing["JSHeapUsedSize"]) / 1e6
-    print(f"one shown clip of {size / 1e6:.1f} MB: the notebook grows by {added / 1e3:.1f} KB (goal 60)")
-    print(
-        f"{PLAYERS} players: {heap:.1f} MB of heap, {held} clips loaded"
-        f" ({held * size / 1e6:.0f} of {PLAYERS * size / 1e6:.0f} MB)"
-    )
-    print(
-        f"script: {opening['ScriptDuration'] / PLAYERS * 1000:.0f} ms a player to open, "
-        f"then {playing['ScriptDuration'] / 10 * 100:.1f} % of the page's time"
-    )
 
 
 if __name__ == "__main__":
