@@ -6,7 +6,8 @@ import json
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from support.live import KEY, session_of
@@ -271,32 +272,18 @@ def test_two_keys_that_look_alike_are_not_told_apart(session: rb.Session) -> Non
     assert session.keys.in_use([own, twin.model_copy(update={"is_active": False})]) == own
 
 
-def test_stop_while_a_key_is_made_says_that_there_may_be_one(
+def test_stop_says_which_key_was_made_or_that_there_may_be_one(
     session: rb.Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its secret is gone."""
-
-    def stopped(_: object) -> NoReturn:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(session.keys, "_call", stopped)
-    with pytest.raises(KeyboardInterrupt) as stop:
-        session.keys.create("tomorrow")
-    assert "A key “tomorrow” may have been made" in stop.value.__notes__[0]
-
-
-def test_stop_in_the_middle_says_which_key_was_made(
-    session: rb.Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """That one's secret is gone; the session goes on with its own."""
-
-    def stopped(_: object) -> NoReturn:
-        raise KeyboardInterrupt
-
+    """Its secret is gone; the session goes on with its own."""
     own = session.keys.fingerprint
-    call = session.keys._call
-    asked = iter([call, call, stopped, call])  # the list, the new key, the change; and the list below
+    call, stopped = session.keys._call, Mock(side_effect=KeyboardInterrupt)
+    # The key; then the list, another key, the change; and the list below.
+    asked = iter([stopped, call, call, stopped, call])
     monkeypatch.setattr(session.keys, "_call", lambda ask: next(asked)(ask))
+    with pytest.raises(KeyboardInterrupt) as stop:
+        session.keys.create("today")
+    assert "A key “today” may have been made" in stop.value.__notes__[0]
     with pytest.raises(KeyboardInterrupt) as stop:
         session.keys.rotate("tomorrow")
     (made,) = [key for key in session.keys.list() if key.name == "tomorrow"]

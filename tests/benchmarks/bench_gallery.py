@@ -1,5 +1,4 @@
-"""The gallery's figures over a ledger of 5,000 jobs: time to the first page, state, memory and script time
-after all of them were scrolled through. Prints them, asserts none.
+"""The gallery over a ledger of 5,000 jobs: time to the first page, and state. Prints figures, asserts none.
 
 `PYTHONPATH=tests python -m benchmarks.bench_gallery`
 """
@@ -11,12 +10,11 @@ import shutil
 import sqlite3
 import statistics
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from benchmarks.command import sandbox_process
-from benchmarks.page import growth_of, opened_notebook
+from benchmarks.page import opened_notebook
 from browser.lab import SETUP, shown
 
 import reelbook as rb
@@ -62,74 +60,37 @@ def plant(session: Any, clip: Path) -> None:
 
 
 def in_python(session: Any) -> None:
-    """What the kernel does: the first page with its messages, one page further, a search, posters."""
+    """What the kernel does: the first page with its messages."""
     said: list[int] = []
-    gallery: Any = None
-
-    def show() -> None:
-        nonlocal gallery
+    first: list[float] = []
+    for _ in range(10):
+        began = time.perf_counter()
         said.clear()
         gallery = rb.Gallery(session)
         gallery.send = lambda content, buffers=None: said.append(
             len(json.dumps(content)) + sum(map(len, buffers or []))
         )
         gallery._handle_custom_msg({"name": "hello"}, [])
-
-    def ask(**content: Any) -> float:
-        return taken(lambda: gallery._handle_custom_msg(content, []))
-
-    first = [taken(show) for _ in range(10)]
+        first.append(1000 * (time.perf_counter() - began))
     took = f"{statistics.median(first):8.1f} ms, worst {max(first):.1f}"
     print(f"{took}  first page (goal 300), {sum(said) / 1000:.1f} kB sent")
     code = len(gallery._esm)
     state = {name: value for name, value in gallery.get_state().items() if name not in ("_esm", "_css")}
     size = len(json.dumps(state, default=str))
     print(f"{size / 1000:8.1f} kB of state (goal 100), {code / 1000:.1f} kB of code")
-    turn = gallery._found.turn
-    pages = [ask(name="page", turn=turn, first=at) for at in range(60, JOBS, 60)]
-    took = f"{statistics.median(pages):8.1f} ms, worst {max(pages):.1f}"
-    print(f"{took}  each further page, {len(gallery.jobs)} jobs in all")
-    keys = [str(job.number) for job in gallery.jobs[:20]]
-    print(f"{ask(name='posters', keys=keys):8.1f} ms  20 posters, drawn once (all of one file)")
-    for text in ("fox", "fox sn"):
-        print(f"{taken(lambda: setattr(gallery, 'text', text)):8.1f} ms  a search for “{text}”")  # noqa: B023 - at once
     gallery.close()
 
 
-def taken(work: Callable[[], object]) -> float:
-    """How many milliseconds it takes."""
-    began = time.perf_counter()
-    work()
-    return 1000 * (time.perf_counter() - began)
-
-
 def in_page(folder: Path) -> None:
-    """Scrolls through all of them in a real JupyterLab, and prints what the page then holds."""
+    """Prints how long it takes until a real JupyterLab shows the first tiles."""
     with opened_notebook(folder) as notebook:
         notebook.run(SETUP)
         notebook.value("len(session.jobs())")
-        growth = growth_of(notebook)
         began = time.perf_counter()
         cell = notebook.run(IN_KERNEL)
         shown(cell, ".rb-grid li")
         print(f"{1000 * (time.perf_counter() - began):8.0f} ms  from running the cell to the first tiles")
         print(f"{1000 * notebook.value('made'):8.0f} ms  of it making the panel in the kernel")
-        scroller = cell.locator(".rb-scroll")
-        began = time.perf_counter()
-        while time.perf_counter() - began < 120 and cell.locator(".rb-grid li").count() < JOBS:
-            scroller.evaluate("(node) => { node.scrollTop += 2000; }")
-            notebook.page.wait_for_timeout(60)
-        notebook.page.wait_for_timeout(1500)
-        grown = growth()
-        tiles = cell.locator(".rb-grid li").count()
-        print(f"{tiles:8} tiles after {time.perf_counter() - began:.0f} s of scrolling")
-        for name, unit, scale in (
-            ("JSHeapUsedSize", "MB of heap more", 1e6),
-            ("Nodes", "nodes more", 1),
-            ("ScriptDuration", "s of script", 1),
-            ("LayoutDuration", "s of layout", 1),
-        ):
-            print(f"{grown[name] / scale:8.1f} {unit}")
 
 
 def main() -> None:

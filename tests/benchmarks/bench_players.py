@@ -1,8 +1,5 @@
-"""Players on a page: memory and script time of twenty, what one shown 3 MB clip adds to a saved notebook, and
-how far the clips of a matrix are apart while they play.
+"""What one shown 3 MB clip adds to a saved notebook, in a real JupyterLab, widget state saved with it.
 
-In a real JupyterLab, widget state saved with the notebook. The page's memory is the JavaScript heap after a
-collection and the Blobs that the page holds (each loaded clip is one).
 `PYTHONPATH=tests python -m benchmarks.bench_players`
 """
 
@@ -11,10 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks.command import sandbox_process
-from benchmarks.page import growth_of, opened_notebook
-from browser.lab import PLAYS, SETUP, Notebook, keep_in_view, shown, until
+from benchmarks.page import opened_notebook
+from browser.lab import PLAYS, Notebook, shown, until
 
-PLAYERS = 20
 # Noise doesn't get smaller: a clip of about 3 MB, 5 s long.
 CLIP = """import av, numpy as np, reelbook as rb
 random = np.random.default_rng(1)
@@ -27,33 +23,6 @@ with av.open('big.mp4', 'w') as file:
     file.mux(stream.encode())
 import os; print(os.path.getsize('big.mp4'))
 """
-SWEEP = """
-session.sandbox.settings(pace=0)
-sweep = rb.Sweep('a {animal} runs', animal=['red fox', 'heron', 'bear'], seed='1-6', duration_seconds=2)
-run = sweep.run(session, confirm=True)
-run.results()
-rb.Matrix(run)"""
-# How far all playing clips are apart at each frame of three seconds: their clocks, and the frames on show.
-APART = """(cell) => new Promise((done) => {
-  const videos = [...cell.querySelectorAll('td video')], began = performance.now();
-  const clocks = [], pictures = [], shown = new Map();
-  for (const video of videos) {
-    const note = (now, { mediaTime }) => {
-      shown.set(video, mediaTime);
-      video.requestVideoFrameCallback(note);
-    };
-    video.requestVideoFrameCallback(note);
-  }
-  const spread = (times) => Math.max(...times) - Math.min(...times);
-  const look = () => {
-    if (videos.every((video) => !video.paused && !video.seeking)) {
-      clocks.push(spread(videos.map((video) => video.currentTime)));
-      if (shown.size === videos.length) pictures.push(spread([...shown.values()]));
-    }
-    performance.now() - began < 3000 ? requestAnimationFrame(look) : done([clocks, pictures]);
-  };
-  requestAnimationFrame(look);
-})"""
 
 
 def save_widget_state(folder: Path) -> None:
@@ -72,24 +41,9 @@ def main() -> None:
     with sandbox_process() as sandbox:
         save_widget_state(sandbox.home.parent)
         with opened_notebook(sandbox.home.parent) as notebook:
-            page = notebook.page
             size = int(notebook.run(CLIP).locator(".jp-OutputArea-output").first.inner_text(timeout=60_000))
             added = _added(notebook)
-            growth = growth_of(notebook)
-            cells = [notebook.run("rb.Player('big.mp4')") for _ in range(PLAYERS)]
-            for cell in cells:
-                until(shown(cell, ".rb-card"), PLAYS)
-            opening = growth()
-            page.wait_for_timeout(10_000)
-            playing = growth()
-            held = page.locator(".rb video[src]").count()
-            apart = _apart(notebook)
-    _print(size, added, opening, playing, held)
-    for what, seconds in zip(("clocks", "pictures"), apart, strict=True):
-        late = sorted(seconds)[len(seconds) * 95 // 100]
-        print(
-            f"18 clips: their {what} are {late * 1000:.1f} ms apart at most in 95 % of {len(seconds)} frames"
-        )
+    print(f"one shown clip of {size / 1e6:.1f} MB: the notebook grows by {added / 1e3:.1f} KB (goal 60)")
 
 
 def _added(notebook: Notebook) -> int:
@@ -100,31 +54,6 @@ def _added(notebook: Notebook) -> int:
     grown = saved_bytes(notebook) - without
     assert "widget-state+json" in notebook.file.read_text(), "the widget state wasn't saved"
     return grown
-
-
-def _apart(notebook: Notebook) -> tuple[list[float], list[float]]:
-    """How many seconds apart the clocks of 18 playing clips are in each frame, and the pictures on show."""
-    cell = notebook.run(SETUP + SWEEP)
-    shown(cell, ".rb-matrix td .rb-cell")
-    keep_in_view(cell)
-    cell.get_by_role("button", name="Play all").click()
-    playing = "[...cell.querySelectorAll('td video')].filter((video) => video.currentTime > 0.1)"
-    until(cell, f"(cell) => {playing}.length === 18")
-    clocks, pictures = cell.evaluate(APART)
-    return clocks, pictures
-
-
-def _print(size: int, added: int, opening: dict[str, float], playing: dict[str, float], held: int) -> None:
-    heap = (opening["JSHeapUsedSize"] + playing["JSHeapUsedSize"]) / 1e6
-    print(f"one shown clip of {size / 1e6:.1f} MB: the notebook grows by {added / 1e3:.1f} KB (goal 60)")
-    print(
-        f"{PLAYERS} players: {heap:.1f} MB of heap, {held} clips loaded"
-        f" ({held * size / 1e6:.0f} of {PLAYERS * size / 1e6:.0f} MB)"
-    )
-    print(
-        f"script: {opening['ScriptDuration'] / PLAYERS * 1000:.0f} ms a player to open, "
-        f"then {playing['ScriptDuration'] / 10 * 100:.1f} % of the page's time"
-    )
 
 
 if __name__ == "__main__":

@@ -1,15 +1,12 @@
 """Four jobs of a minute on a key of ten requests a minute, in real time over a socket.
 
-`PYTHONPATH=src:tests python -m benchmarks.bench_race [--jobs 4] [--seconds 60] [--rounds 1] [--fixed]`
+`PYTHONPATH=src:tests python -m benchmarks.bench_race [--jobs 4] [--seconds 60]`
 
 The sandbox enforces the limit and tells it in its X-RateLimit headers only. Everybody has a key of their own
 and starts at the same moment: AsyncClient with and without the progress that the service reports, AsyncClient
 with ten lines in the place of its scheduler's decisions (`polling_runs.ten_lines`), and the loops that other
 clients publish, which ask about each job at a steady pace and end at a 429. The bound is the
-last job's end: four submissions and four questions fit into one window. With more rounds only AsyncClient
-runs, each time with a full budget, and knows what the rounds before took; its times are compared with those
-of a scheduler that knows the future (`polling_bound.py`). With `--fixed` the limit begins anew with each
-minute of the clock. Prints figures, asserts none.
+last job's end: four submissions and four questions fit into one window. Prints figures, asserts none.
 """
 
 from __future__ import annotations
@@ -18,14 +15,11 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable
-from statistics import fmean
 from typing import Any
 
 import httpx
 from benchmarks.command import options_of, sandbox_process
-from benchmarks.polling_bound import MeanBound, time_to_all
 from benchmarks.polling_runs import ten_lines
-from benchmarks.simulated_service import WINDOW_SECONDS, World
 
 from reelbook import models, wire
 from reelbook.client import AsyncClient
@@ -142,45 +136,13 @@ async def race(sandbox: Sandbox, jobs: int, seconds: float) -> None:
         )
 
 
-async def in_rounds(sandbox: Sandbox, jobs: int, seconds: float, rounds: int, *, fixed: bool) -> None:
-    async with AsyncClient(sandbox.api_key, sandbox.url) as teacher:
-        key = (await teacher.create_key("rounds", rate_limit=10)).api_key
-    windows = "fixed" if fixed else "sliding"
-    print(f"{jobs} jobs of {seconds:g} s, 10 requests a minute, {windows}, each round with a full budget")
-    async with AsyncClient(key, sandbox.url) as client:
-        for number in range(1, rounds + 1):
-            began = time.monotonic()
-            phase = WINDOW_SECONDS - time.time() % WINDOW_SECONDS if fixed else None
-            world = World(10, [seconds] * jobs, phase)
-
-            async def one(name: str, began: float = began) -> float:
-                accepted = await client.text_to_video(name, duration_seconds=1, aspect_ratio="1:1")
-                await client.wait(accepted.request_id)
-                return time.monotonic() - began
-
-            home = sorted(await asyncio.gather(*(one(f"boat {number} {job}") for job in range(jobs))))
-            print(
-                f"round {number}: first {home[0]:.1f} s, mean {fmean(home):.1f} s, last {home[-1]:.1f} s; "
-                f"over the bound: mean {fmean(home) / MeanBound().of(world):.2f}, "
-                f"last {home[-1] / time_to_all(world):.2f}",
-                flush=True,
-            )
-            await asyncio.sleep(wire.RATE_WINDOW_SECONDS if number < rounds else 0)
-
-
 def main() -> None:
     parser = options_of(__doc__)
     parser.add_argument("--jobs", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--fixed", action="store_true", help="windows that begin with the clock's minutes")
     given = parser.parse_args()
-    settings = {"pace": given.seconds, "limit_window": "fixed" if given.fixed else "sliding"}
-    with sandbox_process(rate_limiting=True, balance_usd=10_000, **settings) as sandbox:
-        if given.rounds > 1:
-            asyncio.run(in_rounds(sandbox, given.jobs, given.seconds, given.rounds, fixed=given.fixed))
-        else:
-            asyncio.run(race(sandbox, given.jobs, given.seconds))
+    with sandbox_process(pace=given.seconds, rate_limiting=True, balance_usd=10_000) as sandbox:
+        asyncio.run(race(sandbox, given.jobs, given.seconds))
 
 
 if __name__ == "__main__":

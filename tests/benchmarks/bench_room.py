@@ -1,7 +1,7 @@
-"""A class's room under load: fairness, floods, the service's requests, kills, a crowd. It only prints.
+"""A class's room under load: fairness, floods, the service's requests, kills. It only prints.
 
-`PYTHONPATH=src:tests python -m benchmarks.bench_room fairness`; the others are `flood`, `budget`, `kills` and
-`crowd`. Each takes up to three minutes on two cores in the sizes that it has by itself; `--help` tells them.
+`PYTHONPATH=src:tests python -m benchmarks.bench_room fairness`; the others are `flood`, `budget` and
+`kills`. Each takes up to three minutes on two cores in the sizes that it has by itself; `--help` tells them.
 The room and the service behind it are processes of their own; the students are in this one.
 """
 
@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import psutil
 from benchmarks.command import options_of, sandbox_process, with_seed
 from classroom.room.killable import CODE, Killable, books, bought, broken, kill_at_random
 from support.ledgers import rows
@@ -248,52 +247,10 @@ def kills(times: int, seed: int) -> None:
     )
 
 
-async def _polling(url: str, key: str, took: list[float], errors: list[str], seconds: float) -> None:
-    end = time.perf_counter() + seconds
-    headers = {"Authorization": f"Bearer {key}"}
-    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=60, trust_env=False) as http:
-        request_id = ""
-        while time.perf_counter() < end:
-            begun = time.perf_counter()
-            if not request_id:
-                answer = await http.post(wire.TEXT_TO_VIDEO, json={"prompt": "a fox", "duration_seconds": 1})
-                request_id = answer.json().get("request_id", "")
-            else:
-                answer = await http.get(wire.status_path(request_id))
-                if answer.status_code == 200 and answer.json()["status"] == wire.COMPLETED:
-                    request_id = ""
-            took.append(time.perf_counter() - begun)
-            if answer.status_code != 200:
-                errors.append(f"{answer.status_code} {answer.text[:80]}")
-            await asyncio.sleep(max(0.0, POLL_SECONDS - took[-1]))
-
-
-def crowd(clients: int, seconds: float) -> None:
-    """Everybody orders one clip after the other, and asks once a second."""
-    with served(0.3, cap=500, short_jobs=False) as (room, _):
-        assert room.process is not None
-        process = psutil.Process(room.process.pid)
-        before = process.memory_info().rss >> 20
-        took: list[float] = []
-        errors: list[str] = []
-
-        async def go() -> None:
-            keys = [await joined(room.url, f"Student {number}") for number in range(clients)]
-            await asyncio.gather(*(_polling(room.url, key, took, errors, seconds) for key in keys))
-
-        asyncio.run(go())
-        after = process.memory_info().rss >> 20
-    cuts = [1000 * cut for cut in statistics.quantiles(took, n=100)]
-    print(
-        f"{clients} clients, {len(took)} answers in {seconds:g} s: median {cuts[49]:.0f} ms, p99 "
-        f"{cuts[98]:.0f} ms, errors {len(errors)} {sorted(set(errors))[:3]}; memory {before} → {after} MiB"
-    )
-
-
 def main(arguments: Sequence[str]) -> None:
     """Runs one of them."""
     parser = with_seed(options_of(__doc__))
-    parser.add_argument("what", choices=["fairness", "flood", "budget", "kills", "crowd"])
+    parser.add_argument("what", choices=["fairness", "flood", "budget", "kills"])
     parser.add_argument("--students", type=int, default=40)
     parser.add_argument("--clips", type=int, default=3)
     parser.add_argument("--limit", type=int, default=10)
@@ -301,8 +258,6 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--flood", type=int, default=80)
     parser.add_argument("--many", type=int, default=60)
     parser.add_argument("--times", type=int, default=100)
-    parser.add_argument("--clients", type=int, default=100)
-    parser.add_argument("--seconds", type=float, default=180.0)
     given = parser.parse_args(arguments)
     if given.what == "fairness":
         fairness(given.students, given.clips)
@@ -310,10 +265,8 @@ def main(arguments: Sequence[str]) -> None:
         flood(given.others, given.flood, given.many)
     elif given.what == "budget":
         budget(given.limit, given.students, given.clips)
-    elif given.what == "kills":
-        kills(given.times, given.seed)
     else:
-        crowd(given.clients, given.seconds)
+        kills(given.times, given.seed)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""A notebook on a page in a real JupyterLab, and what Chromium says of the page."""
+"""A notebook on a page in a real JupyterLab."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,22 +20,3 @@ def opened_notebook(folder: Path | None = None) -> Iterator[Notebook]:
         return
     with running_lab(folder) as url, opened_page() as page:
         yield Notebook(page, url, folder)
-
-
-def growth_of(notebook: Notebook) -> Callable[[], dict[str, float]]:
-    """Tells how much the page's memory, nodes and times have grown since now, and then since it told last."""
-    tools = notebook.page.context.new_cdp_session(notebook.page)
-    tools.send("Performance.enable")
-
-    def figures() -> dict[str, float]:
-        tools.send("HeapProfiler.collectGarbage")
-        return {each["name"]: each["value"] for each in tools.send("Performance.getMetrics")["metrics"]}
-
-    last = figures()
-
-    def growth() -> dict[str, float]:
-        nonlocal last
-        before, last = last, figures()
-        return {name: value - before[name] for name, value in last.items()}
-
-    return growth

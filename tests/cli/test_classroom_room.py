@@ -96,17 +96,19 @@ def test_a_class_goes_on_while_the_service_is_away(run: Run, monkeypatch: pytest
     assert "clips wait until it answers" in result.stderr
 
 
-def test_a_class_whose_file_cannot_be_read_is_named(run: Run, home: Path) -> None:
-    """It is damaged, or its home may only be read: in one line, whatever is asked of it."""
+@pytest.mark.parametrize("damaged", [True, False])
+def test_a_class_whose_file_cannot_be_used_is_named(run: Run, home: Path, damaged: bool) -> None:
+    """It is damaged, or nothing can be written beside it: in one line, whatever is asked of it."""
     file = home / "rooms" / "FOX234" / "room.db"
     file.parent.mkdir(parents=True)
     file.write_text("no database " * 100)
+    if not damaged:
+        (file.parent / "room.db.lock").mkdir()
     for words in (["report"], ["serve", "--service", "sandbox"]):
         result = run("classroom", *words)
-        assert (result.exit_code, result.stderr) == (
-            1,
-            f"The class's file {file} can't be used: file is not a database.\n",
-        )
+        assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+        assert result.stderr.startswith(f"The class's file {file} can't be used: ")
+        assert damaged == result.stderr.endswith("file is not a database.\n")
 
 
 def test_a_file_that_is_no_certificate_is_named(run: Run, sandbox: Sandbox) -> None:

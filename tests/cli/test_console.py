@@ -20,10 +20,13 @@ from support.raw_server import Exchange
 
 from reelbook.account import Facts
 from reelbook.cli import console
+from reelbook.client.client import Paid
+from reelbook.errors import AnswerLost
 from reelbook.ledger import Submission
 from reelbook.requests import JobRequest
 from reelbook.secret import Secret
 from reelbook.session import Session
+from reelbook.session.job_lifecycle import GIVEN_UP, clip_missing
 
 SOURCE = Path(console.__file__).parent
 
@@ -190,3 +193,5 @@ def test_every_code_that_has_a_command_is_what_the_library_says() -> None:
     said = re.sub(r'"\n\s*f?"', "", "\n".join(sources))
     said = re.sub(r"\{(\w+)\}", r"\1", re.sub(r"\{[\w.]+!r\}", "'x'", said))
     assert [code for code, _ in console._COMMANDS if not re.search(code, said)] == []
+    lost = Paid(keyed=True).failure(AnswerLost("Lost."), 1.0)
+    assert "()" not in console.with_commands(f"{GIVEN_UP} {clip_missing(None)} {lost}")

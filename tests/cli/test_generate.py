@@ -9,7 +9,8 @@ import signal
 import subprocess
 import threading
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from cli.conftest import Run
@@ -247,11 +248,7 @@ def test_a_clip_that_cannot_be_saved_is_said_to_be_kept(
     run: Run, sandbox: Sandbox, folder: Path, clips: TinyClips, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The disk is full, or another program took the name meanwhile: the home has it."""
-
-    def save(*_: object, **__: object) -> NoReturn:
-        raise OSError("No space left on device")
-
-    monkeypatch.setattr(Clip, "save", save)
+    monkeypatch.setattr(Clip, "save", Mock(side_effect=OSError("No space left on device")))
     result = run("generate", "a fox", "--duration", "1")
     assert result.exit_code == 1
     assert Path(result.stderr.rpartition("The clip itself is kept: ")[2].strip()).exists()

@@ -68,7 +68,6 @@ def test_a_key_is_not_made_before_it_is_known_where_it_goes(
     (folder / "taken").write_text("mine")
     result = run("keys", "create", "ada", *words)
     assert (result.exit_code, said in result.stderr) == (2, True), result.stderr
-    assert "Nothing was made" in result.stderr or "rate limit" in said
     assert (folder / "taken").read_text() == "mine"
     assert not sandbox.state()["requests"].get("create-key")
 

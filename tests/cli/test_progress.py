@@ -6,6 +6,7 @@ import re
 import time
 from functools import partial
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from cli.conftest import Run
@@ -14,13 +15,21 @@ from ledger.doubles import Clock
 from support.ledgers import ledger_in
 from widgets.doubles import view
 
-from reelbook.cli.progress import progress_figures, state_word
+from reelbook.cli.progress import _ended, progress_figures, state_word
 from reelbook.client.watch import PATIENCE_SECONDS
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import connect
+from reelbook.session.job_lifecycle import clip_missing
 from reelbook.text.card import share_done
 
 pytestmark = [pytest.mark.browser]
+
+
+def test_why_a_job_has_no_clip_is_said_with_a_command() -> None:
+    """In place of code."""
+    lost = Mock(request_id="req_1", result=Mock(side_effect=clip_missing(None)))
+    said = "req_1: The clip isn't on this disk. reelbook jobs resume fetches it while its link works."
+    assert _ended(lost, unknown_seconds=0.0) == (said, True)
 
 
 def test_the_figures_are_share_elapsed_and_left(sandbox: Sandbox) -> None:

@@ -49,11 +49,6 @@ def test_an_unknown_pace_is_bad_usage(run: Run, home: Path) -> None:
     assert not home.exists()
 
 
-def test_a_balance_is_an_amount(run: Run, home: Path) -> None:
-    """Without end it is none."""
-    assert "Give 1000000 or less." in run("sandbox", "serve", "--balance", "inf").stderr
-
-
 def test_a_second_one_in_the_same_home_is_refused(run: Run, sandbox: Sandbox) -> None:
     """Serving where one runs already ends in 1 and leaves the first alone."""
     result = run("sandbox", "serve")

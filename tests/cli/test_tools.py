@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from cli.conftest import Run
@@ -94,11 +95,7 @@ def test_an_interrupted_call_may_have_been_carried_out(
     run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ctrl-C ends it, and says so."""
-
-    def stopped(*_: object) -> NoReturn:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(ToolRun, "result", stopped)
+    monkeypatch.setattr(ToolRun, "result", Mock(side_effect=KeyboardInterrupt))
     with scripted(lambda exchange, message: result(exchange, message, {"content": []})) as server:
         said = run("tools", "call", "buy", "--server", server.url, REELBOOK_USER_ID=USER)
     assert (said.exit_code, "carried out, and billed" in said.stderr) == (130, True)

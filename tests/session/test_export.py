@@ -6,6 +6,7 @@ import csv
 import json
 import zipfile
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -57,12 +58,8 @@ def test_nothing_half_written_stays(
     session: rb.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A disk that refuses is said in words."""
-
-    def full(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device")
-
     jobs = finished(session, "a fox")
-    monkeypatch.setattr(zipfile.ZipFile, "write", full)
+    monkeypatch.setattr(zipfile.ZipFile, "write", Mock(side_effect=OSError(28, "No space left on device")))
     with pytest.raises(ReelbookError, match=r"No space left on device\. The clips are where they were"):
         export(jobs, tmp_path)
     assert [each for each in tmp_path.iterdir() if each.is_file()] == []

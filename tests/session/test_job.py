@@ -81,30 +81,23 @@ def test_a_job_stopped_watching_goes_on_and_can_be_taken_up(sandbox: Sandbox, sl
     assert slow.result(30).path.exists()
 
 
-def test_a_watch_can_be_stopped_before_the_job_has_its_id(session: rb.Session, sandbox: Sandbox) -> None:
-    """The submission goes through, the id is kept, and nothing more is asked."""
-    sandbox.settings(pace=3600)
-    job = session.text_to_video("a fox", duration_seconds=1)
-    job.stop_watching()
-    until(lambda: not job.view().watched)
-    assert job.request_id is not None
-
-
-@pytest.mark.parametrize("wanted", [rb.Job.watch, rb.Job._wanted])
-def test_who_wants_the_clip_before_the_job_has_its_id_undoes_the_stop(
-    session: rb.Session, wanted: Callable[[rb.Job], object]
+@pytest.mark.parametrize("wanted", [None, rb.Job.watch, rb.Job._wanted])
+def test_a_watch_can_be_stopped_before_the_job_has_its_id(
+    session: rb.Session, wanted: Callable[[rb.Job], object] | None
 ) -> None:
-    """As it does later: nobody waits for a job that isn't watched."""
+    """The submission goes through, and nothing more is asked, unless somebody wants the clip after all."""
 
-    def stop_and_want() -> rb.Job:
+    def stop() -> rb.Job:
         job = session.text_to_video("a fox", duration_seconds=1)
         job.stop_watching()
-        wanted(job)
+        if wanted is not None:
+            wanted(job)
         assert job.request_id is None
         return job
 
-    job = session._thread.run(stop_and_want)
-    until(lambda: job.clip)
+    job = session._thread.run(stop)
+    until(lambda: job.clip if wanted else not job.view().watched)
+    assert job.request_id is not None
 
 
 def test_a_failed_job_raises_with_the_services_reason(session: rb.Session, sandbox: Sandbox) -> None:

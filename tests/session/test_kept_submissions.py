@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from session.conftest import RunCell
@@ -59,12 +60,8 @@ def test_a_mistake_of_ours_leaves_no_paid_request_without_a_verdict(
     home: Path, monkeypatch: pytest.MonkeyPatch, step: str, state: str, uncertain_usd: float
 ) -> None:
     """What was out when it happened may be billed; what never went out isn't kept as if it might have."""
-
-    def fail(*_: object, **__: object) -> None:
-        raise ZeroDivisionError("ours")
-
     with session_of(lambda e: e.answer(200, b'{"request_id": "req_1", "status": "pending"}')) as (session, _):
-        monkeypatch.setattr(f"reelbook.client.{step}", fail)
+        monkeypatch.setattr(f"reelbook.client.{step}", Mock(side_effect=ZeroDivisionError("ours")))
         job = session.text_to_video("a fox", **FOX)
         with pytest.raises(errors.ReelbookError, match="ZeroDivisionError") as raised:
             job.result(20)
@@ -208,12 +205,8 @@ def test_an_id_that_cant_be_written_down_is_known_all_the_same(
     session: rb.Session, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The job has it and says it to whoever waits, and its clip can still be fetched."""
-
-    def fail(*_: object, **__: object) -> None:
-        raise RuntimeError("no page left")
-
     with monkeypatch.context() as broken:
-        broken.setattr(Ledger, "accepted", fail)
+        broken.setattr(Ledger, "accepted", Mock(side_effect=RuntimeError("no page left")))
         job = session.text_to_video("a fox", **FOX)
         with pytest.raises(errors.ReelbookError, match="the ledger couldn't keep that id") as raised:
             job.result(30)

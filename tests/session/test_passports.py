@@ -186,17 +186,13 @@ def test_a_clip_in_fragments_keeps_its_places(tmp_path: Path) -> None:
 
 
 def test_without_a_passport_the_file_is_as_it_came(clip: Clip, tmp_path: Path) -> None:
-    """Nothing beside it either."""
+    """Nothing beside it either; and a JSON that is something else isn't touched by one."""
     saved = clip.save(tmp_path / "fox.mp4", passport=False)
     assert saved.read_bytes() == clip.path.read_bytes()
     assert [each.name for each in tmp_path.iterdir()] == ["fox.mp4"]
-
-
-def test_a_json_that_is_something_else_stays(clip: Clip, tmp_path: Path) -> None:
-    """The clip's own is written anew, another's isn't touched."""
-    (tmp_path / "fox.json").write_text('{"mine": 1}')
-    clip.save(tmp_path / "fox.mp4")
-    assert (tmp_path / "fox.json").read_text() == '{"mine": 1}'
+    saved.with_suffix(".json").write_text('{"mine": 1}')
+    clip.save(tmp_path / "fox.mp4", overwrite=True)
+    assert saved.with_suffix(".json").read_text() == '{"mine": 1}'
 
 
 def test_nothing_private_is_in_it(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

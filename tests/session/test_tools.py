@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from support.raw_server import Exchange
-from support.tool_servers import USER, no_call_answered, result, scripted
+from support.tool_servers import USER, result, scripted
 from support.waiting import until
 
 import reelbook as rb
@@ -138,7 +138,10 @@ def test_arguments_come_by_name_or_as_a_mapping(session: rb.Session) -> None:
 
 def test_a_call_that_is_cancelled_or_outlives_the_waiting(home: Path) -> None:
     """A timeout ends the waiting only; cancelling ends the call, and the ledger says so."""
-    with scripted(no_call_answered) as server, rb.connect_tools(server.url, USER) as tools:
+    with (
+        scripted(lambda exchange, _: exchange.keep_open()) as server,
+        rb.connect_tools(server.url, USER) as tools,
+    ):
         run = tools.call_tool("buy", {"prompt": "a fox"})
         with pytest.raises(rb.errors.WaitTimeout):
             run.result(0.3)

@@ -157,8 +157,3 @@ def scripted(call: Answer | None = None, listing: Answer | None = None) -> Itera
 def calls(server: RawServer) -> int:
     """How many calls of a tool reached the server."""
     return sum(b'"tools/call"' in exchange.body for exchange in server.seen)
-
-
-def no_call_answered(exchange: Exchange, _: Any) -> None:
-    """Holds the connection open without an answer, while others are served."""
-    exchange.keep_open()

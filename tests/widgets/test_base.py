@@ -7,11 +7,11 @@ import concurrent.futures
 import json
 import logging
 import threading
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from support.waiting import until
@@ -102,10 +102,7 @@ def test_callbacks_are_called_in_order_and_one_that_fails_is_shown() -> None:
     """Each panel has its own; the first one may bring a button."""
     panel, other, told = Odd(), Odd(), list[str]()
 
-    def broken(_: str) -> None:
-        raise RuntimeError("mine")
-
-    panel.on_news(broken)
+    panel.on_news(Mock(side_effect=RuntimeError("mine")))
     panel.on_news(told.append)
     assert (bool(panel.on_news), bool(other.on_news), panel.updates) == (True, False, 1)
     panel.on_news.tell("a fox")
@@ -244,15 +241,6 @@ def panel() -> Odd:
     return Odd()
 
 
-def fails(error: BaseException) -> Callable[[], str]:
-    """A step that raises."""
-
-    def step() -> str:
-        raise error
-
-    return step
-
-
 def test_work_of_one_name_goes_on_once_and_says_what_it_came_to(
     panel: Odd, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -260,7 +248,7 @@ def test_work_of_one_name_goes_on_once_and_says_what_it_came_to(
     gate = threading.Event()
     panel.say_problem("of before")
     with monkeypatch.context() as broken:
-        broken.setattr(threading.Thread, "start", lambda _: fails(KeyboardInterrupt())())
+        broken.setattr(threading.Thread, "start", Mock(side_effect=KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             panel._start_work("Painting", lambda: "Done.")
     assert not panel._busy
@@ -279,9 +267,9 @@ def test_each_step_is_taken_and_all_that_failed_is_said(panel: Odd) -> None:
     taken: list[str] = []
     panel._start_work(
         "Making it",
-        fails(ServiceUnreachable("No connection.")),
-        fails(OSError("no room for sk-planted-0123456789")),
-        fails(concurrent.futures.CancelledError()),  # by a session that was closed: no news to a person
+        Mock(side_effect=ServiceUnreachable("No connection.")),
+        Mock(side_effect=OSError("no room for sk-planted-0123456789")),
+        Mock(side_effect=concurrent.futures.CancelledError()),  # the session was closed: no news
         lambda: taken.append("looked") or "Looked.",  # type: ignore[func-returns-value] # that is meant
     )
     work_ends(panel)

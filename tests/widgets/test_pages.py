@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from widgets.doubles import clip_file
@@ -51,10 +52,7 @@ def test_nothing_half_written_stays(tmp_path: Path, kind: str, monkeypatch: pyte
         write_grid(broken, tmp_path / f"grid.{kind}", by="time", overwrite=False)
     whole = grid(tmp_path)
 
-    def full(*_: object) -> None:
-        raise OSError("No space left on device")
-
-    monkeypatch.setattr("os.replace", full)
+    monkeypatch.setattr("os.replace", Mock(side_effect=OSError("No space left on device")))
     with pytest.raises(ReelbookError, match="No space left"):
         write_grid(whole, tmp_path / f"grid.{kind}", by="time", overwrite=False)
     assert [path.name for path in tmp_path.iterdir()] == ["clip.mp4"]

@@ -19,7 +19,7 @@ from ..formatting import dollars, file_size, plain, terminal_line
 from ..session import Clip, Job, JobView, Session
 from ..states import state
 from ..text.card import ShownJob, job_face, job_lines, share_done
-from .console import SAY_AGAIN_SECONDS, CtrlC, say
+from .console import SAY_AGAIN_SECONDS, CtrlC, say, with_commands
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -50,7 +50,7 @@ def wait_for_clip(job: Job, ctrl_c: CtrlC) -> Clip:
             # The error that ends the waiting is said at the end, by the command.
             passing = view.watched and not state(view.state).final
             if passing and view.error is not None and view.error != said_error:
-                display.say(terminal_line(view.error), err=True)
+                display.say(with_commands(terminal_line(view.error)), err=True)
             said_error = view.error
             display.show([job])
             with contextlib.suppress(WaitTimeout):
@@ -97,9 +97,9 @@ def _ended(job: Job, *, unknown_seconds: float) -> tuple[str, bool] | None:
             return None
         error = job.error
         job.stop_watching()
-        return f"{name}: {error}", True
+        return with_commands(f"{name}: {error}"), True
     except (ReelbookError, OSError) as trouble:
-        return f"{name}: {trouble}", True
+        return with_commands(f"{name}: {trouble}"), True
     return f"{clip.path}: {clip_figures(clip)}", False
 
 

@@ -206,7 +206,7 @@ def _say_end(run: SweepRun, again: str) -> None:
             say(f"{cell.number}\t{label}\t{cell.job.clip.path}")
         elif not cell.left_out:
             reason = f": {cell.job.error}" if cell.job is not None and cell.job.error is not None else ""
-            say(f"{cell.number}\t{label}\t{cell.state}{terminal_line(reason)}", err=True)
+            say(f"{cell.number}\t{label}\t{cell.state}{with_commands(terminal_line(reason))}", err=True)
     record = next(each for each in run.session.sweeps() if each.id == run.id)
     took = time_words(record.planned_seconds, record.elapsed_seconds)
     say(f"{_counts(record)}, {dollars(record.cost_usd)}, {took}.", err=True)

@@ -45,9 +45,8 @@ class ClassroomPanel(Panel):
         self.refresh()
 
     def update(self) -> None:
-        with contextlib.suppress(
-            ClassroomError, sqlite3.Error
-        ):  # its file is busy: what was read last still stands
+        # Its file is busy: what was read last still stands.
+        with contextlib.suppress(ClassroomError, sqlite3.Error):
             self._room = room_numbers(self.session.home)
         self.joined = len(self._room.joined) if self._room else 0
         self.live = True  # a class may begin at any time

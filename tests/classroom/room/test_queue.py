@@ -27,6 +27,8 @@ def soon(monkeypatch: pytest.MonkeyPatch, no_pauses: None) -> None:
     """What waits for the service doesn't wait long."""
     monkeypatch.setattr("reelbook.classroom.room.queue.FIRST_WAIT_SECONDS", 0.1)
     monkeypatch.setattr("reelbook.classroom.room.queue.LONGEST_WAIT_SECONDS", 0.1)
+    monkeypatch.setattr("reelbook.classroom.room.queue.LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(reconcile, "SANDBOX", reconcile.SANDBOX._replace(settle_seconds=0.2))
 
 
 def posts(sandbox: Sandbox) -> int:
@@ -153,13 +155,11 @@ def test_a_lost_answer_is_told_as_what_it_is(room: Room, ada: Visitor, sandbox: 
 
 
 def test_the_room_finds_out_by_itself(
-    room: Room, ada: Visitor, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, no_pauses: None
+    room: Room, ada: Visitor, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, soon: None
 ) -> None:
     """A request that never reached the service: its price is free again, and it is told so."""
     monkeypatch.setattr("reelbook.classroom.room.queue.FIND_OUT_SECONDS", 0.2)
     monkeypatch.setattr("reelbook.classroom.room.queue.LONGEST_FIND_OUT_SECONDS", 0.2)
-    monkeypatch.setattr("reelbook.classroom.room.queue.LOOK_SECONDS", 0.2)
-    monkeypatch.setattr(reconcile, "SANDBOX", reconcile.SANDBOX._replace(settle_seconds=0.2))
     ada.ended(ada.ordered("first"))
     sandbox.fault("500", endpoint="generate")
     job = ada.ordered(seconds=5)
@@ -172,10 +172,9 @@ def test_the_room_finds_out_by_itself(
 
 
 def test_what_was_found_out_while_it_stood_still_is_settled(
-    teacher: rb.Session, visit: Visit, sandbox: Sandbox, soon: None, monkeypatch: pytest.MonkeyPatch
+    teacher: rb.Session, visit: Visit, sandbox: Sandbox, soon: None
 ) -> None:
     """The teacher asked in a notebook meanwhile: the price of what was never bought is free again."""
-    monkeypatch.setattr(reconcile, "SANDBOX", reconcile.SANDBOX._replace(settle_seconds=0.2))
     with in_thread(teacher, "FOX-234") as room:
         ada = visit(room).join("Ada")
         ada.ended(ada.ordered("first"))
@@ -215,7 +214,6 @@ def test_a_disk_that_fails_once_strands_no_clip(
     room: Room, ada: Visitor, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, soon: None, step: str
 ) -> None:
     """What couldn't be written down is settled, or sent, once that works."""
-    monkeypatch.setattr("reelbook.classroom.room.queue.LOOK_SECONDS", 0.1)
     fails_once(monkeypatch, RoomStore, step, sqlite3.OperationalError("database or disk is full"))
     if step == "hand_back":
         fails_once(monkeypatch, rb.Session, "submit", LedgerUnavailable("The disk is full."))
@@ -242,14 +240,13 @@ def test_a_clip_whose_file_isnt_given_makes_room_for_others(
 ) -> None:
     """It is fetched again for ten minutes; then it has ended, was paid for, and the next one is sent."""
     sandbox.fault("html", endpoint="download", times=1000)
-    monkeypatch.setattr("reelbook.classroom.room.queue.LOOK_SECONDS", 0.1)
     lost = ada.ordered()
     until(lambda: sandbox.faults()[0]["happened"] > 2)
     assert ada.status(lost)["status"] == "processing"
 
     monkeypatch.setattr("reelbook.classroom.room.queue.UNFETCHED_SECONDS", 0.0)
     ended = ada.ended(lost)
-    assert (ended["status"], "doesn't give its file" in ended["error"]) == ("failed", True)
+    assert (ended["status"], "can't be fetched" in ended["error"]) == ("failed", True)
     assert room.store.money() == (50_000, 0)
     sandbox.clear_faults()
     assert ada.ended(ada.ordered())["status"] == "completed"

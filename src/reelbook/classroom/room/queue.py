@@ -68,8 +68,8 @@ _NOT_ANSWERED: Final = (
     "reserved until your teacher finds out. It was not sent again."
 )
 _NOT_GIVEN: Final = (
-    "The service made this clip and doesn't give its file. It was paid for, and your teacher's notebook can "
-    "still fetch it."
+    "The service made this clip, but its file can't be fetched. It was paid for, and your teacher's notebook "
+    "may still get it."
 )
 
 

@@ -220,7 +220,7 @@ class RoomStore(SqliteFile):
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
         try:
             super().__init__(path, MIGRATIONS)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             raise ClassroomError(f"The class's file {path} can't be used: {error}.") from error
         self.clock = clock
 
