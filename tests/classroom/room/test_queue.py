@@ -246,7 +246,7 @@ def test_a_clip_whose_file_isnt_given_makes_room_for_others(
 
     monkeypatch.setattr("reelbook.classroom.room.queue.UNFETCHED_SECONDS", 0.0)
     ended = ada.ended(lost)
-    assert (ended["status"], "can't be fetched" in ended["error"]) == ("failed", True)
+    assert (ended["status"], "doesn't give its file" in ended["error"]) == ("failed", True)
     assert room.store.money() == (50_000, 0)
     sandbox.clear_faults()
     assert ada.ended(ada.ordered())["status"] == "completed"

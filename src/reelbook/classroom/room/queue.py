@@ -20,10 +20,11 @@ from ...account.limits import without_spend_warnings
 from ...atomic_files import write_whole
 from ...errors import (
     AuthenticationError,
-    DownloadFailed,
     InsufficientBalance,
     InvalidInput,
     LedgerUnavailable,
+    LinkExpired,
+    NotAVideo,
     NotFound,
     PermissionRefused,
     RateLimited,
@@ -67,9 +68,11 @@ _NOT_ANSWERED: Final = (
     "It was sent to the service, and the answer was lost: it may be making this clip. Its price stays "
     "reserved until your teacher finds out. It was not sent again."
 )
-_NOT_GIVEN: Final = (
-    "The service made this clip, but its file can't be fetched. It was paid for, and your teacher's notebook "
-    "may still get it."
+# The service was reached, and had no clip there. Where the network or this computer's disk fails, it waits.
+_NOT_GIVEN: Final = (LinkExpired, NotAVideo)
+_NO_FILE: Final = (
+    "The service made this clip, but doesn't give its file. It was paid for, and your teacher's notebook may "
+    "still get it."
 )
 
 
@@ -277,8 +280,8 @@ class RoomQueue:
             self._end(number, "failed", cost_usd=cost, error="The service took it, and its id never arrived.")
         elif state == states.UNCERTAIN or isinstance(job.error, NotFound):
             self._uncertain(number, now)
-        elif isinstance(job.error, DownloadFailed) and self._unfetched(number, now) >= UNFETCHED_SECONDS:
-            self._end(number, "failed", cost_usd=_cost_usd(view), error=_NOT_GIVEN)
+        elif isinstance(job.error, _NOT_GIVEN) and self._unfetched(number, now) >= UNFETCHED_SECONDS:
+            self._end(number, "failed", cost_usd=_cost_usd(view), error=_NO_FILE)
         elif _open(job) and not job.running and now >= self._watch_again.get(number, 0.0):
             self._watch_again[number] = now + LOOK_SECONDS
             job.watch()
