@@ -52,7 +52,7 @@ def test_clips_that_run_together_are_told_once(own: Notebook, page: Page) -> Non
     """Hidden: one title, one notification and one sound for six clips; none while the page is seen."""
     title = page.title()
     page.evaluate(AWAY, "granted")
-    board = own.run("rb.JobBoard(session)")
+    board = own.run("rb.JobBoard(session, jobs=())")
     control = board.get_by_role("switch", name="Tell me when clips are done")
     assert control.get_attribute("aria-checked") == "false"
     control.click()
