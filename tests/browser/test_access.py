@@ -165,8 +165,7 @@ STATES: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
             ("explore", "sweep_form"),
             ("board", "job_board"),
             ("gallery", "gallery"),
-            ("compare", "hint"),
-            ("judge", "hint"),
+            ("compare", "hint"),  # as Judge begins
             ("usage", "usage_chart"),
             ("keys", "key_manager"),
             ("tools", "tool_explorer"),
