@@ -140,10 +140,10 @@ class Notebook(OpenNotebook):
     }}"""
     START = f"async (code) => {{ {_INSERT} return place; }}"
     OUTPUTS = "(place) => jupyterapp.shell.currentWidget.content.widgets[place].model.outputs.length"
-    ASK = """async (value) => {
+    ASK = """async ([code, value]) => {
       const { kernel } = jupyterapp.shell.currentWidget.sessionContext.session;
-      const request = { code: '', store_history: false, user_expressions: { value } };
-      return (await kernel.requestExecute(request).done).content.user_expressions.value;
+      const request = { code, store_history: false, user_expressions: { value } };
+      return (await kernel.requestExecute(request).done).content;
     }"""
     FIRST = "?reset"
     # The kernel's own word is also of what other subshells do: it is idle once a panel's message is handled.

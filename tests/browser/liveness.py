@@ -59,11 +59,11 @@ whatever_the_kernel_does = pytest.mark.parametrize(
 @contextmanager
 def at_pace(notebook: OpenNotebook, seconds: int) -> Iterator[None]:
     """The sandbox's jobs take so long meanwhile."""
-    notebook.run(f"session.sandbox.settings(pace={seconds})")
+    notebook.execute(f"session.sandbox.settings(pace={seconds})")
     try:
         yield
     finally:
-        notebook.run("session.sandbox.settings(pace=3)")
+        notebook.execute("session.sandbox.settings(pace=3)")
 
 
 @contextmanager

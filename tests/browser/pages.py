@@ -112,7 +112,7 @@ class OpenNotebook(ABC):
     RUN: ClassVar[str]  # gives the place of the cell, and its outputs
     START: ClassVar[str]  # gives the place of the cell
     OUTPUTS: ClassVar[str]  # how many the cell at a place has
-    ASK: ClassVar[str]  # gives the kernel's answer to an expression, without a cell
+    ASK: ClassVar[str]  # gives the kernel's reply to code and an expression, without a cell
     FIRST: ClassVar[str] = ""  # what the address ends in when the page is first opened
     BUSY: ClassVar[str]
     COUNTS: ClassVar[str]
@@ -140,6 +140,10 @@ class OpenNotebook(ABC):
         place = self.page.evaluate(self.START, f"print('begun', flush=True)\n{code}")
         self.page.wait_for_function(self.OUTPUTS, arg=place)
 
+    def execute(self, code: str) -> None:
+        """Executes `code` and waits for it, without a cell: a cell costs two or three times as much."""
+        self._ask(code, "None")
+
     def press(self, *keys: str) -> None:
         """Presses the keys one after the other."""
         for key in keys:
@@ -155,11 +159,7 @@ class OpenNotebook(ABC):
 
     def value(self, expression: str) -> Any:
         """What `expression` is in the kernel; no cell is run for it."""
-        answer = self.page.evaluate(
-            _BOUNDED % (self.ASK, PATIENCE * SECONDS), f"__import__('json').dumps({expression})"
-        )
-        assert answer["status"] == "ok", f"{answer['ename']}: {answer['evalue']} in {expression}"
-        return json.loads(ast.literal_eval(answer["data"]["text/plain"]))
+        return json.loads(ast.literal_eval(self._ask("", f"__import__('json').dumps({expression})")))
 
     def comes_to(self, expression: str, expected: object) -> None:
         """Waits until `expression` is `expected` in the kernel.
@@ -180,7 +180,7 @@ class OpenNotebook(ABC):
 
     def clear(self) -> None:
         """Ends what earlier tests showed, in the kernel and in the page: many cells make it slow."""
-        self.run("ipywidgets.Widget.close_all()")
+        self.execute("ipywidgets.Widget.close_all()")
         self.page.evaluate(self.CLEAR)
 
     def save(self) -> dict[str, Any]:
@@ -202,6 +202,14 @@ class OpenNotebook(ABC):
             assert output["output_type"] != "error", f"{output['ename']}: {output['evalue']} in:\n{code}"
         printed = [output["text"] for output in outputs if output.get("name") == "stdout"]
         return place, "".join("".join(text) for text in printed)
+
+    def _ask(self, code: str, expression: str) -> str:
+        """What `expression` is once `code` was executed, as it is represented. No error may end either."""
+        reply = self.page.evaluate(_BOUNDED % (self.ASK, PATIENCE * SECONDS), [code, expression])
+        for answer in (reply, reply.get("user_expressions", {}).get("value")):
+            assert answer["status"] == "ok", f"{answer['ename']}: {answer['evalue']} in {code or expression}"
+        text: str = answer["data"]["text/plain"]
+        return text
 
     def _open(self, query: str = "") -> None:
         self.page.goto(f"{self.url}{query}")

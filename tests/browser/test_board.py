@@ -98,6 +98,6 @@ def test_where_no_update_comes_by_itself_the_board_asks(notebook: Notebook) -> N
     )
     notebook.page.wait_for_timeout(500)
     assert row(cell, "larch").count() == 0
-    notebook.run("del board22.send_state")
+    notebook.execute("del board22.send_state")
     cell.locator(".rb").first.dispatch_event("pointerenter")
     row(cell, "larch").locator(".rb-chip.rb-done").wait_for()

@@ -49,24 +49,36 @@ START = """async () => {
 }"""
 
 
+# Closes what is open, whose kernels go on.
+OPEN = """async ([path, save]) => {
+  if (save) await jupyterapp.commands.execute('docmanager:save');
+  for (const open of [...jupyterapp.shell.widgets('main')]) open.dispose();
+  await jupyterapp.commands.execute('docmanager:open', { path });
+}"""
+
+
+class InItsPlace(Notebook):
+    """A notebook that is opened in the place of the other, for which no page is loaded."""
+
+    def _open(self, query: str = "") -> None:
+        _open(self, self.file.name)
+
+
 @pytest.fixture(scope="module")
 def own(page: Page, address: str, folder: Path, open_notebook: OpenNotebook) -> Iterator[Notebook]:
     """A notebook with a kernel of its own, which may end."""
-    before = page.url
-    own = Notebook(page, address, folder, "ends")
+    own = InItsPlace(page, address, folder, "ends")
     own.run(IMPORTS)
     yield own
-    page.goto(before)
-    for script in open_notebook.IS_READY:
-        page.wait_for_function(script, polling=AGAIN)
-    open_notebook.run("session.sandbox.settings(pace=3)")
+    _open(own, open_notebook.file.name)
+    open_notebook.execute("session.sandbox.settings(pace=3)")
 
 
 @pytest.mark.parametrize("how", ENDS)
 def test_a_panel_says_that_its_kernel_is_gone(own: Notebook, how: str) -> None:
     """At once, once for a Studio; what counted stands still, and nothing can be pressed."""
     own.clear()
-    own.run("session.sandbox.settings(pace=30, rate_limiting=False)")
+    own.execute("session.sandbox.settings(pace=30, rate_limiting=False)")
     own.run("job = session.text_to_video('a slow fox', duration_seconds=1, again=True)")
     studio = own.run("studio = rb.Studio(session)\nstudio.card.job = job\nstudio")
     until(shown(studio, ".rb-of-job_card"), "(card) => /Processing|Pending/.test(card.innerText)")
@@ -88,7 +100,7 @@ def test_a_panel_says_that_its_kernel_is_gone(own: Notebook, how: str) -> None:
         assert findings([studio, matrix], only_colours=False) == []
     own.page.evaluate(START)
     _stands_still(studio, matrix)  # a new kernel knows nothing of these
-    own.run(f"{IMPORTS}\nsession.sandbox.settings(pace=0)")
+    own.execute(f"{IMPORTS}\nsession.sandbox.settings(pace=0)")
     card = own.run("rb.JobBoard(session)")
     assert card.evaluate(ENABLED) or not card.get_by_text(SAYS).is_visible()
 
@@ -102,14 +114,6 @@ def _stands_still(*cells: Locator) -> None:
         cell.evaluate("(cell) => cell.querySelectorAll('.rb-body *').forEach((one) => one.click())")
     cells[0].page.wait_for_timeout(1200)
     assert [cell.inner_text() for cell in cells] == texts
-
-
-# Saves and closes what is open, whose kernel goes on.
-OPEN = """async (path) => {
-  await jupyterapp.commands.execute('docmanager:save');
-  jupyterapp.shell.currentWidget.dispose();
-  await jupyterapp.commands.execute('docmanager:open', { path });
-}"""
 
 
 def test_a_lesson_that_is_opened_again_has_its_live_panel(
@@ -141,7 +145,7 @@ def test_an_untrusted_notebook_says_how_its_panels_return(own: Notebook, folder:
     signatures = folder / "data" / "nbsignatures.db"
     with contextlib.closing(sqlite3.connect(signatures)) as db, db:
         db.execute("DELETE FROM nbsignatures")
-    own.reload()
+    _open(own, own.file.name, save=False)  # saved once more it would be signed
     card = own.page.locator(own.CELLS).last
     tells(card, "jupyter trust ends.ipynb")
     assert card.locator("img").count() == 1
@@ -154,7 +158,7 @@ def test_a_studio_opens_in_a_tab_of_its_own(own: Notebook) -> None:
     """By its menu: a grid of 24 fills the tab, its panels live, and there it isn't offered again."""
     _open(own, own.file.name)
     own.clear()
-    own.run("session.sandbox.settings(pace=0, rate_limiting=False)")
+    own.execute("session.sandbox.settings(pace=0, rate_limiting=False)")
     axes = "animal=['fox', 'owl', 'bear', 'heron'], place=['snow', 'rain', 'fog', 'city', 'sea', 'wood']"
     own.run(
         f"run = rb.Sweep('a {{animal}} in {{place}}', {axes}, duration_seconds=1).run(session, confirm=True)"
@@ -180,7 +184,7 @@ def test_a_studio_opens_in_a_tab_of_its_own(own: Notebook) -> None:
     shown(tab, ".rb-keys")
 
 
-def _open(own: Notebook, path: str) -> None:
-    own.page.evaluate(OPEN, path)
+def _open(own: Notebook, path: str, *, save: bool = True) -> None:
+    own.page.evaluate(OPEN, [path, save])
     for script in own.IS_READY:
         own.page.wait_for_function(script, polling=AGAIN)

@@ -100,7 +100,7 @@ def test_two_clips_by_mouse(notebook: Notebook) -> None:
     cell.get_by_role("button", name="Picked: clip 2").wait_for()
     notebook.comes_to("[compare41.view, compare41.picked == [jobs40[1].request_id]]", ["difference", True])
     # Set from Python, as a link does.
-    notebook.run("compare41.view, compare41.picked, compare41.time = 'grid', [jobs40[0].request_id], 1.0")
+    notebook.execute("compare41.view, compare41.picked, compare41.time = 'grid', [jobs40[0].request_id], 1.0")
     cell.get_by_role("button", name="Picked: clip 1").wait_for()
     until(
         cell, "(cell) => [...cell.querySelectorAll('video')].every((v) => Math.abs(v.currentTime - 1) < .01)"

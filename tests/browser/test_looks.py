@@ -106,7 +106,7 @@ def test_nothing_scrolls_sideways_in_a_narrow_window(notebook: Notebook) -> None
         for width in (700, 320):
             notebook.page.set_viewport_size({"width": width, "height": 1000})
             for view, selector in {"create": ".rb-form", **VIEWS}.items():
-                notebook.run(f"studio18.view = {view!r}")
+                notebook.execute(f"studio18.view = {view!r}")
                 shown(cell, selector)
                 none_left(cell, _WIDE)
         for made, (selector, pressed) in ALONE.items():
@@ -120,7 +120,7 @@ def test_nothing_scrolls_sideways_in_a_narrow_window(notebook: Notebook) -> None
                 cell.get_by_role("button", name=pressed, exact=True).click()
             none_left(cell, _WIDE)
     finally:
-        notebook.run("slow18.stop_watching()\nsession.sandbox.settings(pace=3)")
+        notebook.execute("slow18.stop_watching()\nsession.sandbox.settings(pace=3)")
 
 
 def test_a_panel_looks_the_same_whatever_else_is_on_the_page(notebook: Notebook) -> None:
@@ -129,11 +129,11 @@ def test_a_panel_looks_the_same_whatever_else_is_on_the_page(notebook: Notebook)
     until(shown(cell, ".rb-of-job_card .rb-card"), PLAYS)
     before = at_rest(cell, _PLACES)  # what a clip cost is known a little later than the clip
     for view, selector in VIEWS.items():
-        notebook.run(f"studio18.view = {view!r}")
+        notebook.execute(f"studio18.view = {view!r}")
         shown(cell, selector)
     shown(notebook.run("rb.Player(both18[0].clip)"), ".rb-tools")
     shown(notebook.run("rb.ImagePicker()"), ".rb-drop")
-    notebook.run("studio18.view = 'create'")
+    notebook.execute("studio18.view = 'create'")
     until(shown(cell, ".rb-of-job_card .rb-card"), PLAYS)
     assert at_rest(cell, _PLACES) == before
 

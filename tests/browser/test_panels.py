@@ -117,7 +117,7 @@ def test_an_image_can_be_pasted_chosen_removed_and_large(notebook: Notebook) -> 
     cell.get_by_role("button", name="Remove").click()
     choose.wait_for()
     notebook.comes_to("picker.image is None", True)
-    notebook.run("sizes.clear()")
+    notebook.execute("sizes.clear()")
     data = picture(1450, 1450, noise=True)
     assert len(data) > 6_000_000
     hand_over(cell.locator(".rb-drop"), "drop", data)
@@ -181,7 +181,7 @@ def test_generate_says_why_it_is_off_and_sends_a_double_press_once(notebook: Not
     trouble = cell.get_by_role("alert").filter(has_text="my own mistake")
     tells(trouble, "RuntimeError: my own mistake (mine, line 6)")
     notebook.comes_to("len(jobs4)", 1)
-    notebook.run("prompt_form.TWICE_SECONDS = moment")
+    notebook.execute("prompt_form.TWICE_SECONDS = moment")
     cell.get_by_role("button", name="Dismiss").click()
     trouble.wait_for(state="hidden")
 
@@ -199,7 +199,7 @@ def test_a_refused_key_is_said_on_top_and_on_the_button(notebook: Notebook) -> N
     cell.get_by_role("button", name="Create", exact=True).click()
     on_top.click()
     cell.locator(".rb-connection").wait_for()
-    notebook.run("refused.close()")
+    notebook.execute("refused.close()")
 
 
 def test_a_panel_and_python_hold_the_same_values(notebook: Notebook) -> None:
@@ -212,7 +212,7 @@ def test_a_panel_and_python_hold_the_same_values(notebook: Notebook) -> None:
     cell.get_by_role("button", name="9:16").click()
     notebook.comes_to("[form7.duration_seconds, form6.aspect_ratio]", [8, "9:16"])
     tells(cell, "8 s × $0.05")
-    notebook.run("form6.prompt = 'from Python'; form6.seed = 41; form6.duration_seconds = 2")
+    notebook.execute("form6.prompt = 'from Python'; form6.seed = 41; form6.duration_seconds = 2")
     until(cell.get_by_label("Prompt"), "(field) => field.value === 'from Python'")
     until(cell.get_by_role("textbox", name="Seed"), "(field) => field.value === '41'")
     tells(cell.get_by_role("button", name="Generate"), "$0.10")
@@ -280,7 +280,7 @@ def test_two_views_of_one_player_both_play(notebook: Notebook) -> None:
     first.scroll_into_view_if_needed()
     until(shown(first, ".rb-card"), PLAYS)
     notebook.comes_to("player14.playing", True)
-    notebook.run("player14.playing = False")
+    notebook.execute("player14.playing = False")
     until(shown(first, ".rb-card"), "(card) => card.querySelector('video').paused")
 
 

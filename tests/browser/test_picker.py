@@ -119,7 +119,7 @@ def test_an_image_on_its_way_can_be_called_back(notebook: Notebook) -> None:
     cell.get_by_role("button", name="Don't send").click()
     cell.get_by_role("progressbar").wait_for(state="hidden")
     until(cell, "() => document.activeElement.textContent === 'Choose an image'")
-    notebook.run("go25.set()")
+    notebook.execute("go25.set()")
     notebook.comes_to("picker25.image is None", True)
 
 

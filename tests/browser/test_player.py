@@ -173,7 +173,7 @@ def test_players_and_a_slider_share_a_clock(notebook: Notebook) -> None:
     )
     until(cell, together % 1)
     until(cell, "(cell) => Number(cell.querySelector('.widget-readout').textContent) === 1")
-    notebook.run("slider22.value = 2")
+    notebook.execute("slider22.value = 2")
     until(cell, together % 2)
     cell.locator("video").first.press("Space")
     until(cell, "(cell) => [...cell.querySelectorAll('video')].every((video) => !video.paused)")
@@ -200,7 +200,7 @@ def test_many_players_hold_few_clips(notebook: Notebook) -> None:
     assert notebook.page.evaluate("window.from23") >= float(left.split()[0]) - 0.1
     # Where Python wants a clip that isn't loaded, it is once it comes.
     cells[3].locator("video:not([src])").wait_for(state="attached")
-    notebook.run("players23[3].playing = False; players23[3].time = 1.5")
+    notebook.execute("players23[3].playing = False; players23[3].time = 1.5")
     until(shown(cells[3], ".rb-card"), "(part) => part.querySelector('video').currentTime === 1.5")
 
 

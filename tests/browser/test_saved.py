@@ -73,10 +73,10 @@ def test_an_afternoons_notebook_stays_small_and_keeps_its_pictures(
     assert notebook.value("shown60[2].view") == "filmstrip"  # it didn't play itself away
     studio = notebook.run(STUDIO)
     shown(studio, ".rb-form")
-    notebook.run("studio60.card.job = jobs[0]")
+    notebook.execute("studio60.card.job = jobs[0]")
     until(shown(studio, ".rb-of-job_card .rb-card"), PLAYS)
     for view in ("board", "gallery", "compare", "usage", "keys", "connection"):
-        notebook.run(f"studio60.view = '{view}'")
+        notebook.execute(f"studio60.view = '{view}'")
     field = studio.get_by_label("API key", exact=True)
     field.fill(KEY)
     studio.get_by_role("button", name="Test and use").click()

@@ -59,13 +59,13 @@ def test_a_day_is_chosen_by_mouse_and_by_keyboard(notebook: Notebook) -> None:
     nothing.wait_for(state="attached")
     # Out of sight, and as wide as ever: on no width bqplot draws what the browser refuses.
     until(nothing, "(figure) => figure.clientWidth > 200 && getComputedStyle(figure).visibility === 'hidden'")
-    notebook.run("chart70.layout.width = '320px'")
+    notebook.execute("chart70.layout.width = '320px'")
     until(cell, "(cell) => cell.querySelector('.bqplot').clientWidth < 330")
     until(cell, APART)
-    notebook.run("chart70.layout.width = '216px'")  # as in a window of 320 px
+    notebook.execute("chart70.layout.width = '216px'")  # as in a window of 320 px
     until(cell, "(cell) => cell.querySelector('.bqplot').clientWidth < 216")
     assert cell.evaluate(PERIODS) == [True, True]
     cell.get_by_role("button", name="7 days").press("Enter")
     says(cell, "in 7 days")
     assert notebook.value("chart70.days") == 7
-    notebook.run("chart70.history.close()")  # it asks no more
+    notebook.execute("chart70.history.close()")  # it asks no more

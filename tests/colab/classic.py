@@ -54,10 +54,10 @@ class ClassicNotebook(OpenNotebook):
       return place;
     }"""
     OUTPUTS = "(place) => Jupyter.notebook.get_cell(place).output_area.outputs.length"
-    ASK = """(value) => new Promise((done) => {
-      const reply = (message) => done(message.content.user_expressions.value);
+    ASK = """([code, value]) => new Promise((done) => {
+      const reply = (message) => done(message.content);
       const options = { silent: false, store_history: false, user_expressions: { value } };
-      Jupyter.notebook.kernel.execute('', { shell: { reply } }, options);
+      Jupyter.notebook.kernel.execute(code, { shell: { reply } }, options);
     })"""
     # The page's last word of the kernel: nothing else in it says whether a cell is under way.
     BUSY = "Jupyter.notebook.kernel_busy === true"

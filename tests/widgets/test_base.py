@@ -8,7 +8,6 @@ import json
 import logging
 import threading
 from functools import partial
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
@@ -20,6 +19,7 @@ from widgets.doubles import FakeSession, asks, heard, says, work_ends
 import reelbook as rb
 import reelbook.widgets
 from reelbook.errors import InvalidInput, InvalidPrompt, ServiceUnreachable
+from reelbook.sandbox.handle import Sandbox
 from reelbook.widgets import base
 from reelbook.widgets.base import Callbacks, Panel
 from reelbook.widgets.hand_over_form import HandOverForm
@@ -155,14 +155,13 @@ def test_what_threads_change_goes_with_the_answer_to_any_panel(monkeypatch: pyte
     assert len(sent) == 1
 
 
-def test_panels_of_a_closed_session_freeze_quietly(home: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_panels_of_a_closed_session_freeze_quietly(
+    session: rb.Session, sandbox: Sandbox, caplog: pytest.LogCaptureFixture
+) -> None:
     """Whatever the page asks, each public panel and all within it keep what they show and say nothing."""
-    session = rb.connect("sandbox", home=home)
-    assert session.sandbox is not None
-    session.sandbox.settings(pace="at once", rate_limiting=False)
     fox = session.text_to_video("a fox", duration_seconds=1)
     clip, other = fox.result(), session.text_to_video("a heron", duration_seconds=1).result()
-    session.sandbox.settings(pace=3600)
+    sandbox.settings(pace=3600)
     running = session.text_to_video("an owl", duration_seconds=10)
     until(lambda: running.request_id)
     sweep = rb.Sweep("a {animal}", animal=["fox", "heron"], duration_seconds=1)

@@ -109,8 +109,8 @@ def test_progress_that_stands_still_is_not_trusted_for_ever() -> None:
 def test_the_waiting_is_the_time_since_the_end_on_average() -> None:
     """For a job surely ended long ago it is nearly the whole time since; for a fresh one it is nothing."""
     belief = Belief(Pace(RECORDS), 0.0)
-    assert belief.waited_seconds(10) == pytest.approx(0, abs=0.1)
-    assert belief.waited_seconds(600) == pytest.approx(540, rel=0.1)
+    assert belief.waited_seconds(10, belief.chance_ended(10)) == pytest.approx(0, abs=0.1)
+    assert belief.waited_seconds(600, belief.chance_ended(600)) == pytest.approx(540, rel=0.1)
 
 
 def test_a_job_takes_no_more_than_its_requests_a_minute() -> None:

@@ -48,9 +48,6 @@ class Term(NamedTuple):
     log_median: float
     spread: float
 
-    def longer(self, seconds: float) -> float:
-        return self.weight * _survival(seconds, self.log_median, self.spread)
-
 
 class Outlook(NamedTuple):
     """A job's whole time: its median in seconds, and the standard deviation of its logarithm.
@@ -85,6 +82,7 @@ class Belief:
         self._queue_seconds = 0.0
         self._terms: list[Term] = []
         self._terms_of: tuple[int, float] | None = None
+        self._outlook: Outlook | None = None
         self._longer_than_known = 1.0
 
     @property
@@ -150,21 +148,23 @@ class Belief:
         longer = _longer(self._terms, now - self.submitted_at)
         return max(0.0, 1.0 - longer / self._longer_than_known)
 
-    def waited_seconds(self, now: float) -> float:
-        """How long the clip would have been lying there unnoticed by `now`, on average."""
+    def waited_seconds(self, now: float, chance: float) -> float:
+        """How long the clip would have lain there unnoticed by `now`, by when it ended with this chance."""
         # The area under the chance since the last answer, by Simpson's rule.
         middle = self.chance_ended((self.known_at + now) / 2)
-        return (now - self.known_at) * (4 * middle + self.chance_ended(now)) / 6
+        return (now - self.known_at) * (4 * middle + chance) / 6
 
     @property
     def outlook(self) -> Outlook:
         self._refresh()
-        whole = math.fsum(term.weight for term in self._terms)
-        centre = math.fsum(term.weight * term.log_median for term in self._terms) / whole
-        between = math.fsum(term.weight * (term.log_median - centre) ** 2 for term in self._terms) / whole
-        within = math.fsum(term.weight * term.spread**2 for term in self._terms) / whole
-        shared = 0.0 if self._figures else between / (between + within)
-        return Outlook(math.exp(centre), math.sqrt(between + within), shared)
+        if self._outlook is None:
+            whole = math.fsum(term.weight for term in self._terms)
+            centre = math.fsum(term.weight * term.log_median for term in self._terms) / whole
+            between = math.fsum(term.weight * (term.log_median - centre) ** 2 for term in self._terms) / whole
+            within = math.fsum(term.weight * term.spread**2 for term in self._terms) / whole
+            shared = 0.0 if self._figures else between / (between + within)
+            self._outlook = Outlook(math.exp(centre), math.sqrt(between + within), shared)
+        return self._outlook
 
     def remaining_seconds(self, now: float) -> float | None:
         """The typical time left, for a person to see; None where nothing is known."""
@@ -179,7 +179,7 @@ class Belief:
     def _refresh(self) -> None:
         state = (self.pace.version, self.known_at)
         if state != self._terms_of:
-            self._terms_of, self._terms = state, self._weighed()
+            self._terms_of, self._terms, self._outlook = state, self._weighed(), None
             self._longer_than_known = _longer(self._terms, self.known_at - self.submitted_at) + TINY
 
     def _weighed(self) -> list[Term]:
@@ -270,7 +270,7 @@ class Pace:
         whole = math.fsum(fitting)
         if took.estimated is not None and took.estimated > 0:
             estimated = Term(self.trust, math.log(took.estimated), SPREADS[1])
-            right = estimated.longer(at_least) - estimated.longer(at_most) + TINY
+            right = _longer([estimated], at_least) - _longer([estimated], at_most) + TINY
             self.trust = right / (right + (1 - self.trust) * whole)
         self._finished = [weight / whole for weight in fitting]
         self._may_change = True
@@ -299,7 +299,13 @@ def _survivals(seconds: float) -> list[float]:
 
 
 def _longer(terms: Sequence[Term], seconds: float) -> float:
-    return math.fsum(term.longer(seconds) for term in terms)
+    """`_survival` of all terms by their weights, written out: every decision asks for it a thousand times."""
+    if seconds <= 0:
+        return math.fsum([weight for weight, _, _ in terms])
+    log, erfc, root = math.log(seconds), math.erfc, math.sqrt(2)
+    return math.fsum(
+        [weight * (0.5 * erfc((log - median) / (spread * root))) for weight, median, spread in terms]
+    )
 
 
 def _scaled(terms: Sequence[Term], share: float, seen: float = 0.0) -> list[Term]:

@@ -141,8 +141,9 @@ class _Table:
         if now < belief.may_be_asked_at(self.limit - self.kept_free):
             return 0.0
         # Only a question in vain costs its price: one that succeeds has to be asked some time anyway.
-        costs = self._price_seconds(belief, now) * (1.0 - belief.chance_ended(now))
-        worth = belief.waited_seconds(now) / costs if costs else DOUBT_SECONDS
+        chance = belief.chance_ended(now)
+        costs = self._price_seconds(belief, now) * (1.0 - chance)
+        worth = belief.waited_seconds(now, chance) / costs if costs else DOUBT_SECONDS
         # No job is forgotten. With places to spare, one of a kind is asked about now and then, more rarely
         # with its age, in case the kind's pace has changed.
         forgotten = (now - belief.known_at) / DOUBT_SECONDS
