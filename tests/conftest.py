@@ -126,6 +126,13 @@ def reelbook_can_be_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("reelbook.classroom.classroom.check_install", lambda _: None)
 
 
+@pytest.fixture(autouse=True)
+def ctrl_c_still_interrupts() -> Iterator[None]:
+    """A test that leaves another handler would make the next one that is interrupted hang."""
+    yield
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     return "asyncio"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -33,9 +34,12 @@ def book(home: Path) -> Iterator[Book]:
 
 
 @pytest.fixture
-def run() -> Run:
+def run() -> Iterator[Run]:
     """Runs `reelbook …` in this process, with that environment; nobody sits at its terminal."""
-    return lambda *words, **env: CliRunner().invoke(app, list(words), env=env)
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield lambda *words, **env: CliRunner().invoke(app, list(words), env=env)
+    for number, handler in handlers.items():  # a server keeps them for the rest of its own process
+        signal.signal(number, handler)
 
 
 @pytest.fixture

@@ -112,7 +112,11 @@ class Server(uvicorn.Server):
         for number in (signal.SIGINT, signal.SIGTERM):
             # uvicorn sends itself the signal again when it is done, which would interrupt the cleanup.
             signal.signal(number, self.end)
-        asyncio.run(self.serve(sockets=[self._listening]))
+        self._run()
+
+    def _run(self) -> None:
+        with self._listening:  # which uvicorn closes only if it came so far as to listen
+            asyncio.run(self.serve(sockets=[self._listening]))
 
     @contextlib.contextmanager
     def in_thread(self, name: str) -> Iterator[bool]:
@@ -120,7 +124,7 @@ class Server(uvicorn.Server):
 
         def work() -> None:
             try:
-                asyncio.run(self.serve(sockets=[self._listening]))
+                self._run()
             finally:
                 self._settled.set()
 
