@@ -149,7 +149,7 @@ class Belief:
         return max(0.0, 1.0 - longer / self._longer_than_known)
 
     def waited_seconds(self, now: float, chance: float) -> float:
-        """How long the clip would have lain there unnoticed by `now`, by when it ended with this chance."""
+        """How long the clip would have lain there unnoticed, on average; `chance` is `chance_ended(now)`."""
         # The area under the chance since the last answer, by Simpson's rule.
         middle = self.chance_ended((self.known_at + now) / 2)
         return (now - self.known_at) * (4 * middle + chance) / 6
