@@ -35,6 +35,12 @@ SOME = "(cell) => cell.querySelectorAll('td video.rb-ready').length > 3"
 VIDEOS = "(cell) => cell.querySelectorAll('td video').length"
 TIMES = "(cell) => [...cell.querySelectorAll('td video')].map((video) => video.currentTime)"
 STILL = "(cell) => [...cell.querySelectorAll('td video')].every((video) => video.paused && !video.seeking)"
+TOGETHER = f"""(cell) => {{
+  const at = ({TIMES})(cell);
+  return ({STILL})(cell) && Math.max(...at) - Math.min(...at) < 0.001;
+}}"""
+# A seek that isn't the clock's.
+SOUGHT = "(cell) => { cell.querySelector('td video').currentTime += 0.15; }"
 # Puts one clip ahead of the others while all play, and pauses them as soon as it is there.
 PAUSED_APART = """(cell) => new Promise((done) => {
   const video = cell.querySelector('td video');
@@ -182,10 +188,9 @@ def test_eighteen_clips_keep_one_time(notebook: Notebook) -> None:
     assert cell.evaluate(VIDEOS) == 18
     until(cell, f"(cell) => ({TIMES})(cell).every((time) => time > 0.1)")
     cell.evaluate(PAUSED_APART)
-    until(
-        cell,
-        f"(cell) => ({STILL})(cell) && ((at) => Math.max(...at) - Math.min(...at))(({TIMES})(cell)) < 0.001",
-    )
+    until(cell, TOGETHER)
+    cell.evaluate(SOUGHT)
+    until(cell, TOGETHER)
 
 
 def test_swapping_axes_asks_nobody(notebook: Notebook) -> None:

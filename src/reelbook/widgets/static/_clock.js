@@ -4,8 +4,8 @@ const SLACK = 0.008; // seconds: a small part of a frame, too little to be seen
 const FAR = 0.25; // seconds: a clip further off jumps instead of catching up
 
 /**
- * @typedef {{video: HTMLVideoElement, seconds: number, fps: number, sought?: number, behind?: boolean}} Timed
- *   `sought`: the target of the last seek; `behind`: it joined while the others play, and nobody waits for it
+ * @typedef {{video: HTMLVideoElement, seconds: number, fps: number, behind?: boolean}} Timed
+ *   `behind`: it joined while the others play, and nobody waits for it
  * @param {() => Timed[]} clips the loaded ones
  * @param {(at: number) => void} onTime called for every moment, while playing and after a seek
  */
@@ -23,15 +23,15 @@ export function commonClock(clips, onTime) {
   const pace = (one) => (byPart && length ? one.seconds / length : 1);
   const going = () => clips().filter((one) => at * pace(one) < last(one));
   const goal = (one) => Math.min(at * pace(one), last(one));
+  /** Whether it seeks. One seek at a time: the next one begins when this one has ended. */
   const put = (one) => {
-    // One seek at a time: the next one begins when this one has ended.
-    if (one.video.seeking || Math.abs(one.video.currentTime - goal(one)) < 0.0005) return;
+    if (one.video.seeking || Math.abs(one.video.currentTime - goal(one)) < 0.0005) return false;
     aim(one, 2000);
+    return true;
   };
   // On a busy machine Chromium may lose one of many seeks: it is asked again, each time after a longer wait.
   const aim = (one, patience) => {
-    one.sought = goal(one);
-    one.video.currentTime = one.sought;
+    one.video.currentTime = goal(one);
     clearTimeout(one.again);
     one.again = setTimeout(() => one.video.seeking && aim(one, 2 * patience), patience);
   };
@@ -136,9 +136,11 @@ export function commonClock(clips, onTime) {
     },
     /** Adds a clip that has been loaded. */
     join(one) {
+      let missed = NaN; // the moment that the last seek didn't come to
       one.video.addEventListener("seeked", () => {
-        // The clock went on during the seek, or the seek was somebody else's.
-        if (one.video.paused && !(Math.abs(one.sought - goal(one)) < 0.0005)) put(one);
+        // The clock went on during the seek, or the seek was somebody else's. A browser that misses is asked once more.
+        const { video } = one;
+        if (video.paused && !video.seeking) missed = missed !== goal(one) && put(one) ? goal(one) : NaN;
         onTime(at);
       });
       if (!wanted || rests) return put(one);
