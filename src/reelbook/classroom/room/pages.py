@@ -101,7 +101,7 @@ def _of_student(page: StudentPage) -> Endpoint:
 
 def _of_teacher(page: Page) -> Endpoint:
     async def of_teacher(room: Room, request: Request) -> Response:
-        if same(request.cookies.get(TEACHER, ""), room.token.reveal()):
+        if same(request.cookies.get(_cookie(room, TEACHER), ""), room.token.reveal()):
             return await _in_thread(page, room, request)
         return SITE.enter_page(ENTER, status=200 if request.url.path == "/room" else 403)
 
@@ -115,12 +115,25 @@ async def _in_thread(page: Callable[..., Response], room: Room, request: Request
 
 
 def _student_of(room: Room, request: Request) -> Student | None:
-    key = request.cookies.get(PASS)
+    # One that an earlier version gave has the bare name.
+    key = request.cookies.get(_cookie(room, PASS), request.cookies.get(PASS))
     return None if key is None else room.store.student_of(key, "page")
 
 
+def _cookie(room: Room, name: str) -> str:
+    """A cookie's name in this class: a browser sends a host's cookies to all rooms on that computer."""
+    return f"{name}_{plain_code(room.code)}"
+
+
 def _set_cookie(room: Room, answer: Response, name: str, value: str, same_site: SameSite) -> None:
-    answer.set_cookie(name, value, max_age=COOKIE_SECONDS, httponly=True, secure=room.tls, samesite=same_site)
+    answer.set_cookie(
+        _cookie(room, name),
+        value,
+        max_age=COOKIE_SECONDS,
+        httponly=True,
+        secure=room.tls,
+        samesite=same_site,
+    )
 
 
 def _first(room: Room, request: Request, form: Form) -> Response:
