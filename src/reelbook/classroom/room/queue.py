@@ -12,12 +12,10 @@ import logging
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ... import states, wire
 from ...account.limits import without_spend_warnings
-from ...atomic_files import write_whole
 from ...errors import (
     AuthenticationError,
     InsufficientBalance,
@@ -33,7 +31,7 @@ from ...errors import (
     ServiceUnreachable,
     SpendLimitReached,
 )
-from ...media.images import PreparedImage, prepare
+from ...media.images import prepare
 from ...requests import JobRequest
 from .store import HANDED, UNCERTAIN, RoomJob, RoomStore, State
 from .turns import AT_THE_SANDBOX, most_in_flight, most_unsent
@@ -79,11 +77,10 @@ _NO_FILE: Final = (
 class RoomQueue:
     """Sends the clips whose turn it is, and settles those that ended. Belongs to one event loop."""
 
-    def __init__(self, store: RoomStore, session: Session, folder: Path) -> None:
+    def __init__(self, store: RoomStore, session: Session) -> None:
         self.store = store
         self.session = session
         self.trouble: str | None = None
-        self._images = folder / "images"
         self._jobs: dict[int, Job] = {}
         self._unsent: set[int] = set()  # those that the service hasn't answered yet
         self._doubtful: set[int] = set()  # those whose outcome nobody knows
@@ -131,15 +128,6 @@ class RoomQueue:
             return wire.PENDING, None
         # A clip that is being fetched is the student's only once it is here.
         return wire.PROCESSING, min(99, round(100 * (view.progress or 0.0)))
-
-    def keep_image(self, content: bytes) -> tuple[PreparedImage, str]:
-        """Prepares an image and keeps it; returns it with its file's name. Raises InvalidImage."""
-        image = prepare(content)
-        name = f"{image.digest}.{image.format.lower()}"
-        self._images.mkdir(mode=0o700, exist_ok=True)
-        if not (self._images / name).exists():
-            write_whole(self._images / name, image.data)
-        return image, name
 
     def ask_balance(self) -> None:
         """Asks for the balance soon, at most twice a minute. From any thread."""
@@ -241,7 +229,7 @@ class RoomQueue:
 
     def _submit(self, job: RoomJob, now: float) -> None:
         try:
-            image = None if job.image is None else prepare((self._images / job.image).read_bytes())
+            image = None if job.image is None else prepare((self.store.images / job.image).read_bytes())
             request = replace(JobRequest.of_record(job.request, image))  # validated again
             with self.session.experiment(self._experiment), without_spend_warnings():
                 self._jobs[job.number] = self.session.submit(request, once=job.request_id)

@@ -19,8 +19,10 @@ from typing import Any, Final, Literal
 
 from ... import wire
 from ...account.reconcile import COST_SPREAD
+from ...atomic_files import write_whole
 from ...errors import ClassroomError
 from ...ledger.records import micro, read
+from ...media.images import PreparedImage
 from ...requests import JobRequest
 from ...secret import Secret
 from ...web.database import SqliteFile
@@ -223,6 +225,7 @@ class RoomStore(SqliteFile):
         except (sqlite3.Error, OSError) as error:
             raise ClassroomError(f"The class's file {path} can't be used: {error}.") from error
         self.clock = clock
+        self.images = path.parent / "images"
 
     def begin(self, code: str, service: str, names: Sequence[str] = (), **chosen: Any) -> None:
         """Makes the class if there is none, and sets what was chosen: columns of `RoomSettings`.
@@ -344,13 +347,10 @@ class RoomStore(SqliteFile):
         """Everybody on the list and everybody who joined, by name."""
         return [read(Student, row) for row in self.read("SELECT * FROM accounts ORDER BY name_key")]
 
-    def order(
-        self, student: int, request: JobRequest, *, image: str | None = None, repeat_key: str | None = None
-    ) -> RoomJob:
+    def order(self, student: int, request: JobRequest, *, repeat_key: str | None = None) -> RoomJob:
         """Reserves the most that the clip can cost and puts it into the queue, in one transaction.
 
-        The same `repeat_key` returns the same job again. `image` is the file with the request's image. Raises
-        Refused.
+        The same `repeat_key` returns the same job again. Raises Refused.
         """
         record = json.dumps(request.record(), ensure_ascii=False, sort_keys=True)
         estimate = micro(request.estimated_cost_usd)
@@ -373,12 +373,21 @@ class RoomStore(SqliteFile):
             left = _left_micro(db, student)
             if needed > left:
                 raise NoMoney(max(0, left) / MICRO, needed / MICRO)
+            image = None if request.image is None else self._keep(request.image)
             row = db.execute(
                 "INSERT INTO jobs (request_id, student, state, request, image, repeat_key, estimate_micro, "
                 "reserved_micro, accepted_at) VALUES (?, ?, 'queued', ?, ?, ?, ?, ?, ?) RETURNING *",
                 (f"clip_{secrets.token_hex(12)}", student, record, image, repeat_key, estimate, needed, now),
             ).fetchone()
             return _job(row, db)
+
+    def _keep(self, image: PreparedImage) -> str:
+        """The name of a file with this image."""
+        name = f"{image.digest}.{image.format.lower()}"
+        self.images.mkdir(mode=0o700, exist_ok=True)
+        if not (self.images / name).exists():
+            write_whole(self.images / name, image.data)
+        return name
 
     def left_micro(self, student: int, *, own_reserved: bool = True) -> int:
         """What the student may still order for. Without `own_reserved`, as if none of theirs waited."""
