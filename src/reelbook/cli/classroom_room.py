@@ -79,7 +79,7 @@ def serve(
     if (tls_cert is None) != (tls_key is None):
         raise typer.BadParameter("--tls-cert and --tls-key belong together.")
     kept, known = serving.kept_class(settings.home(home), code)
-    listed = None if students is None else tuple(dict.fromkeys([*known, *roster.read(students)]))
+    listed = None if students is None else [*known, *roster.read(students)]
     chosen = serving.Choices(
         name=name,
         students=listed,

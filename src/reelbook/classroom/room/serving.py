@@ -17,6 +17,7 @@ from ...errors import ClassroomError, InvalidInput
 from ...secret import Secret
 from ...web.listening import LOOPBACK, Server, bound_socket, own_address
 from ...wire import MICRO
+from ..roster import name_key
 from .app import Room, make_app
 from .codes import LONGEST_CODE, new_code, plain_code
 from .numbers import ADDRESS, classes
@@ -50,7 +51,7 @@ class Choices:
         """What was chosen, by the columns of the store."""
         chosen = {
             "name": self.name,
-            "places": len(self.students) if self.students is not None else self.places,
+            "places": self.places if self.students is None else len(set(map(name_key, self.students))),
             "listed_only": None if self.students is None else 1,
             "cap_micro": None if self.cap_usd is None else round(self.cap_usd * MICRO),
             "class_cap_micro": None if self.class_cap_usd is None else round(self.class_cap_usd * MICRO),

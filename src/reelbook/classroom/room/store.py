@@ -28,6 +28,7 @@ from ...secret import Secret
 from ...web.database import SqliteFile
 from ...web.refusals import NoMoney, Refused
 from ...wire import MICRO
+from ..roster import name_key
 from .codes import new_code, plain_code
 from .turns import Line, clips_ahead, next_student
 
@@ -241,7 +242,7 @@ class RoomStore(SqliteFile):
                 )
             db.executemany(
                 "INSERT OR IGNORE INTO students (name, name_key) VALUES (?, ?)",
-                [(name, _name_key(name)) for name in names],
+                [(name, name_key(name)) for name in names],
             )
             if chosen:
                 _set(db, chosen)
@@ -279,14 +280,14 @@ class RoomStore(SqliteFile):
         Whoever asks again with the same `token` is let in again: the answer may have been lost. The caller
         has checked the code.
         """
-        own = None if token is None else f"join {_name_key(name)} {token}"
+        own = None if token is None else f"join {name_key(name)} {token}"
         with self.transaction() as db:
             now, room = self.clock(), _settings(db)
             if not room.open(now):
                 raise Refused(403, "This class has ended.")
             if own is not None and (again := _holder(db, own, "join")) is not None:
                 return again, _new_key(db, again.id, kind, now)
-            found = db.execute("SELECT * FROM students WHERE name_key = ?", (_name_key(name),)).fetchone()
+            found = db.execute("SELECT * FROM students WHERE name_key = ?", (name_key(name),)).fetchone()
             if found is None and room.listed_only:
                 raise Refused(400, f"{name} isn't in the list. Ask your teacher.")
             if found is not None and found["joined_at"] is not None:
@@ -302,7 +303,7 @@ class RoomStore(SqliteFile):
             student = db.execute(
                 "INSERT INTO students (name, name_key, joined_at) VALUES (?, ?, ?) "
                 "ON CONFLICT (name_key) DO UPDATE SET joined_at = excluded.joined_at RETURNING id",
-                (name, _name_key(name), now),
+                (name, name_key(name), now),
             ).fetchone()["id"]
             if own is not None:
                 _keep_key(db, own, student, "join", now)
@@ -620,13 +621,8 @@ def _holder(db: sqlite3.Connection, key: str, kind: KeyKind) -> Student | None:
 
 
 def _device(name: str, code: str) -> str:
-    return f"device {_name_key(name)} {plain_code(code)}"
+    return f"device {name_key(name)} {plain_code(code)}"
 
 
 def _digest(key: str) -> str:
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _name_key(name: str) -> str:
-    """The part of a name that is compared: "ada" and "Ada" are one."""
-    return " ".join(name.split()).casefold()
