@@ -216,6 +216,11 @@ class RoomJob:
     def prompt(self) -> str:
         return str(self.request["prompt"])
 
+    @property
+    def without_file(self) -> bool:
+        """Whether the service made it and didn't give its file: it failed, and may still be completed."""
+        return self.state == "failed" and self.service_id is not None
+
 
 class RoomStore(SqliteFile):
     """One class's file. `clock` gives epoch seconds. Raises ClassroomError if it can't be opened."""
@@ -434,13 +439,14 @@ class RoomStore(SqliteFile):
     ) -> None:
         """Records what became of a clip, and what it really cost. An uncertain one stays reserved.
 
-        A second outcome for the same clip changes nothing, unless it was uncertain.
+        A second outcome for the same clip changes nothing, unless it was uncertain or only lacked its file.
         """
         with self.transaction() as db:
             db.execute(
                 "UPDATE jobs SET state = ?1, reserved_micro = iif(?1 = 'uncertain', reserved_micro, 0), "
                 "cost_micro = ?, ended_at = ?, error = ?, clip = ?, clip_path = ?, seconds = ?, "
-                "service_id = ? WHERE number = ? AND state IN ('handed', 'uncertain')",
+                "service_id = ? WHERE number = ? AND (state IN ('handed', 'uncertain') "
+                "OR state = 'failed' AND service_id NOTNULL)",
                 (
                     state,
                     micro(cost_usd),
