@@ -64,7 +64,7 @@ def test_each_students_clips_are_sent_in_their_order(room: Room, ada: Visitor, t
 
 
 def test_a_service_that_is_away_makes_clips_wait(home: Path, visit: Visit, soon: None) -> None:
-    """They are told why, nothing fails, and they can be taken back."""
+    """They are told why, nothing fails, and they can be taken back; then there is no trouble to tell of."""
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{nobody.getsockname()[1]}"
@@ -77,6 +77,7 @@ def test_a_service_that_is_away_makes_clips_wait(home: Path, visit: Visit, soon:
             assert (told["status"], "can't be reached" in told["message"]) == ("pending", True)
             until(lambda: _taken_back(ada, jobs))
             assert room.store.money() == (0, 0)
+            until(lambda: room.queue.trouble is None)  # nobody's clip waits for it any more
         session.close()
 
 

@@ -33,7 +33,7 @@ from ...errors import (
 )
 from ...media.images import prepare
 from ...requests import JobRequest
-from .store import HANDED, UNCERTAIN, RoomJob, RoomStore, State
+from .store import HANDED, QUEUED, UNCERTAIN, RoomJob, RoomStore, State
 from .turns import AT_THE_SANDBOX, most_in_flight, most_unsent
 
 if TYPE_CHECKING:
@@ -217,6 +217,8 @@ class RoomQueue:
         self.store.expire()
         for number, handed in list(self._handed.items()):
             self._look_at(number, handed, now)
+        if not (self.store.counts().get(QUEUED) or any(each.unsent for each in self._handed.values())):
+            self.trouble = None  # no clip waits for its end any more
 
     def _take_up(self) -> None:
         self.session.resume()  # first settles what the killed process was sending
