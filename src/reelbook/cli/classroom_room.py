@@ -123,13 +123,11 @@ def report(
     """
     from ..classroom.room import report as reports
     from ..classroom.room.numbers import classes
-    from ..classroom.room.store import RoomStore
 
-    file = next(classes(settings.home(home), code), None)
-    if file is None:
-        which = "was opened in this home yet" if code is None else "of this home has that code"
-        raise InvalidInput(f"No class {which}.")
-    with closing(RoomStore(file)) as store:
+    with closing(classes(settings.home(home), code)) as found:
+        if (store := next(found, None)) is None:
+            which = "was opened in this home yet" if code is None else "of this home has that code"
+            raise InvalidInput(f"No class {which}.")
         held = store.settings()
         lines, _ = reports.sums(store)
         written = reports.write(store, out or Path.cwd())

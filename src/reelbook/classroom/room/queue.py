@@ -211,7 +211,7 @@ class RoomQueue:
     def _hear_balance(self) -> None:
         with contextlib.suppress(ReelbookError):  # it is asked again when money is short
             asked_at = self.store.clock()
-            self.store.heard_balance(self.session.balance().balance_usd, asked_at)
+            self.store.change(balance_usd=self.session.balance().balance_usd, balance_at=asked_at)
 
     def _settle_ended(self, now: float) -> None:
         self.store.expire()

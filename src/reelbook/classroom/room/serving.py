@@ -14,9 +14,9 @@ from filelock import FileLock, Timeout
 
 from ...atomic_files import write_whole
 from ...errors import ClassroomError, InvalidInput
+from ...ledger.records import stored
 from ...secret import Secret
 from ...web.listening import LOOPBACK, Server, bound_socket, own_address
-from ...wire import MICRO
 from ..roster import name_key
 from .app import Room, make_app
 from .codes import LONGEST_CODE, new_code, plain_code
@@ -48,17 +48,11 @@ class Choices:
     max_seconds: int | None = None
 
     def columns(self) -> dict[str, Any]:
-        """What was chosen, by the columns of the store."""
-        chosen = {
-            "name": self.name,
-            "places": self.places if self.students is None else len(set(map(name_key, self.students))),
-            "listed_only": None if self.students is None else 1,
-            "cap_micro": None if self.cap_usd is None else round(self.cap_usd * MICRO),
-            "class_cap_micro": None if self.class_cap_usd is None else round(self.class_cap_usd * MICRO),
-            "expires_at": self.expires_at,
-            "max_seconds": self.max_seconds,
-        }
-        return {name: value for name, value in chosen.items() if value is not None}
+        """What was chosen, by the columns of the store, with amounts in whole micro-USD."""
+        chosen = {name: value for name, value in vars(self).items() if value is not None}
+        if (students := chosen.pop("students", None)) is not None:
+            chosen |= {"places": len(set(map(name_key, students))), "listed_only": True}
+        return stored(chosen)
 
 
 def kept_class(home: Path, code: str | None = None) -> tuple[RoomSettings | None, list[str]]:
@@ -66,8 +60,8 @@ def kept_class(home: Path, code: str | None = None) -> tuple[RoomSettings | None
 
     None and no names without one.
     """
-    for file in classes(home, code):
-        with contextlib.closing(RoomStore(file)) as store:
+    with contextlib.closing(classes(home, code)) as found:
+        for store in found:
             settings = store.settings()
             if code is not None or settings.open(store.clock()):
                 return settings, [student.name for student in store.students()]

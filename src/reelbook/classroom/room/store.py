@@ -21,7 +21,7 @@ from ... import wire
 from ...account.reconcile import COST_SPREAD
 from ...atomic_files import write_whole
 from ...errors import ClassroomError
-from ...ledger.records import micro, read
+from ...ledger.records import micro, read, stored
 from ...media.images import PreparedImage
 from ...requests import JobRequest
 from ...secret import Secret
@@ -231,10 +231,11 @@ class RoomStore(SqliteFile):
         except (sqlite3.Error, OSError) as error:
             raise ClassroomError(f"The class's file {path} can't be used: {error}.") from error
         self.clock = clock
+        self.folder = path.parent
         self.images = path.parent / "images"
 
     def begin(self, code: str, service: str, names: Sequence[str] = (), **chosen: Any) -> None:
-        """Makes the class if there is none, and sets what was chosen: columns of `RoomSettings`.
+        """Makes the class if there is none, and sets what was chosen, as `change` does.
 
         Puts `names` on the list; those already on it stay as they are.
         """
@@ -250,7 +251,7 @@ class RoomStore(SqliteFile):
                 [(name, name_key(name)) for name in names],
             )
             if chosen:
-                _set(db, chosen)
+                _set(db, "room", chosen)
 
     @property
     def begun(self) -> bool:
@@ -258,9 +259,9 @@ class RoomStore(SqliteFile):
         return bool(self.read("SELECT 1 FROM room"))
 
     def change(self, **chosen: Any) -> None:
-        """Changes what the teacher chose: columns of `RoomSettings`."""
+        """Changes what the teacher chose, or what is known: columns of the room, with amounts in USD."""
         with self.transaction() as db:
-            _set(db, chosen)
+            _set(db, "room", chosen)
 
     def settings(self) -> RoomSettings:
         with self.reading() as db:
@@ -426,39 +427,20 @@ class RoomStore(SqliteFile):
             if row is not None:
                 db.execute("UPDATE students SET served = 0 WHERE id = ?", (row["student"],))
 
-    def settle(
-        self,
-        number: int,
-        state: State,
-        *,
-        cost_usd: float = 0.0,
-        error: str | None = None,
-        clip_path: Path | None = None,
-        seconds: float | None = None,
-        service_id: str | None = None,
-    ) -> None:
+    def settle(self, number: int, state: State, *, clip_path: Path | None = None, **known: Any) -> None:
         """Records what became of a clip, and what it really cost. An uncertain one stays reserved.
 
-        A second outcome for the same clip changes nothing, unless it was uncertain or only lacked its file.
+        `known` are columns of `RoomJob`, with amounts in USD. A second outcome for the same clip changes
+        nothing, unless it was uncertain or only lacked its file.
         """
+        outcome = {"state": state, "ended_at": self.clock(), "error": None, **known}
+        if state != UNCERTAIN:
+            outcome["reserved_usd"] = 0.0
+        if clip_path is not None:
+            outcome |= {"clip": secrets.token_urlsafe(18), "clip_path": str(clip_path)}
+        changeable = "state IN ('handed', 'uncertain') OR state = 'failed' AND service_id NOTNULL"
         with self.transaction() as db:
-            db.execute(
-                "UPDATE jobs SET state = ?1, reserved_micro = iif(?1 = 'uncertain', reserved_micro, 0), "
-                "cost_micro = ?, ended_at = ?, error = ?, clip = ?, clip_path = ?, seconds = ?, "
-                "service_id = ? WHERE number = ? AND (state IN ('handed', 'uncertain') "
-                "OR state = 'failed' AND service_id NOTNULL)",
-                (
-                    state,
-                    micro(cost_usd),
-                    self.clock(),
-                    error,
-                    None if clip_path is None else secrets.token_urlsafe(18),
-                    None if clip_path is None else str(clip_path),
-                    seconds,
-                    service_id,
-                    number,
-                ),
-            )
+            _set(db, "jobs", outcome, f"number = {number:d} AND ({changeable})")
 
     def take_back(self, student: int, request_id: str) -> RoomJob | None:
         """Takes back a job that wasn't sent, and frees its money. None if the student has no such job.
@@ -474,11 +456,6 @@ class RoomStore(SqliteFile):
                 raise Refused(409, "It was sent already, so it can't be taken back.")
             _take_back(db, self.clock(), "Taken back before it was sent. Nothing was paid.", row["number"])
             return _job(db.execute("SELECT * FROM jobs WHERE number = ?", (row["number"],)).fetchone())
-
-    def heard_balance(self, balance_usd: float, asked_at: float) -> None:
-        """Records the service's balance, asked for at `asked_at`."""
-        with self.transaction() as db:
-            db.execute("UPDATE room SET balance_micro = ?, balance_at = ?", (micro(balance_usd), asked_at))
 
     def job(self, student: int, request_id: str) -> RoomJob | None:
         """The student's own job; None for an unknown one and for anybody else's."""
@@ -535,9 +512,11 @@ class RoomStore(SqliteFile):
             return _sums(db)
 
 
-def _set(db: sqlite3.Connection, chosen: Mapping[str, Any]) -> None:
-    columns = ", ".join(f"{name} = ?" for name in chosen)
-    db.execute(f"UPDATE room SET {columns}", [*chosen.values()])  # noqa: S608 - our own column names
+def _set(db: sqlite3.Connection, table: str, values: Mapping[str, Any], which: str = "TRUE") -> None:
+    """Sets columns of the rows that fulfil a condition. Amounts are given in USD."""
+    columns = stored(values)
+    marks = ", ".join(f"{name} = ?" for name in columns)
+    db.execute(f"UPDATE {table} SET {marks} WHERE {which}", [*columns.values()])  # noqa: S608 - our own names
 
 
 def _settings(db: sqlite3.Connection) -> RoomSettings:
