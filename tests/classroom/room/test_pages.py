@@ -20,7 +20,7 @@ HOSTILE = "<script>alert(1)</script>\"'&"
 
 def join(visitor: Visitor, name: str = "Ada", code: str = "FOX-234") -> httpx.Response:
     """Sends the join page's form."""
-    return visitor.http.post("/room/join", data={"name": name, "code": code})
+    return visitor.http.post("/", data={"name": name, "code": code})
 
 
 def order(visitor: Visitor, prompt: str = "a fox", **more: str) -> httpx.Response:

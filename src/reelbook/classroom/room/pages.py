@@ -69,7 +69,8 @@ def routes(room: Room) -> list[Route]:
 
     return [
         route("/", partial(_in_thread, _first)),
-        route(wire.ROOM_JOIN, _join, "POST"),
+        route("/", partial(_in_thread, _join), "POST"),
+        route(wire.ROOM_JOIN, join_as_program, "POST"),
         route("/mine", _of_student(_student_page)),
         route("/mine/order", _of_student(_order), "POST"),
         route("/mine/take-back", _of_student(_take_back), "POST"),
@@ -150,13 +151,7 @@ def _first(room: Room, request: Request, form: Form) -> Response:
     return _join_page(room, {"code": code}, refused)
 
 
-async def _join(room: Room, request: Request) -> Response:
-    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        return await _in_thread(_join_by_form, room, request)
-    return await join_as_program(room, request)
-
-
-def _join_by_form(room: Room, request: Request, form: Form) -> Response:
+def _join(room: Room, request: Request, form: Form) -> Response:
     try:
         # From the page: sent again after a lost answer, it lets the student in again.
         token = form.get("token") or None
@@ -221,7 +216,7 @@ def _student_page(
     left = room.store.left_micro(student.id) / MICRO
     between = room.store.seconds_between_clips()
     opened = settings.open(room.store.clock())
-    every = "all" in request.query_params
+    every, hidden = "all" in request.query_params, Html(" hidden")
     shown = jobs if every else jobs[:SHOWN]
     why = "" if refused is None else str(refused)
     if isinstance(refused, NoMoney):
@@ -250,7 +245,9 @@ def _student_page(
         else "",
         refresh="/mine?all=1" if every else "/mine",
         install=_install(room, reached_at(request)),
-        device=_device_form(device) if opened else "",
+        device=device,
+        device_form=hidden if device or not opened else "",
+        device_code="" if device and opened else hidden,
     )
     status = 200 if refused is None else getattr(refused, "status", 400)
     return SITE.page(f"{student.name} · {settings.name}", body, status=status)
@@ -331,18 +328,6 @@ def _install(room: Room, url: str) -> Html:
     *others, newest = pythons
     known = f"{', '.join(others)} or {newest}" if others else newest
     return Html(", with Python {}:<code>{}</code>").format(known, downloads.install_line(url))
-
-
-def _device_form(code: str) -> Html:
-    if code:
-        return Html(
-            '<p role="status">Type this code on the other device, with your name. It is good once, for half '
-            'an hour: <span class="big">{}</span></p>'
-        ).format(code)
-    return Html(
-        '<form method="post" action="/mine/device"><button class="plain">Get a code for another device'
-        "</button></form>"
-    )
 
 
 def _order(room: Room, request: Request, form: Form, student: Student) -> Response:
