@@ -56,63 +56,55 @@ PLAYED: Final = "This class uses the sandbox: its clips are drawn, not generated
 
 Form = Mapping[str, str]
 SameSite = Literal["lax", "strict"]
-Page = Callable[[Room, Request, Form], Response]
-StudentPage = Callable[[Room, Request, Form, Student], Response]
-Endpoint = Callable[[Room, Request], Awaitable[Response]]
+Page = Callable[..., Response]  # of room, request and form, and of the student if it is one's own
 
 
 def routes(room: Room) -> list[Route]:
     """All pages, and the targets of their forms."""
 
-    def route(path: str, endpoint: Endpoint, method: str = "GET") -> Route:
-        return Route(path, partial(endpoint, room), methods=[method])
+    def route(path: str, whose: Callable[..., Awaitable[Response]], page: Page, method: str = "GET") -> Route:
+        return Route(path, partial(whose, page, room), methods=[method])
 
     return [
-        route("/", partial(_in_thread, _first)),
-        route("/", partial(_in_thread, _join), "POST"),
-        route(wire.ROOM_JOIN, join_as_program, "POST"),
-        route("/mine", _of_student(_student_page)),
-        route("/mine/order", _of_student(_order), "POST"),
-        route("/mine/take-back", _of_student(_take_back), "POST"),
-        route("/mine/device", _of_student(_device), "POST"),
-        route("/mine/class.ipynb", _of_student(_notebook)),
-        route("/vote", _of_student(voting.page)),
-        route("/vote", _of_student(voting.voted), "POST"),
-        route("/room", _of_teacher(_teacher_page)),
-        route("/room/enter", partial(_in_thread, _enter), "POST"),
-        route("/room/control", _of_teacher(_control), "POST"),
-        route("/room/report", _of_teacher(_report)),
-        route("/room/report.csv", _of_teacher(_table)),
+        route("/", _anybodys, _first),
+        route("/", _anybodys, _join, "POST"),
+        Route(wire.ROOM_JOIN, partial(join_as_program, room), methods=["POST"]),
+        route("/mine", _students, _student_page),
+        route("/mine/order", _students, _order, "POST"),
+        route("/mine/take-back", _students, _take_back, "POST"),
+        route("/mine/device", _students, _device, "POST"),
+        route("/mine/class.ipynb", _students, _notebook),
+        route("/vote", _students, voting.page),
+        route("/vote", _students, voting.voted, "POST"),
+        route("/room", _teachers, _teacher_page),
+        route("/room/enter", _anybodys, _enter, "POST"),
+        route("/room/control", _teachers, _control, "POST"),
+        route("/room/report", _teachers, _report),
+        route("/room/report.csv", _teachers, _table),
         Route("/room/static/{name}", SITE.static),
         *downloads.routes(folder_of(room.session.home)),
     ]
 
 
-def _of_student(page: StudentPage) -> Endpoint:
-    async def of_student(room: Room, request: Request) -> Response:
-        student = await asyncio.to_thread(_student_of, room, request)
-        if student is None:
-            return RedirectResponse("/", 303)
-        if not admitted(room, student).allowed:
-            raise HTTPException(429, "Too many requests. Wait a minute.", {"Retry-After": "60"})
-        return await _in_thread(page, room, request, student)
-
-    return of_student
+async def _students(page: Page, room: Room, request: Request) -> Response:
+    student = await asyncio.to_thread(_student_of, room, request)
+    if student is None:
+        return RedirectResponse("/", 303)
+    if not admitted(room, student).allowed:
+        raise HTTPException(429, "Too many requests. Wait a minute.", {"Retry-After": "60"})
+    return await _anybodys(page, room, request, student)
 
 
-def _of_teacher(page: Page) -> Endpoint:
-    async def of_teacher(room: Room, request: Request) -> Response:
-        if same(request.cookies.get(_cookie(room, TEACHER), ""), room.token.reveal()):
-            return await _in_thread(page, room, request)
-        return SITE.enter_page(ENTER, status=200 if request.url.path == "/room" else 403)
-
-    return of_teacher
+async def _teachers(page: Page, room: Room, request: Request) -> Response:
+    if same(request.cookies.get(_cookie(room, TEACHER), ""), room.token.reveal()):
+        return await _anybodys(page, room, request)
+    return SITE.enter_page(ENTER, status=200 if request.url.path == "/room" else 403)
 
 
-async def _in_thread(page: Callable[..., Response], room: Room, request: Request, *more: Student) -> Response:
-    """Answers with a page, made in a thread, as it waits for the disk; `form` is what was posted."""
+async def _anybodys(page: Page, room: Room, request: Request, *student: Student) -> Response:
+    """Answers with a page, made in a thread, as it waits for the disk; its form is what was posted."""
     sent = request.method == "POST" and "content-type" in request.headers  # a button alone may say no type
-    return await asyncio.to_thread(page, room, request, await read_form(request) if sent else {}, *more)
+    return await asyncio.to_thread(page, room, request, await read_form(request) if sent else {}, *student)
 
 
 def _student_of(room: Room, request: Request) -> Student | None:
