@@ -372,7 +372,7 @@ class RoomStore(SqliteFile):
                 if repeated["request"] != record:
                     said = "This Idempotency-Key was used for another clip. Nothing was ordered."
                     raise Refused(400, said)
-                return _job(repeated, db)
+                return _job(repeated, _ahead(db, student).get(repeated["number"]))
             if not room.open(now):
                 raise Refused(403, "This class has ended. Nothing was ordered.")
             if request.duration_seconds > room.max_seconds:
@@ -386,7 +386,7 @@ class RoomStore(SqliteFile):
                 "reserved_micro, accepted_at) VALUES (?, ?, 'queued', ?, ?, ?, ?, ?, ?) RETURNING *",
                 (f"clip_{secrets.token_hex(12)}", student, record, image, repeat_key, estimate, needed, now),
             ).fetchone()
-            return _job(row, db)
+            return _job(row, _ahead(db, student)[row["number"]])
 
     def _keep(self, image: PreparedImage) -> str:
         """The name of a file with this image."""
@@ -461,14 +461,14 @@ class RoomStore(SqliteFile):
         """The student's own job; None for an unknown one and for anybody else's."""
         with self.reading() as db:
             row = _own_job(db, student, request_id)
-            return None if row is None else _job(row, db)
+            return None if row is None else _job(row, _ahead(db, student).get(row["number"]))
 
     def jobs(self, student: int) -> list[RoomJob]:
         """The student's own jobs, newest first."""
         with self.reading() as db:
             rows = db.execute("SELECT * FROM jobs WHERE student = ? ORDER BY number DESC", (student,))
-            lines = _lines(db)
-            return [_job(row, db, lines) for row in rows.fetchall()]
+            ahead = _ahead(db, student)
+            return [_job(row, ahead.get(row["number"])) for row in rows]
 
     def all_jobs(self) -> list[RoomJob]:
         """The jobs of all students, oldest first."""
@@ -538,15 +538,16 @@ def _lines(db: sqlite3.Connection) -> list[Line]:
     return [Line(*row) for row in rows]
 
 
-def _job(row: sqlite3.Row, db: sqlite3.Connection | None = None, lines: list[Line] | None = None) -> RoomJob:
-    """A job; a waiting one with its place in the queue, if there is a `db` to look it up in."""
-    ahead = None
-    if row["state"] == QUEUED and db is not None:
-        place = db.execute(
-            "SELECT count(*) FROM jobs WHERE student = ? AND state = 'queued' AND number < ?",
-            (row["student"], row["number"]),
-        ).fetchone()[0]
-        ahead = clips_ahead(lines or _lines(db), row["student"], place)
+def _ahead(db: sqlite3.Connection, student: int) -> dict[int, int]:
+    """How many clips are sent before each of the student's that wait, by its number."""
+    lines = _lines(db)
+    waiting = db.execute(
+        "SELECT number FROM jobs WHERE student = ? AND state = 'queued' ORDER BY number", (student,)
+    )
+    return {row["number"]: clips_ahead(lines, student, place) for place, row in enumerate(waiting)}
+
+
+def _job(row: sqlite3.Row, ahead: int | None = None) -> RoomJob:
     return read(RoomJob, row, request=json.loads(row["request"]), hidden=bool(row["hidden"]), ahead=ahead)
 
 
