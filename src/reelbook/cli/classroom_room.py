@@ -201,12 +201,12 @@ def end_time(text: str, now: datetime | None = None) -> float:
 
 def introduce(room: Room) -> None:
     """Says where the class is, and what the teacher needs."""
-    from ..classroom.room.codes import qr_code
+    from ..classroom.room.codes import join_link, qr_code
     from ..classroom.wheels import complete_targets, folder_of
 
     held, url = room.store.settings(), room.url
     say(f"{held.name}\n")
-    if (picture := qr_code(f"{url}/?code={held.code}")) is not None:
+    if (picture := qr_code(join_link(url, held.code))) is not None:
         drawn = io.StringIO()
         picture.terminal(out=drawn, compact=True, border=2)
         say(drawn.getvalue())

@@ -13,7 +13,9 @@ from classroom.room.conftest import Serve, Visit
 from classroom.room.visitors import Visitor
 from support.waiting import until
 
+from reelbook.classroom.room import report
 from reelbook.classroom.room.app import Room
+from reelbook.classroom.room.codes import join_link
 
 HOSTILE = "<script>alert(1)</script>\"'&"
 
@@ -122,6 +124,17 @@ def test_why_nobody_was_let_in_stands_under_its_field(room: Room, visit: Visit) 
     assert "Class</h1>" not in wrong.text
     assert "add a letter" in taken.text
     assert 'value="Ada"' in taken.text
+
+
+def test_a_code_may_have_any_characters(serve: Serve, visit: Visit, tmp_path: Path) -> None:
+    """The link that the QR code shows has all of them, and so have the names of the report's files."""
+    room = serve("7/8 C&A #2")
+
+    first = visit(room).http.get(join_link("", room.code))
+    assert 'value="7/8 C&amp;A #2"' in first.text
+    assert "Class</h1>" in first.text
+    written = report.write(room.store, tmp_path)
+    assert written.table.parent == written.page.parent == tmp_path
 
 
 def test_links_with_codes_are_tries_too(room: Room, visit: Visit) -> None:

@@ -31,7 +31,7 @@ from ...wire import MICRO
 from ..wheels import complete_targets, folder_of
 from . import downloads, report, voting
 from .app import CLIPS, Room, admitted, check_tries, join, join_as_program, order, wrong_guess
-from .codes import plain_code, qr_code
+from .codes import join_link, plain_code, qr_code
 from .report import SITE, StudentSum
 from .store import HANDED, NEWEST, QUEUED, UNCERTAIN, RoomJob, RoomSettings, Student
 from .voting import ClassVote
@@ -374,7 +374,7 @@ def _teacher_page(room: Room, request: Request, form: Form) -> Response:
     base_url = reached_at(request)
     if request.url.hostname in _ONLY_HERE:
         base_url = room.url or base_url  # only the teacher's own computer is reached by that one
-    qr = _qr(f"{base_url}/?code={settings.code}")
+    qr = _qr(join_link(base_url, settings.code))
     body = SITE.filled(
         "teacher.html",
         name=settings.name,
@@ -591,8 +591,10 @@ def _report(room: Room, request: Request, form: Form) -> Response:
 
 
 def _table(room: Room, request: Request, form: Form) -> Response:
-    name = f"class-{plain_code(room.code).lower()}.csv"
-    return downloads.attachment(name, report.table(room.store).encode("utf-8-sig"), "text/csv; charset=utf-8")
+    name = report.file_stem(room.store.settings())
+    return downloads.attachment(
+        f"{name}.csv", report.table(room.store).encode("utf-8-sig"), "text/csv; charset=utf-8"
+    )
 
 
 # What the pages share.
