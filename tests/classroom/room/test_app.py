@@ -218,7 +218,7 @@ def test_a_refused_image_is_not_kept(serve: Serve, visit: Visit) -> None:
         return ada.http.post(wire.IMAGE_TO_VIDEO, data=body, files={"image": picture.getvalue()}).status_code
 
     assert (order(10, seconds=5), order(20, seconds=2)) == (402, 200)
-    assert [path.name for path in (room.folder / "images").iterdir()] == [room.store.all_jobs()[0].image]
+    assert [path.name for path in room.store.images.iterdir()] == [room.store.all_jobs()[0].image]
 
 
 def test_what_is_refused_reserves_nothing(serve: Serve, visit: Visit) -> None:

@@ -68,7 +68,6 @@ class Room:
 
     store: RoomStore
     session: Session
-    folder: Path
     token: Secret
     host_name: str | None = None
     certificate: tuple[Path, Path] | None = None

@@ -102,7 +102,7 @@ def opened_room(
             )
         chosen = choices or Choices()
         store.begin(code.upper(), session.service, chosen.students or (), **chosen.columns())
-        yield Room(store, session, folder, _token(folder), host_name, certificate)
+        yield Room(store, session, _token(folder), host_name, certificate)
 
 
 def listen(room: Room, host: str, port: int | None) -> socket.socket:
@@ -111,7 +111,7 @@ def listen(room: Room, host: str, port: int | None) -> socket.socket:
     Students know the address, so a room that goes on keeps it if it can. The room's `url` has its
     `host_name` in it, or else the host as far as this machine knows its own. Raises ClassroomError.
     """
-    file, ports = room.folder / "port", [USUAL_PORT, 0]
+    file, ports = room.store.folder / "port", [USUAL_PORT, 0]
     with contextlib.suppress(OSError, ValueError):
         ports.insert(0, int(file.read_bytes()))
     for number in ports if port is None else [port]:
@@ -142,7 +142,7 @@ def make_server(
     certificate, key = room.certificate or (None, None)
 
     def started() -> None:
-        write_whole(room.folder / ADDRESS, room.url.encode())
+        write_whole(room.store.folder / ADDRESS, room.url.encode())
         on_started()
 
     app = make_app(room, routes(room))
