@@ -261,14 +261,13 @@ async def json_object(request: Request) -> dict[str, Any]:
     too_long = Refused(413, f"The body is larger than {MAX_JSON_BYTES} bytes")
     try:
         body = json.loads(await _body(request, MAX_JSON_BYTES, too_long))
+        json.dumps(body, ensure_ascii=False).encode()
+    except UnicodeEncodeError:  # JSON can carry such halves; no file, database or answer takes them
+        raise Refused(400, "The body has half a surrogate pair, which is no text") from None
     except (ValueError, RecursionError):
         raise Refused(400, "The body is not valid JSON") from None
     if not isinstance(body, dict):
         raise Refused(400, "The body must be a JSON object")
-    try:
-        json.dumps(body, ensure_ascii=False).encode()
-    except UnicodeEncodeError:  # JSON can carry such halves; no file, database or answer takes them
-        raise Refused(400, "The body has half a surrogate pair, which is no text") from None
     return body
 
 

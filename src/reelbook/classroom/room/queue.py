@@ -295,12 +295,12 @@ class RoomQueue:
                 self._find_out_at = now + FIND_OUT_SECONDS
         elif _open(job) and not job.running and now >= handed.watch_at:
             if isinstance(job.error, _NOT_GIVEN) and not handed.without_file:
-                self._look_for_file(number, handed, now)
+                self._not_given(number, handed, now)
             handed.watch_at = now + (UNFETCHED_SECONDS if handed.without_file else LOOK_SECONDS)
             job.watch()
 
-    def _look_for_file(self, number: int, handed: _Handed, now: float) -> None:
-        """Gives the student's place to others once a finished clip couldn't be fetched for long."""
+    def _not_given(self, number: int, handed: _Handed, now: float) -> None:
+        """A finished clip couldn't be fetched: after a while it has failed, and its place is another's."""
         if handed.unfetched_since is None:
             handed.unfetched_since = now
         if now - handed.unfetched_since >= UNFETCHED_SECONDS:
