@@ -6,7 +6,6 @@ import html
 import stat
 import traceback
 import warnings
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -100,6 +99,7 @@ def test_opened_again_nobody_gets_a_second_key(session: rb.Session) -> None:
     first = opened(session, max_spend_usd=0.1 * 3)
     again = opened(session, ["Ada Lovelace", "Grace Hopper"], max_spend_usd=0.1 * 3)
     assert (again.made, again.status.classroom.name) == (1, first.status.classroom.name)
+    assert list(again.status.classroom.students) == [*first.status.classroom.students, "Grace Hopper"]
     assert len(active(session)) == len(set(active(session))) == 4
     assert sheet(again.status.classroom).read_text().count('<section class="card">') == 4
     for options in ({"rate_limit": 21}, {"max_spend_usd": 3.0}, {"address": "http://10.0.0.1:1"}):
@@ -194,9 +194,9 @@ def test_keys_that_the_service_does_not_know_are_not_called_revoked(
 ) -> None:
     """Another account's list proves nothing."""
     room = opened(session).status.classroom
-    strange = {student: f"key_of_another_account_{student}" for student in room.students}
+    room.students = {student: f"key_of_another_account_{student}" for student in room.students}
     (path,) = session.home.glob("classrooms/*/*.json")
-    class_file.write(path, replace(room, students=strange))
+    class_file.write(path, room)
     for key in session.keys.list():
         if key.name != "notebook":
             session.keys.revoke(key.key_id)

@@ -57,7 +57,7 @@ def test_a_live_service_is_served_only_after_a_yes(
     run: Run, live: RawServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Nobody sits there, so nothing is started; it says what may be spent, also of a class that goes on,
-    whose list grows by a second one. A certificate without its key is refused.
+    whose list grows by a second one, where “grace” is no other. A certificate without its key is refused.
     """
     assert "belong together" in run("classroom", "serve", "--tls-cert", __file__).output
     result = run("classroom", "serve", "--cap", "3", "--places", "10")
@@ -67,7 +67,7 @@ def test_a_live_service_is_served_only_after_a_yes(
     asked: list[str] = []
     monkeypatch.setattr("reelbook.cli.classroom_room.require_yes", lambda said, **_: asked.append(said))
     names = tmp_path / "latecomers.csv"
-    names.write_text("Radia\nGrace\n")
+    names.write_text("Radia\ngrace\n")
     choices = Choices(cap_usd=20, students=["Ada", "Grace"])
     with rb.connect("live") as session, opened_room(session, "FOX-234", choices):
         run("classroom", "serve", "--places", "12")

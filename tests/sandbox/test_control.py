@@ -81,6 +81,24 @@ def test_a_setting_that_makes_no_sense_changes_nothing(shared: Client, settings:
     assert {**before, "now": 0, "idle_seconds": 0} == {**after, "now": 0, "idle_seconds": 0}
 
 
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("settings", {"fail_next": "half a \ud83d"}),
+        ("settings", {"\ud83d": 1}),
+        ("faults", {"kind": "unknown_status", "word": "\ud83d"}),
+        ("faults", {"kind": "stall", "\ud83d": 1}),
+    ],
+    ids=json.dumps,
+)
+def test_half_a_character_is_no_text(shared: Client, path: str, body: dict[str, Any]) -> None:
+    """JSON can carry it, and no answer could quote it: it is refused, and nothing is changed."""
+    token = {"X-Sandbox-Token": shared.sandbox.control_token.reveal(), "Content-Type": "application/json"}
+    answer = shared.http.post(f"/_sandbox/{path}", content=json.dumps(body), headers=token)
+    assert (answer.status_code, "surrogate" in answer.json()["detail"]) == (400, True)
+    assert (shared.sandbox.state()["fail_next"], shared.sandbox.faults()) == (None, [])
+
+
 def test_time_only_moves_forward(shared: Client) -> None:
     """A negative number of seconds is refused."""
     with pytest.raises(SandboxError, match="advance_seconds"):

@@ -178,6 +178,15 @@ def test_old_clips_and_stray_files_are_removed_at_a_start(open_sandbox: Open, tm
         assert client.status(old["request_id"])["status"] == "completed"
 
 
+def test_a_new_clip_takes_the_place_of_old_ones(client: Client, tmp_path: Path) -> None:
+    """In a sandbox that runs for weeks clips are kept for 7 days, too."""
+    for seconds in (8 * 86_400, 10):
+        request_id = client.submit()
+        client.sandbox.advance(seconds)
+        young = client.wait(request_id)["video_url"].rpartition("/")[2]
+    until(lambda: [file.name for file in (tmp_path / "sandbox" / "videos").iterdir()] == [young])
+
+
 def test_a_refused_job_leaves_no_image(client: Client, still: Any, tmp_path: Path) -> None:
     """A 402 keeps nothing of what was sent."""
     client.sandbox.settings(balance_usd=0)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +14,7 @@ from ..errors import ClassroomError
 _SLUG_CHARACTERS: Final = 40
 
 
-@dataclass(frozen=True)
+@dataclass
 class Classroom:
     """A class at one service.
 
@@ -35,23 +34,13 @@ class Classroom:
     opened_at: float
     closed_at: float | None = None
     install: str = ""
-    before: Sequence[str] = ()
-    students: Mapping[str, str | None] = field(default_factory=dict)
+    before: list[str] = field(default_factory=list)
+    students: dict[str, str | None] = field(default_factory=dict)
 
     @property
     def missing(self) -> tuple[str, ...]:
         """The students without a key."""
         return tuple(student for student, key_id in self.students.items() if key_id is None)
-
-    def joined_by(self, names: Sequence[str]) -> Classroom:
-        """The class with these students too."""
-        return replace(
-            self, students={**self.students, **{each: None for each in names if each not in self.students}}
-        )
-
-    def with_key(self, student: str, key_id: str | None) -> Classroom:
-        """The class with that key for the student; None: without one."""
-        return replace(self, students={**self.students, student: key_id})
 
     def key_name(self, student: str) -> str:
         """The name of a student's key at the service."""

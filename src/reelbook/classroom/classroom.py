@@ -12,7 +12,7 @@ import secrets
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 from urllib.parse import urlsplit
@@ -142,7 +142,7 @@ class Classrooms:
             spend = settings.max_spend_usd(MAX_SPEND_USD if max_spend_usd is None else max_spend_usd)
             assert spend is not None
             called = self._free_name(checked_name(name))
-            room = Classroom(
+            return Classroom(
                 service=self._service,
                 name=called,
                 label=f"{called} #{secrets.token_hex(2)}",
@@ -151,8 +151,8 @@ class Classrooms:
                 rate_limit=checked_rate_limit(RATE_LIMIT if rate_limit is None else rate_limit),
                 max_spend_usd=round(spend, 6),
                 opened_at=time.time(),
+                students=dict.fromkeys(names),
             )
-            return room.joined_by(names)
         for what, asked, fixed in (
             ("rate limit", rate_limit, room.rate_limit),
             ("limit in USD", max_spend_usd and round(max_spend_usd, 6), room.max_spend_usd),
@@ -166,7 +166,9 @@ class Classrooms:
                     "(`--name`)."
                 )
         handouts.checked(Path(room.folder))
-        return room.joined_by(names)
+        for student in names:
+            room.students.setdefault(student, None)
+        return room
 
     def open(
         self,
@@ -193,19 +195,20 @@ class Classrooms:
             raise errors.InvalidInput(
                 f"Not in {room.name}: {', '.join(strangers)}. Nobody's key was renewed."
             )
-        room, untold = _with_install(room, install)
+        untold = _choose_install(room, install)
         handouts.prepare(Path(room.folder))
         fresh = not self._path(room).exists()
         if fresh:
-            room = replace(room, before=[key.key_id for key in self._session.keys.list()])
-        room = self._take_back(self._keep(room), renewed)
+            room.before = [key.key_id for key in self._session.keys.list()]
+        self._keep(room)
+        self._take_back(room, renewed)
         missing = room.missing
         if missing and not fresh:
-            room = self._settled(room).classroom
+            self._settled(room)
         for student in room.missing:
-            room = self._make(room, student)
+            self._make(room, student)
         status = self._settled(room)
-        handouts.write_sheet(status.classroom)
+        handouts.write_sheet(room)
         return OpenedClassroom(status, len(missing), untold)
 
     def status(self) -> list[ClassroomStatus]:
@@ -242,7 +245,8 @@ class Classrooms:
                 f"{len(active)} of the keys of {room.name} are still active by the service's list: "
                 f"{', '.join(key.key_id for key in active)}. Close it again."
             )
-        self._keep(replace(room, closed_at=time.time()))
+        room.closed_at = time.time()
+        self._keep(room)
         return ClosedClassroom(before, after, revoked)
 
     def _rooms(self) -> list[Classroom]:
@@ -257,9 +261,8 @@ class Classrooms:
     def _path(self, room: Classroom) -> Path:
         return self._folder / f"{_slug(room.name)}.json"
 
-    def _keep(self, room: Classroom) -> Classroom:
+    def _keep(self, room: Classroom) -> None:
         class_file.write(self._path(room), room)
-        return room
 
     def _continued(self, name: str | None, students: Sequence[str]) -> Classroom | None:
         """The open class that is meant; None for a fresh one."""
@@ -287,27 +290,29 @@ class Classrooms:
         )
         return ClassroomStatus(room, own, others)
 
-    def _take_back(self, room: Classroom, students: Sequence[str]) -> Classroom:
+    def _take_back(self, room: Classroom, students: Sequence[str]) -> None:
         for student in students:
             if (key_id := room.students[student]) is not None:
                 self._revoke(key_id, *_progress(room))
-                room = self._keep(room.with_key(student, None))
-        return room
+                room.students[student] = None
+                self._keep(room)
 
-    def _make(self, room: Classroom, student: str, *, again: bool = True) -> Classroom:
+    def _make(self, room: Classroom, student: str, *, again: bool = True) -> None:
         """Makes a student's key, once more if its answer is lost. Raises as `session.keys.create` does."""
         self._wait(*_progress(room))
         try:
             created = self._session.keys.create(room.key_name(student), rate_limit=room.rate_limit)
         except errors.KeyUncertain as uncertain:
-            room = self._settled(room).classroom
-            if again:
-                return self._make(room, student, again=False)
-            uncertain.add_note("Run the same command again: it goes on where it stopped.")
-            raise
+            self._settled(room)
+            if not again:
+                uncertain.add_note("Run the same command again: it goes on where it stopped.")
+                raise
+            self._make(room, student, again=False)
+            return
         # The file first: it holds the id too, and the secret is never told again.
         handouts.write(room, student, created.key_id, created.api_key)
-        return self._keep(room.with_key(student, created.key_id))
+        room.students[student] = created.key_id
+        self._keep(room)
 
     def _settled(self, room: Classroom) -> ClassroomStatus:
         """Settles keys whose answer was lost or came late: kept if they are in their files, else revoked."""
@@ -318,7 +323,8 @@ class Classrooms:
             student = next(each for each in room.students if room.key_name(each) == key.name)
             handout = handouts.read(room, student)
             if room.students[student] is None and handout and handout.key_id == key.key_id:
-                room = self._keep(room.with_key(student, key.key_id))
+                room.students[student] = key.key_id
+                self._keep(room)
             else:
                 self._revoke(key.key_id, *_progress(room))
         return self._status(room, keys)
@@ -378,17 +384,18 @@ class Classrooms:
             time.sleep(min(wait, LOOK_SECONDS))
 
 
-def _with_install(room: Classroom, install: str | None) -> tuple[Classroom, str | None]:
-    """The class with what its cards tell pip to install, and why that is nothing, if so."""
+def _choose_install(room: Classroom, install: str | None) -> str | None:
+    """Chooses what the class's cards tell pip to install; returns why that is nothing, if so."""
     if install is None and room.install:
-        return room, None
+        return None
     try:
         check_install(install or handouts.PACKAGE)
     except errors.InvalidInput as error:
         if install is not None:
             raise
-        return room, str(error)
-    return replace(room, install=install or handouts.PACKAGE), None
+        return str(error)
+    room.install = install or handouts.PACKAGE
+    return None
 
 
 def checked_name(name: str | None) -> str:

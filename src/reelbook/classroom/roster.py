@@ -40,21 +40,27 @@ def read(path: Path) -> tuple[str, ...]:
 
 def unique(names: Iterable[str]) -> tuple[str, ...]:
     """Names as they are kept: one line, at most 60 characters, without empty ones; equal ones numbered."""
-    taken: dict[str, None] = {}
+    taken: dict[str, str] = {}
     for name in filter(None, map(tidy, names)):
         number, kept = 1, name
-        while kept in taken:
+        while name_key(kept) in taken:
             number += 1
             ending = f" ({number})"
             kept = f"{name[: LONGEST_NAME - len(ending)]}{ending}"
-        taken[kept] = None
-    return tuple(taken)
+        taken[name_key(kept)] = kept
+    return tuple(taken.values())
 
 
 def numbered(names: Sequence[str]) -> tuple[str, ...]:
     """Those of `names` that `unique` gave a number, because somebody before them is called the same."""
+    keys = set(map(name_key, names))
     found = ((name, re.fullmatch(r"(.+) \(\d+\)", name)) for name in names)
-    return tuple(name for name, match in found if match and match[1] in names)
+    return tuple(name for name, match in found if match and name_key(match[1]) in keys)
+
+
+def name_key(name: str) -> str:
+    """The part of a name that is compared: "ada" and "Ada" are one."""
+    return " ".join(name.split()).casefold()
 
 
 def tidy(name: str) -> str:

@@ -79,7 +79,7 @@ def serve(
     if (tls_cert is None) != (tls_key is None):
         raise typer.BadParameter("--tls-cert and --tls-key belong together.")
     kept, known = serving.kept_class(settings.home(home), code)
-    listed = None if students is None else tuple(dict.fromkeys([*known, *roster.read(students)]))
+    listed = None if students is None else [*known, *roster.read(students)]
     chosen = serving.Choices(
         name=name,
         students=listed,
@@ -123,13 +123,11 @@ def report(
     """
     from ..classroom.room import report as reports
     from ..classroom.room.numbers import classes
-    from ..classroom.room.store import RoomStore
 
-    file = next(classes(settings.home(home), code), None)
-    if file is None:
-        which = "was opened in this home yet" if code is None else "of this home has that code"
-        raise InvalidInput(f"No class {which}.")
-    with closing(RoomStore(file)) as store:
+    with closing(classes(settings.home(home), code)) as found:
+        if (store := next(found, None)) is None:
+            which = "was opened in this home yet" if code is None else "of this home has that code"
+            raise InvalidInput(f"No class {which}.")
         held = store.settings()
         lines, _ = reports.sums(store)
         written = reports.write(store, out or Path.cwd())
@@ -203,12 +201,12 @@ def end_time(text: str, now: datetime | None = None) -> float:
 
 def introduce(room: Room) -> None:
     """Says where the class is, and what the teacher needs."""
-    from ..classroom.room.codes import qr_code
+    from ..classroom.room.codes import join_link, qr_code
     from ..classroom.wheels import complete_targets, folder_of
 
     held, url = room.store.settings(), room.url
     say(f"{held.name}\n")
-    if (picture := qr_code(f"{url}/?code={held.code}")) is not None:
+    if (picture := qr_code(join_link(url, held.code))) is not None:
         drawn = io.StringIO()
         picture.terminal(out=drawn, compact=True, border=2)
         say(drawn.getvalue())

@@ -8,6 +8,7 @@ it stopped.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import json
 import logging
@@ -205,7 +206,7 @@ class JobQueue:
         await asyncio.gather(*self._drawing, return_exceptions=True)
 
     def tidy(self) -> None:
-        """Remove clips finished more than 7 days ago, and files that no job knows."""
+        """Remove old clips, and files that no job knows: before any is drawn, as its file comes first."""
         before = self._clock.now() - KEEP_VIDEOS_SECONDS
         rows = self._store.read(
             "SELECT request_id, video FROM jobs WHERE finished_at IS NULL OR finished_at >= ?", (before,)
@@ -215,6 +216,13 @@ class JobQueue:
             for file in folder.iterdir():
                 if file.name not in kept:
                     file.unlink(missing_ok=True)
+
+    def _remove_old_clips(self) -> None:
+        """Remove clips finished more than 7 days ago."""
+        before = self._clock.now() - KEEP_VIDEOS_SECONDS
+        rows = self._store.read("SELECT video FROM jobs WHERE finished_at < ? AND video NOTNULL", (before,))
+        for row in rows:
+            self._places.videos.joinpath(row["video"]).unlink(missing_ok=True)
 
     def _draw(self, job: SandboxJob) -> None:
         if job.failure is None and job.video is None:
@@ -260,6 +268,8 @@ class JobQueue:
 
         await asyncio.to_thread(self._change, job.request_id, lambda kept: replace(kept, **outcome))
         await self.move_on()
+        with contextlib.suppress(OSError):  # they are removed at the next start
+            await asyncio.to_thread(self._remove_old_clips)
 
     def _write_accepted(self, job: SandboxJob, image: bytes | None) -> None:
         kept = self._places.images / job.request_id

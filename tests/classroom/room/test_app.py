@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
 from classroom.room.conftest import Serve, Visit
 from classroom.room.visitors import Visitor
+from PIL import Image
 
 import reelbook as rb
 from reelbook import wire
@@ -201,6 +203,22 @@ def test_others_see_nothing(room: Room, visit: Visit, ada: Visitor) -> None:
         assert eve.http.request(method, path).status_code == 404
     assert visit(room).http.get(wire.BALANCE).status_code == 401
     assert visit(room, Authorization="Bearer rk-nobody").http.get(wire.BALANCE).status_code == 401
+
+
+def test_a_refused_image_is_not_kept(serve: Serve, visit: Visit) -> None:
+    """One that the cap doesn't pay for leaves nothing in the class's folder; one that was ordered does."""
+    room = serve(cap_usd=0.10)
+    room.store.change(paused=1)
+    ada = visit(room).join("Ada")
+
+    def order(shade: int, seconds: int) -> int:
+        picture = io.BytesIO()
+        Image.new("L", (320, 180), shade).save(picture, "PNG")
+        body = {"prompt": "zoom", "duration_seconds": seconds}
+        return ada.http.post(wire.IMAGE_TO_VIDEO, data=body, files={"image": picture.getvalue()}).status_code
+
+    assert (order(10, seconds=5), order(20, seconds=2)) == (402, 200)
+    assert [path.name for path in room.store.images.iterdir()] == [room.store.all_jobs()[0].image]
 
 
 def test_what_is_refused_reserves_nothing(serve: Serve, visit: Visit) -> None:

@@ -70,7 +70,7 @@ def test_the_page_of_wheels_tells_their_pythons(room: Room, visit: Visit) -> Non
 def test_a_student_is_told_how_to_install(home: Path, room: Room, visit: Visit) -> None:
     """From the room once it has wheels, as the teacher says before."""
     ada = visit(room)
-    ada.http.post("/room/join", data={"name": "Ada", "code": "FOX-234"})
+    ada.http.post("/", data={"name": "Ada", "code": "FOX-234"})
 
     assert "as your teacher says" in ada.http.get("/mine").text
     folder_of(home).mkdir()

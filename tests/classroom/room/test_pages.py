@@ -13,14 +13,16 @@ from classroom.room.conftest import Serve, Visit
 from classroom.room.visitors import Visitor
 from support.waiting import until
 
+from reelbook.classroom.room import report
 from reelbook.classroom.room.app import Room
+from reelbook.classroom.room.codes import join_link
 
 HOSTILE = "<script>alert(1)</script>\"'&"
 
 
 def join(visitor: Visitor, name: str = "Ada", code: str = "FOX-234") -> httpx.Response:
     """Sends the join page's form."""
-    return visitor.http.post("/room/join", data={"name": name, "code": code})
+    return visitor.http.post("/", data={"name": name, "code": code})
 
 
 def order(visitor: Visitor, prompt: str = "a fox", **more: str) -> httpx.Response:
@@ -80,18 +82,35 @@ def test_a_student_joins_orders_and_sees_the_clip_by_forms_alone(
 
 
 def test_the_cookie_is_the_pages_alone(room: Room, visit: Visit) -> None:
-    """No script reads it, no other site sends it; it is no key for programs, and theirs is none of pages."""
+    """No script reads it, no other site sends it; it is no key for programs, and theirs is none of pages. One
+    that an earlier version gave, by the same name in every class, is good as well.
+    """
     ada = visit(room)
     cookie = join(ada).headers["set-cookie"]
 
     assert "HttpOnly" in cookie
     assert "SameSite=lax" in cookie
-    key = ada.http.cookies["reelbook_pass"]
+    key = ada.http.cookies["reelbook_pass_FOX234"]
     assert visit(room, Authorization=f"Bearer {key}").http.get("/room/jobs").status_code == 401
     program = visit(room).ask_to_join("Grace").json()["api_key"]
-    assert visit(room, Cookie=f"reelbook_pass={program}").http.get("/mine").headers["location"] == "/"
+    assert visit(room, Cookie=f"reelbook_pass_FOX234={program}").http.get("/mine").headers["location"] == "/"
+    assert "Ada" in visit(room, Cookie=f"reelbook_pass={key}").http.get("/mine").text
     teacher = visit(room).http.post("/room/enter", data={"token": room.token.reveal()})
     assert "SameSite=strict" in teacher.headers["set-cookie"]
+
+
+def test_two_rooms_of_one_computer_keep_their_visitors(room: Room, serve: Serve, ada: Visitor) -> None:
+    """A browser sends a host's cookies to all of its ports: students and teacher are let in to both."""
+    second = serve("OWL-567")
+    teach(room, ada)
+    ada.http.base_url = second.url
+    join(ada, "Grace", "OWL-567")
+    teach(second, ada)
+
+    for url, name, code in ((room.url, "Ada", "FOX-234"), (second.url, "Grace", "OWL-567")):
+        ada.http.base_url = url
+        assert f"{name} · Class" in ada.http.get("/mine").text
+        assert code in ada.http.get("/room").text
 
 
 @pytest.mark.usefixtures("ada")
@@ -105,6 +124,17 @@ def test_why_nobody_was_let_in_stands_under_its_field(room: Room, visit: Visit) 
     assert "Class</h1>" not in wrong.text
     assert "add a letter" in taken.text
     assert 'value="Ada"' in taken.text
+
+
+def test_a_code_may_have_any_characters(serve: Serve, visit: Visit, tmp_path: Path) -> None:
+    """The link that the QR code shows has all of them, and so have the names of the report's files."""
+    room = serve("7/8 C&A #2")
+
+    first = visit(room).http.get(join_link("", room.code))
+    assert 'value="7/8 C&amp;A #2"' in first.text
+    assert "Class</h1>" in first.text
+    written = report.write(room.store, tmp_path)
+    assert written.table.parent == written.page.parent == tmp_path
 
 
 def test_links_with_codes_are_tries_too(room: Room, visit: Visit) -> None:
@@ -184,7 +214,7 @@ def test_the_notebook_holds_a_code_and_no_key(
     cell = source.replace("rb.Studio(session)", "session.close()")
 
     assert "rk-" not in source
-    assert ada.http.cookies["reelbook_pass"] not in source
+    assert ada.http.cookies["reelbook_pass_FOX234"] not in source
     for _ in range(2):
         exec(cell, {})
     (code,) = re.findall('class="big">([^<]+)', ada.http.post("/mine/device").text)

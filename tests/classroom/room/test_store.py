@@ -86,7 +86,7 @@ def test_a_clip_that_comes_out_longer_passes_no_cap(open_store: Open) -> None:
 def test_a_thousand_orders_at_once_stay_under_every_cap(open_store: Open) -> None:
     """Thirty students at a time against their own caps, the class's and the balance: to the cent."""
     store = open_store(cap_micro=MICRO // 2, class_cap_micro=12 * MICRO)
-    store.heard_balance(9.97, asked_at=0.0)
+    store.change(balance_usd=9.97, balance_at=0.0)
     students = [store.join(f"Student {number}")[0].id for number in range(30)]
     begin = threading.Barrier(30)
 
@@ -130,14 +130,14 @@ def test_the_real_cost_takes_the_place_of_the_reservation(open_store: Open) -> N
 def test_what_was_heard_of_the_balance_bounds_all(open_store: Open, clock: Clock) -> None:
     """Costs that may not be in it yet count, those from before it was asked for don't."""
     store = open_store(cap_micro=100 * MICRO)
-    store.heard_balance(1.00, asked_at=clock.now)
+    store.change(balance_usd=1.00, balance_at=clock.now)
     job = handed(store, 5)
     clock.now += 10
     store.settle(job.number, "completed", cost_usd=0.25)
 
     assert store.left_micro(job.student) == 750_000
     for seconds, left in ((-1, 500_000), (1, 750_000)):
-        store.heard_balance(0.75, asked_at=clock.now + seconds)
+        store.change(balance_usd=0.75, balance_at=clock.now + seconds)
         assert store.left_micro(job.student) == left
 
 

@@ -56,6 +56,6 @@ def test_its_cookies_travel_encrypted_only(room: Room, certificate: Path) -> Non
         first = browser.get("/").text
         assert "Join a class" in first
         assert "can be read by others" not in first
-        joined = browser.post("/room/join", data={"name": "Ada", "code": "FOX-234"})
+        joined = browser.post("/", data={"name": "Ada", "code": "FOX-234"})
         assert "Secure" in joined.headers["set-cookie"]
         assert f"rb.join('{room.url}'" in browser.get("/mine/class.ipynb").text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -81,7 +82,7 @@ def test_a_class_votes_and_the_wall_tells_what_won(room: Room, four: Class, visi
 
 
 def test_nobody_votes_twice_or_on_what_isnt_asked(room: Room, four: Class, visit: Visit) -> None:
-    """The same pair again, one's own clip, others' words and addresses: nothing is kept."""
+    """The same pair again, also at the same moment, one's own clip, others' addresses: nothing is kept."""
     teacher, ada = teach(room, visit(room)), four["Ada"]
     control(teacher, "vote")
     left, right = shown(ada)
@@ -89,11 +90,15 @@ def test_nobody_votes_twice_or_on_what_isnt_asked(room: Room, four: Class, visit
     for pair in ((left, right), (right, left), (left, left), (own, left), ("x", "y")):
         assert answered(ada, *pair, "left").headers["location"] == "/vote"
     answered(four["Grace"], left, right, "best")
+    lin = shown(four["Lin"])
+    with ThreadPoolExecutor(8) as taps:
+        list(taps.map(lambda _: answered(four["Lin"], *lin, "neither"), range(8)))
 
     asked = ClassVote.of(room)
     assert asked is not None
-    assert [(vote.voter, vote.better) for vote in asked.votes] == [("Ada", asked.votes[0].shown_left)]
-    assert "1 vote by 1 student" in teacher.http.get("/room").text
+    ada_chose = asked.votes[0].shown_left
+    assert [(vote.voter, vote.better) for vote in asked.votes] == [("Ada", ada_chose), ("Lin", None)]
+    assert "2 votes by 2 students" in teacher.http.get("/room").text
 
 
 def test_a_vote_is_on_what_was_there_when_it_began(room: Room, four: Class, visit: Visit) -> None:

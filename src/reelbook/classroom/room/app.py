@@ -21,6 +21,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
 from ... import wire
+from ...media.images import prepare
 from ...requests import JobRequest
 from ...sandbox import protocol
 from ...secret import Secret
@@ -67,7 +68,6 @@ class Room:
 
     store: RoomStore
     session: Session
-    folder: Path
     token: Secret
     host_name: str | None = None
     certificate: tuple[Path, Path] | None = None
@@ -77,7 +77,7 @@ class Room:
     url: str = ""
 
     def __post_init__(self) -> None:
-        self.queue = RoomQueue(self.store, self.session, self.folder)
+        self.queue = RoomQueue(self.store, self.session)
 
     @property
     def tls(self) -> bool:
@@ -163,13 +163,11 @@ def order(room: Room, student: Student, wanted: Wanted, repeat_key: str | None) 
     Raises Refused, and InvalidInput for what no service would take. If money is short, it asks for the
     balance, which may have been topped up.
     """
-    image, name = None, None
-    if wanted.image is not None:
-        image, name = room.queue.keep_image(wanted.image)
+    image = None if wanted.image is None else prepare(wanted.image)
     asked = {field.name: wanted.request[field.name] for field in fields_of(wanted.mode)}
     request = JobRequest(wanted.mode, image=image, **asked)
     try:
-        job = room.store.order(student.id, request, image=name, repeat_key=repeat_key)
+        job = room.store.order(student.id, request, repeat_key=repeat_key)
     except NoMoney:
         room.queue.ask_balance()
         raise

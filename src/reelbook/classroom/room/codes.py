@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections import OrderedDict
 from typing import Any, Final
+from urllib.parse import quote
 
 # Without characters that look alike on a screen: O and 0, I and 1.
 ALPHABET: Final = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
@@ -24,6 +25,11 @@ def new_code() -> str:
 def plain_code(code: str) -> str:
     """The part of a code that is compared: its letters and digits, in capitals."""
     return "".join(each for each in code.upper() if each.isascii() and each.isalnum())
+
+
+def join_link(base_url: str, code: str) -> str:
+    """The link that leads to joining with the code filled in."""
+    return f"{base_url}/?code={quote(code)}"
 
 
 def qr_code(link: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -35,15 +35,13 @@ class RoomNumbers:
     clips: tuple[tuple[str, str], ...]
 
 
-def classes(home: Path, code: str | None = None) -> Iterator[Path]:
-    """The files of the home's classes, the last served first, or of the one with that code."""
+def classes(home: Path, code: str | None = None) -> Generator[RoomStore]:
+    """The home's classes, the last served first, or the one with that code: each is open until the next."""
     for path in sorted((home / "rooms").glob("*/room.db"), key=_last_served, reverse=True):
-        if code is not None and path.parent.name != plain_code(code):
-            continue
-        with contextlib.closing(RoomStore(path)) as store:
-            begun = store.begun
-        if begun:
-            yield path
+        if code is None or path.parent.name == plain_code(code):
+            with contextlib.closing(RoomStore(path)) as store:
+                if store.begun:
+                    yield store
 
 
 def room_numbers(home: Path) -> RoomNumbers | None:
@@ -51,10 +49,9 @@ def room_numbers(home: Path) -> RoomNumbers | None:
 
     Raises ClassroomError and sqlite3.Error.
     """
-    file = next(classes(home), None)
-    if file is None:
-        return None
-    with contextlib.closing(RoomStore(file)) as store:
+    with contextlib.closing(classes(home)) as found:
+        if (store := next(found, None)) is None:
+            return None
         settings, now = store.settings(), store.clock()
         if not settings.open(now) and now - (settings.ended_at or settings.expires_at or 0) > ENDED_SECONDS:
             return None
@@ -62,7 +59,7 @@ def room_numbers(home: Path) -> RoomNumbers | None:
         names = {student.id: student.name for student in students}
         return RoomNumbers(
             settings,
-            _served_at(file.parent),
+            _served_at(store.folder),
             not settings.open(now),
             tuple(student.name for student in students if student.joined_at is not None),
             store.counts().get(QUEUED, 0),

@@ -31,7 +31,7 @@ from ...wire import MICRO
 from ..wheels import complete_targets, folder_of
 from . import downloads, report, voting
 from .app import CLIPS, Room, admitted, check_tries, join, join_as_program, order, wrong_guess
-from .codes import plain_code, qr_code
+from .codes import join_link, plain_code, qr_code
 from .report import SITE, StudentSum
 from .store import HANDED, NEWEST, QUEUED, UNCERTAIN, RoomJob, RoomSettings, Student
 from .voting import ClassVote
@@ -56,71 +56,77 @@ PLAYED: Final = "This class uses the sandbox: its clips are drawn, not generated
 
 Form = Mapping[str, str]
 SameSite = Literal["lax", "strict"]
-Page = Callable[[Room, Request, Form], Response]
-StudentPage = Callable[[Room, Request, Form, Student], Response]
-Endpoint = Callable[[Room, Request], Awaitable[Response]]
+Page = Callable[..., Response]  # of room, request and form, and of the student if it is one's own
 
 
 def routes(room: Room) -> list[Route]:
     """All pages, and the targets of their forms."""
 
-    def route(path: str, endpoint: Endpoint, method: str = "GET") -> Route:
-        return Route(path, partial(endpoint, room), methods=[method])
+    def route(path: str, whose: Callable[..., Awaitable[Response]], page: Page, method: str = "GET") -> Route:
+        return Route(path, partial(whose, page, room), methods=[method])
 
     return [
-        route("/", partial(_in_thread, _first)),
-        route(wire.ROOM_JOIN, _join, "POST"),
-        route("/mine", _of_student(_student_page)),
-        route("/mine/order", _of_student(_order), "POST"),
-        route("/mine/take-back", _of_student(_take_back), "POST"),
-        route("/mine/device", _of_student(_device), "POST"),
-        route("/mine/class.ipynb", _of_student(_notebook)),
-        route("/vote", _of_student(voting.page)),
-        route("/vote", _of_student(voting.voted), "POST"),
-        route("/room", _of_teacher(_teacher_page)),
-        route("/room/enter", partial(_in_thread, _enter), "POST"),
-        route("/room/control", _of_teacher(_control), "POST"),
-        route("/room/report", _of_teacher(_report)),
-        route("/room/report.csv", _of_teacher(_table)),
+        route("/", _anybodys, _first),
+        route("/", _anybodys, _join, "POST"),
+        Route(wire.ROOM_JOIN, partial(join_as_program, room), methods=["POST"]),
+        route("/mine", _students, _student_page),
+        route("/mine/order", _students, _order, "POST"),
+        route("/mine/take-back", _students, _take_back, "POST"),
+        route("/mine/device", _students, _device, "POST"),
+        route("/mine/class.ipynb", _students, _notebook),
+        route("/vote", _students, voting.page),
+        route("/vote", _students, voting.voted, "POST"),
+        route("/room", _teachers, _teacher_page),
+        route("/room/enter", _anybodys, _enter, "POST"),
+        route("/room/control", _teachers, _control, "POST"),
+        route("/room/report", _teachers, _report),
+        route("/room/report.csv", _teachers, _table),
         Route("/room/static/{name}", SITE.static),
         *downloads.routes(folder_of(room.session.home)),
     ]
 
 
-def _of_student(page: StudentPage) -> Endpoint:
-    async def of_student(room: Room, request: Request) -> Response:
-        student = await asyncio.to_thread(_student_of, room, request)
-        if student is None:
-            return RedirectResponse("/", 303)
-        if not admitted(room, student).allowed:
-            raise HTTPException(429, "Too many requests. Wait a minute.", {"Retry-After": "60"})
-        return await _in_thread(page, room, request, student)
-
-    return of_student
+async def _students(page: Page, room: Room, request: Request) -> Response:
+    student = await asyncio.to_thread(_student_of, room, request)
+    if student is None:
+        return RedirectResponse("/", 303)
+    if not admitted(room, student).allowed:
+        raise HTTPException(429, "Too many requests. Wait a minute.", {"Retry-After": "60"})
+    return await _anybodys(page, room, request, student)
 
 
-def _of_teacher(page: Page) -> Endpoint:
-    async def of_teacher(room: Room, request: Request) -> Response:
-        if same(request.cookies.get(TEACHER, ""), room.token.reveal()):
-            return await _in_thread(page, room, request)
-        return SITE.enter_page(ENTER, status=200 if request.url.path == "/room" else 403)
-
-    return of_teacher
+async def _teachers(page: Page, room: Room, request: Request) -> Response:
+    if same(request.cookies.get(_cookie(room, TEACHER), ""), room.token.reveal()):
+        return await _anybodys(page, room, request)
+    return SITE.enter_page(ENTER, status=200 if request.url.path == "/room" else 403)
 
 
-async def _in_thread(page: Callable[..., Response], room: Room, request: Request, *more: Student) -> Response:
-    """Answers with a page, made in a thread, as it waits for the disk; `form` is what was posted."""
+async def _anybodys(page: Page, room: Room, request: Request, *student: Student) -> Response:
+    """Answers with a page, made in a thread, as it waits for the disk; its form is what was posted."""
     sent = request.method == "POST" and "content-type" in request.headers  # a button alone may say no type
-    return await asyncio.to_thread(page, room, request, await read_form(request) if sent else {}, *more)
+    return await asyncio.to_thread(page, room, request, await read_form(request) if sent else {}, *student)
 
 
 def _student_of(room: Room, request: Request) -> Student | None:
-    key = request.cookies.get(PASS)
+    # One that an earlier version gave has the bare name.
+    key = request.cookies.get(_cookie(room, PASS), request.cookies.get(PASS))
     return None if key is None else room.store.student_of(key, "page")
 
 
+def _cookie(room: Room, name: str) -> str:
+    """A cookie's name in this class: a browser sends a host's cookies to all rooms on that computer."""
+    return f"{name}_{plain_code(room.code)}"
+
+
 def _set_cookie(room: Room, answer: Response, name: str, value: str, same_site: SameSite) -> None:
-    answer.set_cookie(name, value, max_age=COOKIE_SECONDS, httponly=True, secure=room.tls, samesite=same_site)
+    answer.set_cookie(
+        _cookie(room, name),
+        value,
+        max_age=COOKIE_SECONDS,
+        httponly=True,
+        secure=room.tls,
+        samesite=same_site,
+    )
 
 
 def _first(room: Room, request: Request, form: Form) -> Response:
@@ -137,13 +143,7 @@ def _first(room: Room, request: Request, form: Form) -> Response:
     return _join_page(room, {"code": code}, refused)
 
 
-async def _join(room: Room, request: Request) -> Response:
-    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        return await _in_thread(_join_by_form, room, request)
-    return await join_as_program(room, request)
-
-
-def _join_by_form(room: Room, request: Request, form: Form) -> Response:
+def _join(room: Room, request: Request, form: Form) -> Response:
     try:
         # From the page: sent again after a lost answer, it lets the student in again.
         token = form.get("token") or None
@@ -208,7 +208,7 @@ def _student_page(
     left = room.store.left_micro(student.id) / MICRO
     between = room.store.seconds_between_clips()
     opened = settings.open(room.store.clock())
-    every = "all" in request.query_params
+    every, hidden = "all" in request.query_params, Html(" hidden")
     shown = jobs if every else jobs[:SHOWN]
     why = "" if refused is None else str(refused)
     if isinstance(refused, NoMoney):
@@ -237,7 +237,9 @@ def _student_page(
         else "",
         refresh="/mine?all=1" if every else "/mine",
         install=_install(room, reached_at(request)),
-        device=_device_form(device) if opened else "",
+        device=device,
+        device_form=hidden if device or not opened else "",
+        device_code="" if device and opened else hidden,
     )
     status = 200 if refused is None else getattr(refused, "status", 400)
     return SITE.page(f"{student.name} · {settings.name}", body, status=status)
@@ -320,18 +322,6 @@ def _install(room: Room, url: str) -> Html:
     return Html(", with Python {}:<code>{}</code>").format(known, downloads.install_line(url))
 
 
-def _device_form(code: str) -> Html:
-    if code:
-        return Html(
-            '<p role="status">Type this code on the other device, with your name. It is good once, for half '
-            'an hour: <span class="big">{}</span></p>'
-        ).format(code)
-    return Html(
-        '<form method="post" action="/mine/device"><button class="plain">Get a code for another device'
-        "</button></form>"
-    )
-
-
 def _order(room: Room, request: Request, form: Form, student: Student) -> Response:
     try:
         asked = {
@@ -384,7 +374,7 @@ def _teacher_page(room: Room, request: Request, form: Form) -> Response:
     base_url = reached_at(request)
     if request.url.hostname in _ONLY_HERE:
         base_url = room.url or base_url  # only the teacher's own computer is reached by that one
-    qr = _qr(f"{base_url}/?code={settings.code}")
+    qr = _qr(join_link(base_url, settings.code))
     body = SITE.filled(
         "teacher.html",
         name=settings.name,
@@ -601,8 +591,10 @@ def _report(room: Room, request: Request, form: Form) -> Response:
 
 
 def _table(room: Room, request: Request, form: Form) -> Response:
-    name = f"class-{plain_code(room.code).lower()}.csv"
-    return downloads.attachment(name, report.table(room.store).encode("utf-8-sig"), "text/csv; charset=utf-8")
+    name = report.file_stem(room.store.settings())
+    return downloads.attachment(
+        f"{name}.csv", report.table(room.store).encode("utf-8-sig"), "text/csv; charset=utf-8"
+    )
 
 
 # What the pages share.

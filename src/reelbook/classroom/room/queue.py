@@ -11,13 +11,11 @@ import contextlib
 import logging
 import math
 from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ... import states, wire
 from ...account.limits import without_spend_warnings
-from ...atomic_files import write_whole
 from ...errors import (
     AuthenticationError,
     InsufficientBalance,
@@ -33,9 +31,9 @@ from ...errors import (
     ServiceUnreachable,
     SpendLimitReached,
 )
-from ...media.images import PreparedImage, prepare
+from ...media.images import prepare
 from ...requests import JobRequest
-from .store import HANDED, UNCERTAIN, RoomJob, RoomStore, State
+from .store import HANDED, QUEUED, UNCERTAIN, RoomJob, RoomStore, State
 from .turns import AT_THE_SANDBOX, most_in_flight, most_unsent
 
 if TYPE_CHECKING:
@@ -71,27 +69,44 @@ _NOT_ANSWERED: Final = (
 # The service was reached, and had no clip there. Where the network or this computer's disk fails, it waits.
 _NOT_GIVEN: Final = (LinkExpired, NotAVideo)
 _NO_FILE: Final = (
-    "The service made this clip, but doesn't give its file. It was paid for, and your teacher's notebook may "
-    "still get it."
+    "The service made this clip, but doesn't give its file. It was paid for, and it appears on your page if "
+    "its file still comes. In your teacher's notebook it is {}."
 )
+
+
+@dataclass
+class _Handed:
+    """A clip that the session has, until it is settled.
+
+    `unsent`: the service hasn't answered yet. `uncertain` and `without_file`: it is recorded as such, and may
+    still turn out otherwise. `watch_at` is when it may be watched again, `unfetched_since` when its file was
+    first asked for in vain.
+    """
+
+    job: Job
+    unsent: bool = False
+    uncertain: bool = False
+    without_file: bool = False
+    watch_at: float = 0.0
+    unfetched_since: float | None = None
+
+    @property
+    def under_way(self) -> bool:
+        """Whether it takes a place at the service."""
+        return not self.without_file and (not states.state(self.job.state).final or _open(self.job))
 
 
 class RoomQueue:
     """Sends the clips whose turn it is, and settles those that ended. Belongs to one event loop."""
 
-    def __init__(self, store: RoomStore, session: Session, folder: Path) -> None:
+    def __init__(self, store: RoomStore, session: Session) -> None:
         self.store = store
         self.session = session
         self.trouble: str | None = None
-        self._images = folder / "images"
-        self._jobs: dict[int, Job] = {}
-        self._unsent: set[int] = set()  # those that the service hasn't answered yet
-        self._doubtful: set[int] = set()  # those whose outcome nobody knows
+        self._handed: dict[int, _Handed] = {}  # by the room's numbers
         self._wake = asyncio.Event()
         self._waits_until = 0.0
         self._wait_seconds = 0.0
-        self._watch_again: dict[int, float] = {}
-        self._unfetched_since: dict[int, float] = {}
         self._balance_wanted = True
         self._balance_at = 0.0
         self._alone = False
@@ -125,21 +140,12 @@ class RoomQueue:
 
     def progress(self, job: RoomJob) -> tuple[str, int | None]:
         """A clip's state in the interface's words, and its percentage, None if it hasn't begun."""
-        handed = self._jobs.get(job.number) if job.state == HANDED else None
-        view = None if handed is None else handed.view()
+        handed = self._handed.get(job.number) if job.state == HANDED else None
+        view = None if handed is None else handed.job.view()
         if view is None or view.state not in (wire.PROCESSING, wire.COMPLETED):
             return wire.PENDING, None
         # A clip that is being fetched is the student's only once it is here.
         return wire.PROCESSING, min(99, round(100 * (view.progress or 0.0)))
-
-    def keep_image(self, content: bytes) -> tuple[PreparedImage, str]:
-        """Prepares an image and keeps it; returns it with its file's name. Raises InvalidImage."""
-        image = prepare(content)
-        name = f"{image.digest}.{image.format.lower()}"
-        self._images.mkdir(mode=0o700, exist_ok=True)
-        if not (self._images / name).exists():
-            write_whole(self._images / name, image.data)
-        return image, name
 
     def ask_balance(self) -> None:
         """Asks for the balance soon, at most twice a minute. From any thread."""
@@ -168,8 +174,9 @@ class RoomQueue:
             if self._balance_wanted and now >= self._balance_at:
                 self._balance_wanted, self._balance_at = False, now + BALANCE_SECONDS
                 self._asking = asyncio.create_task(asyncio.to_thread(self._hear_balance))
+            wanted = self._alone or any(each.uncertain for each in self._handed.values())
             done = self._finding_out is None or self._finding_out.done()
-            if (self._doubtful or self._alone) and now >= self._find_out_at and done:
+            if wanted and now >= self._find_out_at and done:
                 self._find_out_at = now + self._find_out_seconds
                 self._find_out_seconds = min(LONGEST_FIND_OUT_SECONDS, 2 * self._find_out_seconds)
                 self._finding_out = asyncio.create_task(asyncio.to_thread(self._find_out, self._alone))
@@ -185,10 +192,9 @@ class RoomQueue:
         limit = None if sandbox else self.session.facts.requests_limit
         most = AT_THE_SANDBOX if sandbox else most_in_flight(limit)
         while now >= self._waits_until:
-            under_way = [
-                job for job in self._jobs.values() if not states.state(job.state).final or _open(job)
-            ]
-            if len(under_way) >= most or len(self._unsent) >= most_unsent(limit):
+            handed = self._handed.values()
+            unsent = sum(each.unsent for each in handed)
+            if sum(each.under_way for each in handed) >= most or unsent >= most_unsent(limit):
                 return
             job = await asyncio.to_thread(self.store.hand_over)
             if job is None:
@@ -205,22 +211,25 @@ class RoomQueue:
     def _hear_balance(self) -> None:
         with contextlib.suppress(ReelbookError):  # it is asked again when money is short
             asked_at = self.store.clock()
-            self.store.heard_balance(self.session.balance().balance_usd, asked_at)
+            self.store.change(balance_usd=self.session.balance().balance_usd, balance_at=asked_at)
 
     def _settle_ended(self, now: float) -> None:
         self.store.expire()
-        for number, job in list(self._jobs.items()):
-            self._look_at(number, job, now)
+        for number, handed in list(self._handed.items()):
+            self._look_at(number, handed, now)
+        if not (self.store.counts().get(QUEUED) or any(each.unsent for each in self._handed.values())):
+            self.trouble = None  # no clip waits for its end any more
 
     def _take_up(self) -> None:
         self.session.resume()  # first settles what the killed process was sending
-        handed = [job for job in self.store.all_jobs() if job.state in (HANDED, UNCERTAIN)]
-        left = [job for job in handed if job.number not in self._jobs]
+        jobs = [job for job in self.store.all_jobs() if job.state in (HANDED, UNCERTAIN) or job.without_file]
+        left = [job for job in jobs if job.number not in self._handed]
         known = self._known() if left else {}
         for job in left:
             found = known.get(job.request_id)
-            if found is not None and (job.state == UNCERTAIN or states.state(found.state).charge != "none"):
-                self._jobs[job.number] = found  # watched again when it is looked at
+            if found is not None and (job.state != HANDED or states.state(found.state).charge != "none"):
+                # Watched again when it is looked at.
+                self._handed[job.number] = _Handed(found, without_file=job.without_file)
             elif job.state == HANDED:  # it wasn't sent; the class may be over by now
                 self.store.hand_back(job.number)
 
@@ -241,21 +250,21 @@ class RoomQueue:
 
     def _submit(self, job: RoomJob, now: float) -> None:
         try:
-            image = None if job.image is None else prepare((self._images / job.image).read_bytes())
+            image = None if job.image is None else prepare((self.store.images / job.image).read_bytes())
             request = replace(JobRequest.of_record(job.request, image))  # validated again
             with self.session.experiment(self._experiment), without_spend_warnings():
-                self._jobs[job.number] = self.session.submit(request, once=job.request_id)
-            self._unsent.add(job.number)
+                sent = self.session.submit(request, once=job.request_id)
+            self._handed[job.number] = _Handed(sent, unsent=True)
         except (InvalidInput, OSError) as error:
             self.store.settle(job.number, "refused", error=str(error))
         except (SpendLimitReached, LedgerUnavailable) as error:
             self._wait(job.number, error, now)
 
-    def _look_at(self, number: int, job: Job, now: float) -> None:
+    def _look_at(self, number: int, handed: _Handed, now: float) -> None:
         """Settles the job if it has ended; watches it again if only the watch has ended."""
-        state = job.state
-        if number in self._unsent and state != states.SENDING:
-            self._unsent.remove(number)
+        job, state = handed.job, handed.job.state
+        if handed.unsent and state != states.SENDING:
+            handed.unsent = False
             if job.request_id is not None:
                 self.trouble, self._wait_seconds = None, 0.0
         if state == states.SENDING or (job.running and state != wire.COMPLETED):
@@ -270,7 +279,7 @@ class RoomQueue:
             self._end(number, "failed", cost_usd=view.cost_usd or 0.0, error=reason)
         elif state == states.REFUSED and (error := job.error) and isinstance(error, _BLAMELESS):
             self._wait(number, error, now)
-            del self._jobs[number]
+            del self._handed[number]
         elif state in (states.REFUSED, states.NOT_ACCEPTED, states.CANCELLED):
             self._end(
                 number, "refused", error=str(job.error or "The service never took it. Nothing was paid.")
@@ -279,30 +288,30 @@ class RoomQueue:
             cost = view.estimated_cost_usd or 0.0
             self._end(number, "failed", cost_usd=cost, error="The service took it, and its id never arrived.")
         elif state == states.UNCERTAIN or isinstance(job.error, NotFound):
-            self._uncertain(number, now)
-        elif isinstance(job.error, _NOT_GIVEN) and self._unfetched(number, now) >= UNFETCHED_SECONDS:
-            self._end(number, "failed", cost_usd=_cost_usd(view), error=_NO_FILE)
-        elif _open(job) and not job.running and now >= self._watch_again.get(number, 0.0):
-            self._watch_again[number] = now + LOOK_SECONDS
+            if not handed.uncertain:
+                self.store.settle(number, "uncertain", error=_NOT_ANSWERED)
+                handed.uncertain = True
+                self._find_out_seconds = FIND_OUT_SECONDS
+                self._find_out_at = now + FIND_OUT_SECONDS
+        elif _open(job) and not job.running and now >= handed.watch_at:
+            if isinstance(job.error, _NOT_GIVEN) and not handed.without_file:
+                self._not_given(number, handed, now)
+            handed.watch_at = now + (UNFETCHED_SECONDS if handed.without_file else LOOK_SECONDS)
             job.watch()
 
-    def _unfetched(self, number: int, now: float) -> float:
-        """For how many seconds the finished clip couldn't be fetched."""
-        return now - self._unfetched_since.setdefault(number, now)
-
-    def _uncertain(self, number: int, now: float) -> None:
-        if number not in self._doubtful:
-            self.store.settle(number, "uncertain", error=_NOT_ANSWERED)
-            self._doubtful.add(number)
-            self._find_out_seconds = FIND_OUT_SECONDS
-            self._find_out_at = now + FIND_OUT_SECONDS
+    def _not_given(self, number: int, handed: _Handed, now: float) -> None:
+        """A finished clip couldn't be fetched: after a while it has failed, and its place is another's."""
+        if handed.unfetched_since is None:
+            handed.unfetched_since = now
+        if now - handed.unfetched_since >= UNFETCHED_SECONDS:
+            cost_usd, service_id = _cost_usd(handed.job.view()), handed.job.request_id
+            said = _NO_FILE.format(service_id)
+            self.store.settle(number, "failed", cost_usd=cost_usd, error=said, service_id=service_id)
+            handed.without_file = True
 
     def _end(self, number: int, state: State, **known: Any) -> None:
         self.store.settle(number, state, **known)  # first: what the disk didn't take is settled later
-        del self._jobs[number]
-        self._doubtful.discard(number)
-        self._watch_again.pop(number, None)
-        self._unfetched_since.pop(number, None)
+        del self._handed[number]
 
     def _wait(self, number: int, error: ReelbookError, now: float) -> None:
         """Nothing was bought, and nothing is wrong with the clip: all wait, longer each time."""

@@ -11,7 +11,7 @@ from typing import Final
 
 from ...atomic_files import atomic_write
 from ...errors import InvalidInput
-from ...formatting import count, csv_table, local
+from ...formatting import count, csv_table, file_name, local
 from ...web.html import Html, joined
 from ...web.pages import Site, video
 from ...wire import MICRO
@@ -116,11 +116,16 @@ def period(settings: RoomSettings) -> str:
     return f"{began.day} {began.strftime('%b %Y, %H:%M')}{until}"
 
 
+def file_stem(settings: RoomSettings) -> str:
+    """What the names of a class's files begin with, whatever characters its code has."""
+    return file_name(f"class-{settings.code.lower()}")
+
+
 def write(store: RoomStore, folder: Path) -> Written:
     """Writes table and page into `folder`. Raises InvalidInput if one of them exists already, and OSError."""
     folder.mkdir(parents=True, exist_ok=True)
-    code = store.settings().code.lower()
-    csv_file, html_file = folder / f"class-{code}.csv", folder / f"class-{code}.html"
+    stem = file_stem(store.settings())
+    csv_file, html_file = folder / f"{stem}.csv", folder / f"{stem}.html"
     for file in (csv_file, html_file):
         if file.exists():
             raise InvalidInput(f"{file} is there already. Nothing was written.")
@@ -133,7 +138,7 @@ def write(store: RoomStore, folder: Path) -> Written:
             return ""
         if not beside:
             return f"data:video/mp4;base64,{base64.b64encode(files[job.number].read_bytes()).decode()}"
-        target = folder / f"class-{code}-clips" / f"{job.number}.mp4"
+        target = folder / f"{stem}-clips" / f"{job.number}.mp4"
         target.parent.mkdir(exist_ok=True)
         shutil.copyfile(files[job.number], target)
         return f"{target.parent.name}/{target.name}"

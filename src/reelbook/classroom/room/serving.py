@@ -14,9 +14,10 @@ from filelock import FileLock, Timeout
 
 from ...atomic_files import write_whole
 from ...errors import ClassroomError, InvalidInput
+from ...ledger.records import stored
 from ...secret import Secret
 from ...web.listening import LOOPBACK, Server, bound_socket, own_address
-from ...wire import MICRO
+from ..roster import name_key
 from .app import Room, make_app
 from .codes import LONGEST_CODE, new_code, plain_code
 from .numbers import ADDRESS, classes
@@ -47,17 +48,11 @@ class Choices:
     max_seconds: int | None = None
 
     def columns(self) -> dict[str, Any]:
-        """What was chosen, by the columns of the store."""
-        chosen = {
-            "name": self.name,
-            "places": len(self.students) if self.students is not None else self.places,
-            "listed_only": None if self.students is None else 1,
-            "cap_micro": None if self.cap_usd is None else round(self.cap_usd * MICRO),
-            "class_cap_micro": None if self.class_cap_usd is None else round(self.class_cap_usd * MICRO),
-            "expires_at": self.expires_at,
-            "max_seconds": self.max_seconds,
-        }
-        return {name: value for name, value in chosen.items() if value is not None}
+        """What was chosen, by the columns of the store, with amounts in whole micro-USD."""
+        chosen = {name: value for name, value in vars(self).items() if value is not None}
+        if (students := chosen.pop("students", None)) is not None:
+            chosen |= {"places": len(set(map(name_key, students))), "listed_only": True}
+        return stored(chosen)
 
 
 def kept_class(home: Path, code: str | None = None) -> tuple[RoomSettings | None, list[str]]:
@@ -65,8 +60,8 @@ def kept_class(home: Path, code: str | None = None) -> tuple[RoomSettings | None
 
     None and no names without one.
     """
-    for file in classes(home, code):
-        with contextlib.closing(RoomStore(file)) as store:
+    with contextlib.closing(classes(home, code)) as found:
+        for store in found:
             settings = store.settings()
             if code is not None or settings.open(store.clock()):
                 return settings, [student.name for student in store.students()]
@@ -107,7 +102,7 @@ def opened_room(
             )
         chosen = choices or Choices()
         store.begin(code.upper(), session.service, chosen.students or (), **chosen.columns())
-        yield Room(store, session, folder, _token(folder), host_name, certificate)
+        yield Room(store, session, _token(folder), host_name, certificate)
 
 
 def listen(room: Room, host: str, port: int | None) -> socket.socket:
@@ -116,7 +111,7 @@ def listen(room: Room, host: str, port: int | None) -> socket.socket:
     Students know the address, so a room that goes on keeps it if it can. The room's `url` has its
     `host_name` in it, or else the host as far as this machine knows its own. Raises ClassroomError.
     """
-    file, ports = room.folder / "port", [USUAL_PORT, 0]
+    file, ports = room.store.folder / "port", [USUAL_PORT, 0]
     with contextlib.suppress(OSError, ValueError):
         ports.insert(0, int(file.read_bytes()))
     for number in ports if port is None else [port]:
@@ -147,7 +142,7 @@ def make_server(
     certificate, key = room.certificate or (None, None)
 
     def started() -> None:
-        write_whole(room.folder / ADDRESS, room.url.encode())
+        write_whole(room.store.folder / ADDRESS, room.url.encode())
         on_started()
 
     app = make_app(room, routes(room))

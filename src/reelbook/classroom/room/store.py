@@ -19,13 +19,16 @@ from typing import Any, Final, Literal
 
 from ... import wire
 from ...account.reconcile import COST_SPREAD
+from ...atomic_files import write_whole
 from ...errors import ClassroomError
-from ...ledger.records import micro, read
+from ...ledger.records import micro, read, stored
+from ...media.images import PreparedImage
 from ...requests import JobRequest
 from ...secret import Secret
 from ...web.database import SqliteFile
 from ...web.refusals import NoMoney, Refused
 from ...wire import MICRO
+from ..roster import name_key
 from .codes import new_code, plain_code
 from .turns import Line, clips_ahead, next_student
 
@@ -213,6 +216,11 @@ class RoomJob:
     def prompt(self) -> str:
         return str(self.request["prompt"])
 
+    @property
+    def without_file(self) -> bool:
+        """Whether the service made it and didn't give its file: it failed, and may still be completed."""
+        return self.state == "failed" and self.service_id is not None
+
 
 class RoomStore(SqliteFile):
     """One class's file. `clock` gives epoch seconds. Raises ClassroomError if it can't be opened."""
@@ -223,9 +231,11 @@ class RoomStore(SqliteFile):
         except (sqlite3.Error, OSError) as error:
             raise ClassroomError(f"The class's file {path} can't be used: {error}.") from error
         self.clock = clock
+        self.folder = path.parent
+        self.images = path.parent / "images"
 
     def begin(self, code: str, service: str, names: Sequence[str] = (), **chosen: Any) -> None:
-        """Makes the class if there is none, and sets what was chosen: columns of `RoomSettings`.
+        """Makes the class if there is none, and sets what was chosen, as `change` does.
 
         Puts `names` on the list; those already on it stay as they are.
         """
@@ -238,10 +248,10 @@ class RoomStore(SqliteFile):
                 )
             db.executemany(
                 "INSERT OR IGNORE INTO students (name, name_key) VALUES (?, ?)",
-                [(name, _name_key(name)) for name in names],
+                [(name, name_key(name)) for name in names],
             )
             if chosen:
-                _set(db, chosen)
+                _set(db, "room", chosen)
 
     @property
     def begun(self) -> bool:
@@ -249,9 +259,9 @@ class RoomStore(SqliteFile):
         return bool(self.read("SELECT 1 FROM room"))
 
     def change(self, **chosen: Any) -> None:
-        """Changes what the teacher chose: columns of `RoomSettings`."""
+        """Changes what the teacher chose, or what is known: columns of the room, with amounts in USD."""
         with self.transaction() as db:
-            _set(db, chosen)
+            _set(db, "room", chosen)
 
     def settings(self) -> RoomSettings:
         with self.reading() as db:
@@ -276,14 +286,14 @@ class RoomStore(SqliteFile):
         Whoever asks again with the same `token` is let in again: the answer may have been lost. The caller
         has checked the code.
         """
-        own = None if token is None else f"join {_name_key(name)} {token}"
+        own = None if token is None else f"join {name_key(name)} {token}"
         with self.transaction() as db:
             now, room = self.clock(), _settings(db)
             if not room.open(now):
                 raise Refused(403, "This class has ended.")
             if own is not None and (again := _holder(db, own, "join")) is not None:
                 return again, _new_key(db, again.id, kind, now)
-            found = db.execute("SELECT * FROM students WHERE name_key = ?", (_name_key(name),)).fetchone()
+            found = db.execute("SELECT * FROM students WHERE name_key = ?", (name_key(name),)).fetchone()
             if found is None and room.listed_only:
                 raise Refused(400, f"{name} isn't in the list. Ask your teacher.")
             if found is not None and found["joined_at"] is not None:
@@ -299,7 +309,7 @@ class RoomStore(SqliteFile):
             student = db.execute(
                 "INSERT INTO students (name, name_key, joined_at) VALUES (?, ?, ?) "
                 "ON CONFLICT (name_key) DO UPDATE SET joined_at = excluded.joined_at RETURNING id",
-                (name, _name_key(name), now),
+                (name, name_key(name), now),
             ).fetchone()["id"]
             if own is not None:
                 _keep_key(db, own, student, "join", now)
@@ -344,13 +354,10 @@ class RoomStore(SqliteFile):
         """Everybody on the list and everybody who joined, by name."""
         return [read(Student, row) for row in self.read("SELECT * FROM accounts ORDER BY name_key")]
 
-    def order(
-        self, student: int, request: JobRequest, *, image: str | None = None, repeat_key: str | None = None
-    ) -> RoomJob:
+    def order(self, student: int, request: JobRequest, *, repeat_key: str | None = None) -> RoomJob:
         """Reserves the most that the clip can cost and puts it into the queue, in one transaction.
 
-        The same `repeat_key` returns the same job again. `image` is the file with the request's image. Raises
-        Refused.
+        The same `repeat_key` returns the same job again. Raises Refused.
         """
         record = json.dumps(request.record(), ensure_ascii=False, sort_keys=True)
         estimate = micro(request.estimated_cost_usd)
@@ -365,7 +372,7 @@ class RoomStore(SqliteFile):
                 if repeated["request"] != record:
                     said = "This Idempotency-Key was used for another clip. Nothing was ordered."
                     raise Refused(400, said)
-                return _job(repeated, db)
+                return _job(repeated, _ahead(db, student).get(repeated["number"]))
             if not room.open(now):
                 raise Refused(403, "This class has ended. Nothing was ordered.")
             if request.duration_seconds > room.max_seconds:
@@ -373,12 +380,21 @@ class RoomStore(SqliteFile):
             left = _left_micro(db, student)
             if needed > left:
                 raise NoMoney(max(0, left) / MICRO, needed / MICRO)
+            image = None if request.image is None else self._keep(request.image)
             row = db.execute(
                 "INSERT INTO jobs (request_id, student, state, request, image, repeat_key, estimate_micro, "
                 "reserved_micro, accepted_at) VALUES (?, ?, 'queued', ?, ?, ?, ?, ?, ?) RETURNING *",
                 (f"clip_{secrets.token_hex(12)}", student, record, image, repeat_key, estimate, needed, now),
             ).fetchone()
-            return _job(row, db)
+            return _job(row, _ahead(db, student)[row["number"]])
+
+    def _keep(self, image: PreparedImage) -> str:
+        """The name of a file with this image."""
+        name = f"{image.digest}.{image.format.lower()}"
+        self.images.mkdir(mode=0o700, exist_ok=True)
+        if not (self.images / name).exists():
+            write_whole(self.images / name, image.data)
+        return name
 
     def left_micro(self, student: int, *, own_reserved: bool = True) -> int:
         """What the student may still order for. Without `own_reserved`, as if none of theirs waited."""
@@ -411,38 +427,20 @@ class RoomStore(SqliteFile):
             if row is not None:
                 db.execute("UPDATE students SET served = 0 WHERE id = ?", (row["student"],))
 
-    def settle(
-        self,
-        number: int,
-        state: State,
-        *,
-        cost_usd: float = 0.0,
-        error: str | None = None,
-        clip_path: Path | None = None,
-        seconds: float | None = None,
-        service_id: str | None = None,
-    ) -> None:
+    def settle(self, number: int, state: State, *, clip_path: Path | None = None, **known: Any) -> None:
         """Records what became of a clip, and what it really cost. An uncertain one stays reserved.
 
-        A second outcome for the same clip changes nothing, unless it was uncertain.
+        `known` are columns of `RoomJob`, with amounts in USD. A second outcome for the same clip changes
+        nothing, unless it was uncertain or only lacked its file.
         """
+        outcome = {"state": state, "ended_at": self.clock(), "error": None, **known}
+        if state != UNCERTAIN:
+            outcome["reserved_usd"] = 0.0
+        if clip_path is not None:
+            outcome |= {"clip": secrets.token_urlsafe(18), "clip_path": str(clip_path)}
+        changeable = "state IN ('handed', 'uncertain') OR state = 'failed' AND service_id NOTNULL"
         with self.transaction() as db:
-            db.execute(
-                "UPDATE jobs SET state = ?1, reserved_micro = iif(?1 = 'uncertain', reserved_micro, 0), "
-                "cost_micro = ?, ended_at = ?, error = ?, clip = ?, clip_path = ?, seconds = ?, "
-                "service_id = ? WHERE number = ? AND state IN ('handed', 'uncertain')",
-                (
-                    state,
-                    micro(cost_usd),
-                    self.clock(),
-                    error,
-                    None if clip_path is None else secrets.token_urlsafe(18),
-                    None if clip_path is None else str(clip_path),
-                    seconds,
-                    service_id,
-                    number,
-                ),
-            )
+            _set(db, "jobs", outcome, f"number = {number:d} AND ({changeable})")
 
     def take_back(self, student: int, request_id: str) -> RoomJob | None:
         """Takes back a job that wasn't sent, and frees its money. None if the student has no such job.
@@ -459,23 +457,18 @@ class RoomStore(SqliteFile):
             _take_back(db, self.clock(), "Taken back before it was sent. Nothing was paid.", row["number"])
             return _job(db.execute("SELECT * FROM jobs WHERE number = ?", (row["number"],)).fetchone())
 
-    def heard_balance(self, balance_usd: float, asked_at: float) -> None:
-        """Records the service's balance, asked for at `asked_at`."""
-        with self.transaction() as db:
-            db.execute("UPDATE room SET balance_micro = ?, balance_at = ?", (micro(balance_usd), asked_at))
-
     def job(self, student: int, request_id: str) -> RoomJob | None:
         """The student's own job; None for an unknown one and for anybody else's."""
         with self.reading() as db:
             row = _own_job(db, student, request_id)
-            return None if row is None else _job(row, db)
+            return None if row is None else _job(row, _ahead(db, student).get(row["number"]))
 
     def jobs(self, student: int) -> list[RoomJob]:
         """The student's own jobs, newest first."""
         with self.reading() as db:
             rows = db.execute("SELECT * FROM jobs WHERE student = ? ORDER BY number DESC", (student,))
-            lines = _lines(db)
-            return [_job(row, db, lines) for row in rows.fetchall()]
+            ahead = _ahead(db, student)
+            return [_job(row, ahead.get(row["number"])) for row in rows]
 
     def all_jobs(self) -> list[RoomJob]:
         """The jobs of all students, oldest first."""
@@ -519,9 +512,11 @@ class RoomStore(SqliteFile):
             return _sums(db)
 
 
-def _set(db: sqlite3.Connection, chosen: Mapping[str, Any]) -> None:
-    columns = ", ".join(f"{name} = ?" for name in chosen)
-    db.execute(f"UPDATE room SET {columns}", [*chosen.values()])  # noqa: S608 - our own column names
+def _set(db: sqlite3.Connection, table: str, values: Mapping[str, Any], which: str = "TRUE") -> None:
+    """Sets columns of the rows that fulfil a condition. Amounts are given in USD."""
+    columns = stored(values)
+    marks = ", ".join(f"{name} = ?" for name in columns)
+    db.execute(f"UPDATE {table} SET {marks} WHERE {which}", [*columns.values()])  # noqa: S608 - our own names
 
 
 def _settings(db: sqlite3.Connection) -> RoomSettings:
@@ -543,15 +538,16 @@ def _lines(db: sqlite3.Connection) -> list[Line]:
     return [Line(*row) for row in rows]
 
 
-def _job(row: sqlite3.Row, db: sqlite3.Connection | None = None, lines: list[Line] | None = None) -> RoomJob:
-    """A job; a waiting one with its place in the queue, if there is a `db` to look it up in."""
-    ahead = None
-    if row["state"] == QUEUED and db is not None:
-        place = db.execute(
-            "SELECT count(*) FROM jobs WHERE student = ? AND state = 'queued' AND number < ?",
-            (row["student"], row["number"]),
-        ).fetchone()[0]
-        ahead = clips_ahead(lines or _lines(db), row["student"], place)
+def _ahead(db: sqlite3.Connection, student: int) -> dict[int, int]:
+    """How many clips are sent before each of the student's that wait, by its number."""
+    lines = _lines(db)
+    waiting = db.execute(
+        "SELECT number FROM jobs WHERE student = ? AND state = 'queued' ORDER BY number", (student,)
+    )
+    return {row["number"]: clips_ahead(lines, student, place) for place, row in enumerate(waiting)}
+
+
+def _job(row: sqlite3.Row, ahead: int | None = None) -> RoomJob:
     return read(RoomJob, row, request=json.loads(row["request"]), hidden=bool(row["hidden"]), ahead=ahead)
 
 
@@ -611,13 +607,8 @@ def _holder(db: sqlite3.Connection, key: str, kind: KeyKind) -> Student | None:
 
 
 def _device(name: str, code: str) -> str:
-    return f"device {_name_key(name)} {plain_code(code)}"
+    return f"device {name_key(name)} {plain_code(code)}"
 
 
 def _digest(key: str) -> str:
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _name_key(name: str) -> str:
-    """The part of a name that is compared: "ada" and "Ada" are one."""
-    return " ".join(name.split()).casefold()

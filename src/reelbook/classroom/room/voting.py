@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import threading
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,7 @@ from .store import RoomJob, Student
 
 MOST_CLIPS: Final = 24  # the newest: of more, each would get too few votes to say anything
 Pair = tuple[RoomJob, RoomJob]
+_one_vote = threading.Lock()  # two taps at once would both find their pair unanswered
 
 
 @dataclass(frozen=True)
@@ -84,16 +86,17 @@ def voted(room: Room, request: Request, form: Mapping[str, str], student: Studen
 
     About a pair that the student isn't asked, or has answered before, nothing is recorded.
     """
-    asked, left, right = ClassVote.of(room), form.get("left"), form.get("right")
-    if asked is not None and asked.goes_on and form.get("answer") in ("left", "right", "neither"):
-        for pair in asked.pairs(student):
-            names = {job.clip: job.service_id or "" for job in pair}
-            if names.keys() == {left, right}:
-                better = {"left": names[left], "right": names[right]}.get(form["answer"])
-                kept = KeptVote(
-                    time.time(), asked.question, names[left], names[right], better, voter=student.name
-                )
-                room.session._ledger.votes.add(kept)
+    left, right, answer = (form.get(name) for name in ("left", "right", "answer"))
+    with _one_vote:
+        asked = ClassVote.of(room)
+        if asked is not None and asked.goes_on and answer in ("left", "right", "neither"):
+            for pair in asked.pairs(student):
+                names = {job.clip: job.service_id or "" for job in pair}
+                if names.keys() == {left, right}:
+                    shown = names[left], names[right]
+                    better = {"left": names[left], "right": names[right]}.get(answer)
+                    kept = KeptVote(time.time(), asked.question, *shown, better, voter=student.name)
+                    room.session._ledger.votes.add(kept)
     return RedirectResponse("/vote", 303)
 
 
