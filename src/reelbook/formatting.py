@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
+from . import wire
 from .states import BEFORE_AMOUNT, Charge
 
 # What all common file systems allow (ext4, APFS, NTFS); some count bytes.
@@ -27,7 +28,6 @@ MAX_NAME_BYTES: Final = 255
 _DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)", re.IGNORECASE)
 # The first characters of a formula (OWASP, "CSV Injection"); full-width ones are found by their plain form.
 _FORMULA: Final = frozenset("=+-@−")
-_DAY_SECONDS: Final = 86_400
 
 # Text, and spans of time that go on counting on the page, see `counting`.
 Line = list[str | list[float]]
@@ -111,9 +111,9 @@ def age(iso: str | None) -> str:
         return "just now"
     if passed < 3600:
         return f"{int(passed / 60)} min ago"
-    if passed < _DAY_SECONDS:
+    if passed < wire.DAY_SECONDS:
         return f"{int(passed / 3600)} h ago"
-    days = int(passed / _DAY_SECONDS)
+    days = int(passed / wire.DAY_SECONDS)
     return date(iso) if days > 30 else f"{count(days, 'day')} ago"
 
 

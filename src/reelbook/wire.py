@@ -44,6 +44,8 @@ RANDOM_SEED: Final = -1
 PRICE_USD_PER_SECOND: Final = 0.05
 MICRO: Final = 1_000_000  # of a USD: sums are kept in these, so that they are compared exactly
 
+DAY_SECONDS: Final = 86_400  # usage is asked for by days
+
 DEFAULT_REQUESTS_PER_MINUTE: Final = 10
 MAX_REQUESTS_PER_MINUTE: Final = 100
 RATE_WINDOW_SECONDS: Final = 60.0

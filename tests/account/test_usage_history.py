@@ -9,7 +9,7 @@ import time
 import pytest
 
 import reelbook as rb
-from reelbook.account.usage import DAY_SECONDS
+from reelbook.wire import DAY_SECONDS
 from reelbook.ledger import Sample
 from reelbook.sandbox.handle import Sandbox
 

@@ -13,8 +13,7 @@ from widgets.doubles import asks, says
 from reelbook.session import Job, Session
 from reelbook.widgets.hand_over_form import HandOverForm
 from reelbook.widgets.tray import Tray
-
-DAY_SECONDS = 86_400.0
+from reelbook.wire import DAY_SECONDS
 
 
 @pytest.fixture

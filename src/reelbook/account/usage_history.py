@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import ReelbookError
 from ..listeners import Listeners
+from ..wire import DAY_SECONDS
 from . import usage
-from .usage import DAY_SECONDS, KnownUsage, Reading, Totals, UsageSpan, infer_reading
+from .usage import KnownUsage, Reading, Totals, UsageSpan, infer_reading
 
 if TYPE_CHECKING:
     from ..event_thread import EventThread, Future

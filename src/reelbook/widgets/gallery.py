@@ -31,7 +31,6 @@ from .static_html import figure_html, picture_html, small_poster, text_html
 PAGE = 60
 FILTERS = ("text", "state", "picked", "sweep", "where", "tag", "experiment", "mode", "days")
 SWEEPS = 50  # to choose from
-DAY_SECONDS = 86_400.0
 STILL_TILES, STILL_BYTES = 4, 3_000
 
 
@@ -232,7 +231,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
             "text": self.text.strip() or None,
             "state": words.STATES[self.state][1],
             "where": {axis: value for axis, value in self.where.items() if value},
-            "since": time.time() - self.days * DAY_SECONDS if self.days else None,
+            "since": time.time() - self.days * wire.DAY_SECONDS if self.days else None,
         }
 
     def _look_up(self) -> None:

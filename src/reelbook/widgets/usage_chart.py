@@ -13,9 +13,10 @@ from typing import Any, Final
 import ipywidgets
 import traitlets
 
-from reelbook.account.usage import DAY_SECONDS, Reading, UsageSpan, began_at
+from reelbook.account.usage import Reading, UsageSpan, began_at
 from reelbook.account.usage_history import UsageHistory
 from reelbook.session import Job, Session
+from reelbook.wire import DAY_SECONDS
 
 from ..formatting import dollars
 from ..text import usage as words

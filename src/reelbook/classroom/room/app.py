@@ -52,7 +52,6 @@ SERVICE_NAME: Final = "reelbook-room"
 LONGEST_IDEMPOTENCY_KEY: Final = 255
 SHORTEST_TOKEN, LONGEST_TOKEN = 16, 255  # of whoever joins
 REQUESTS_PER_MINUTE: Final = 300  # of one student: enough for many panels, too few to crowd out the others
-DAY_SECONDS: Final = 86_400
 MAX_IMAGE_BYTES: Final = 10 * 1024 * 1024
 NO_SUCH_CODE: Final = "No class has this code. Compare it with the one on the screen."
 
@@ -243,7 +242,7 @@ async def _balance(room: Room, request: Request) -> dict[str, Any]:
 
 async def _usage(room: Room, request: Request) -> dict[str, Any]:
     period = days(request)
-    since = room.store.clock() - period * DAY_SECONDS
+    since = room.store.clock() - period * wire.DAY_SECONDS
     jobs = await asyncio.to_thread(room.store.jobs, request.state.student.id)
     done = [job for job in jobs if job.state == "completed" and (job.ended_at or 0.0) > since]
     balance = await _balance(room, request)
