@@ -9,9 +9,9 @@ import time
 import pytest
 
 import reelbook as rb
-from reelbook.wire import DAY_SECONDS
 from reelbook.ledger import Sample
 from reelbook.sandbox.handle import Sandbox
+from reelbook.wire import DAY_SECONDS
 
 
 def planted(sandbox: Sandbox, days: int = 90, share: float = 1 / 3) -> list[dict[str, float]]:

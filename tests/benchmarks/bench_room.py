@@ -83,7 +83,7 @@ class Class:
             )
             for answer in answers:
                 while answer.status_code == 200:
-                    told = await http.get(wire.status_path(answer.json()["request_id"]))
+                    told = await http.get(wire.path_of(wire.STATUS, answer.json()["request_id"]))
                     if told.status_code == 200 and told.json()["status"] in (wire.COMPLETED, wire.FAILED):
                         break
                     await asyncio.sleep(POLL_SECONDS)

@@ -53,10 +53,10 @@ class Visitor:
 
     def status(self, request_id: str) -> dict[str, Any]:
         """What the room tells of a job."""
-        answer = self.http.get(wire.status_path(request_id))
+        answer = self.http.get(wire.path_of(wire.STATUS, request_id))
         while answer.status_code == 429:  # a slow machine took more questions than the room allows
             time.sleep(1)
-            answer = self.http.get(wire.status_path(request_id))
+            answer = self.http.get(wire.path_of(wire.STATUS, request_id))
         assert answer.status_code == 200, answer.text
         told: dict[str, Any] = answer.json()
         return told
