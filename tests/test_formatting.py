@@ -1,7 +1,5 @@
 """Values are written one way, and text from outside is safe where it goes."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

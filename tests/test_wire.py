@@ -1,7 +1,5 @@
 """The interface as data."""
 
-from __future__ import annotations
-
 import pytest
 
 from reelbook import wire

@@ -1,7 +1,5 @@
 """Usage over time from a real sandbox: what is told equals what was planted, within the budget."""
 
-from __future__ import annotations
-
 import random
 import threading
 import time

@@ -9,8 +9,6 @@ clients publish, which ask about each job at a steady pace and end at a 429. The
 last job's end: four submissions and four questions fit into one window. Prints figures, asserts none.
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 import time

@@ -5,8 +5,6 @@
 The room and the service behind it are processes of their own; the students are in this one.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import math

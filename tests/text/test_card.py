@@ -1,7 +1,5 @@
 """What the panels say."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is said of usage over time."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

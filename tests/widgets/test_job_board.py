@@ -1,7 +1,5 @@
 """The board of many jobs: what it shows, what it sends, what its buttons do."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """The tray of picks, its plan of longer ones, and the form that hands them over."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

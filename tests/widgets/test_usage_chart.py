@@ -1,7 +1,5 @@
 """The usage chart in the kernel: its bars, words, choice of a day, and its still form."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """What the room says to students' programs, over a socket and with a real sandbox behind it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The room's file: money is reserved and settled to the cent, whatever comes at once."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor

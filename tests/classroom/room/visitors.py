@@ -1,7 +1,5 @@
 """Students as bare HTTP clients: what they send is what a program of their own would."""
 
-from __future__ import annotations
-
 import time
 from typing import Any, Self
 
