@@ -6,16 +6,14 @@ import zlib
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypedDict
+from typing import Final, TypedDict
 
 from reelbook import wire
+from reelbook.session import Clip, EarlierRun, Job, JobRequest, JobView
 
 from ..formatting import Line, count, counting, dollars, price, seconds
 from ..session.clip import clip_file_name
 from ..states import REFUSED, SENDING, STATES, UNCERTAIN, state
-
-if TYPE_CHECKING:
-    from reelbook.session import Clip, EarlierRun, Job, JobRequest, JobView
 
 RUNNING_STAGE = "The clip appears here when it is done."
 NO_FILE = "No file here."

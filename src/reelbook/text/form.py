@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reelbook import wire
+from reelbook.account import Facts
 from reelbook.account.limits import spend_notices
 from reelbook.errors import InvalidInput
 from reelbook.ledger import Spend
@@ -14,9 +15,6 @@ from reelbook.requests import FIELDS
 
 from ..formatting import count, dollars, short_path
 from .status_line import KEY_REFUSED, REPLACE_KEY
-
-if TYPE_CHECKING:
-    from reelbook.account import Facts
 
 
 def form_words(facts: Facts, spend: Spend | None = None) -> dict[str, Any]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from reelbook import wire
+from reelbook.account import Facts
 from reelbook.account.limits import SpendNotice, spend_notices
+from reelbook.ledger import Spend
 
 from ..formatting import count, dollars
-
-if TYPE_CHECKING:
-    from reelbook.account import Facts
-    from reelbook.ledger import Spend
 
 KEY_REFUSED: Final = "The service refuses this key"
 REPLACE_KEY: Final = "Replace key"
