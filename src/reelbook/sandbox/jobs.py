@@ -39,7 +39,7 @@ KEEP_VIDEOS_SECONDS = 7 * wire.DAY_SECONDS
 UNDER_WAY: Final = (wire.PENDING, wire.PROCESSING)
 PROCESSING_BEGINS: Final = 0.15  # of a job's planned time
 ALMOST_DONE = 99
-STUCK_SECONDS: Final = wire.DAY_SECONDS
+STUCK_SECONDS: Final[float] = wire.DAY_SECONDS
 FAILURES: Final = {"policy": "The prompt was refused by the content policy."}
 # A job that has ended stays as it is, and is charged once.
 _UNDER_WAY: Final = "SELECT * FROM jobs WHERE finished_at IS NULL AND request_id = coalesce(?, request_id)"
