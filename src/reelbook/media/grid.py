@@ -8,14 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
+from av.video.stream import VideoStream
 from PIL import Image, ImageDraw, ImageFont, ImageOps
 
 from . import clips
-
-if TYPE_CHECKING:
-    from av.video.stream import VideoStream
 
 GAP: Final = 8
 GROUND, INK, QUIET, BLANK = "#ffffff", "#1f2328", "#57606a", "#f0f1f3"

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from reelbook import wire
+from reelbook.account import Rotation
 from reelbook.models import ApiKey, CreatedKey
 from reelbook.settings import API_KEY, BASE_URL
 
 from ..formatting import age, count, date, epoch_seconds
-
-if TYPE_CHECKING:
-    from reelbook.account import Rotation
 
 STALE_DAYS: Final = 30
 NEW_DAYS: Final = 7

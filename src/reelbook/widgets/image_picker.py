@@ -7,13 +7,13 @@ import html
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import traitlets
 
 from reelbook import settings, wire
 from reelbook.errors import InvalidImage
-from reelbook.lazy_module import LazyModule
+from reelbook.media import images, recent_images
 from reelbook.secret import quotable, veiled
 
 from ..formatting import file_size
@@ -23,12 +23,6 @@ from .bundle import added_style, module, packed, style
 from .clip_serving import PIECE_BYTES
 from .static_html import figure_html, picture_html
 from .uploads import MAX_BYTES, Uploads
-
-if TYPE_CHECKING:
-    from reelbook.media import images, recent_images
-else:
-    images = LazyModule("reelbook.media.images")
-    recent_images = LazyModule("reelbook.media.recent_images")
 
 PREVIEW_SIDE = 256
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -24,6 +24,7 @@ from ... import wire
 from ...requests import JobRequest
 from ...sandbox import protocol
 from ...secret import Secret
+from ...session import Session
 from ...version import VERSION
 from ...web.application import Answer, application, clip_file, keyed
 from ...web.limits import Admission, Limits
@@ -43,9 +44,6 @@ from ..roster import tidy
 from .codes import LONGEST_CODE, Tries, plain_code
 from .queue import RoomQueue
 from .store import HANDED, QUEUED, UNCERTAIN, KeyKind, RoomJob, RoomStore, Student
-
-if TYPE_CHECKING:
-    from ...session import Session
 
 CLIPS: Final = "/room/clips"
 SERVICE_NAME: Final = "reelbook-room"
