@@ -14,6 +14,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from ..errors import NotAVideo
 from .clips import ClipPath, _open
@@ -97,8 +98,6 @@ def _frames(path: ClipPath) -> tuple[list[float], list[Frame]]:
 
 
 def _still(image: bytes) -> Frame:
-    from PIL import Image
-
     with Image.open(io.BytesIO(image)) as picture:
         small = picture.convert("RGB").resize((WIDTH, HEIGHT), Image.Resampling.BOX)
     return np.asarray(small).astype(np.int16)

@@ -13,6 +13,8 @@ from reelbook.errors import InvalidInput
 from reelbook.ledger import Spend
 from reelbook.requests import FIELDS
 
+from ..explore.templates import Template, is_plain
+from ..explore.wildcards import STYLES
 from ..formatting import count, dollars, short_path
 from .status_line import KEY_REFUSED, REPLACE_KEY
 
@@ -60,9 +62,6 @@ def plan_words(prompt: str, duration_seconds: int, styles: Iterable[str] = ()) -
 
     `styles`: the values of `__styles__`.
     """
-    from ..explore.templates import Template, is_plain
-    from ..explore.wildcards import STYLES
-
     if is_plain(prompt):
         return ""
     try:

@@ -24,7 +24,7 @@ import traitlets
 
 from reelbook.errors import InvalidInput, LedgerUnavailable, ReelbookError, SessionClosed
 from reelbook.secret import without_keys
-from reelbook.session import Session
+from reelbook.session import Session, connect
 from reelbook.suggestions import nearest
 
 from .bundle import added_style, module
@@ -98,8 +98,6 @@ def only_known(panel: ipywidgets.Widget, given: Mapping[str, object]) -> None:
 def session_of(panel: ipywidgets.Widget, given: Session | None) -> Session:
     """`given`, or `reelbook.connect()` if it is None. Raises InvalidInput if it isn't a session."""
     if given is None:
-        from reelbook.session import connect
-
         return connect()
     if not hasattr(given, "service"):
         # The value isn't repeated: it may be a key.

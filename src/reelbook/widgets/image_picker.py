@@ -10,10 +10,12 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import traitlets
+from PIL import Image
 
 from reelbook import settings, wire
 from reelbook.errors import InvalidImage
 from reelbook.media import images, recent_images
+from reelbook.media.image_files import never_a_picture, removed_by_the_page
 from reelbook.secret import quotable, veiled
 
 from ..formatting import file_size
@@ -92,8 +94,6 @@ class TakesImage(Panel):
         return {"code": module("image_picker_tools"), "style": looks, "limits": limits}
 
     def _on_image(self, content: dict[str, Any], buffers: Any) -> dict[str, Any]:
-        from reelbook.media.image_files import never_a_picture, removed_by_the_page
-
         try:
             if content["index"] == 0:
                 if reason := never_a_picture(bytes(buffers[0][:2048])):
@@ -128,8 +128,6 @@ class TakesImage(Panel):
         self.image = self.crop = None
 
     def _on_recent(self) -> dict[str, Any]:
-        from PIL import Image
-
         recent, items, pictures = self._recent(), [], []
         for one in recent.list():
             with contextlib.suppress(InvalidImage, OSError), Image.open(one.path) as picture:
