@@ -22,6 +22,7 @@ from urllib.parse import quote
 from . import wire
 from .states import BEFORE_AMOUNT, Charge
 
+LITTLE_USD: Final = 0.005  # less than this is written as $0.00
 # What all common file systems allow (ext4, APFS, NTFS); some count bytes.
 MAX_NAME_BYTES: Final = 255
 # Devices on Windows, with any ending (learn.microsoft.com, "Naming Files, Paths, and Namespaces").
@@ -35,7 +36,7 @@ Line = list[str | list[float]]
 
 def dollars(usd: float) -> str:
     """An amount in USD: "$0.25", "$1,234.50"."""
-    return f"-${-usd:,.2f}" if usd < -0.004 else f"${abs(usd):,.2f}"
+    return f"-${-usd:,.2f}" if usd <= -LITTLE_USD else f"${abs(usd):,.2f}"
 
 
 def exact_dollars(usd: float) -> str:

@@ -15,7 +15,7 @@ from reelbook.requests import FIELDS
 
 from ..explore.templates import Template, is_plain
 from ..explore.wildcards import STYLES
-from ..formatting import count, dollars, short_path
+from ..formatting import LITTLE_USD, count, dollars, short_path
 from .status_line import KEY_REFUSED, REPLACE_KEY
 
 
@@ -102,7 +102,7 @@ def _unaffordable(cost_usd: float, facts: Facts, spend: Spend | None) -> str:
     if spend is None or limit_usd is None or spend.committed_usd + cost_usd <= limit_usd + 1e-9:
         return ""
     left = limit_usd - spend.committed_usd
-    said = dollars(left) if left > 0.004 else "Nothing"
+    said = dollars(left) if left >= LITTLE_USD else "Nothing"
     return f"{said} of your limit of {dollars(limit_usd)} is left; {needs}"
 
 

@@ -10,10 +10,9 @@ from reelbook.account import Facts
 from reelbook.account.usage import Reading, Totals, UsageSpan
 from reelbook.account.usage_history import PaidClip
 
-from ..formatting import count, dollars
+from ..formatting import LITTLE_USD, count, dollars
 from .status_line import balance_words
 
-LITTLE_USD: Final = 0.005
 NOTHING_SPENT: Final = "Nothing was spent in this time. Clips that are paid for appear here day by day."
 
 
