@@ -1,7 +1,5 @@
 """What every test stands on: no setting of the person's, a home of its own, and no live service."""
 
-from __future__ import annotations
-
 import gc
 import os
 import shutil

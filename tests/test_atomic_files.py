@@ -1,7 +1,5 @@
 """A file is replaced by a whole one, or stays as it was."""
 
-from __future__ import annotations
-
 import stat
 from pathlib import Path
 

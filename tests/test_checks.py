@@ -1,7 +1,5 @@
 """The checks of the whole tree, run with the tests so that one command runs them all."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

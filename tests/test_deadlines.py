@@ -1,7 +1,5 @@
 """Deadlines that count only while the process runs."""
 
-from __future__ import annotations
-
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What people install: the wheel and the sdist, built from this tree, tried in a fresh environment."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """What `help()` says of the public names: each has an example, and each example runs."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import sys

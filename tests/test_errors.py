@@ -1,7 +1,5 @@
 """The error tree."""
 
-from __future__ import annotations
-
 import inspect
 import pickle
 import re

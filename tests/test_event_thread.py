@@ -1,7 +1,5 @@
 """The session's thread and loop."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import gc

@@ -1,7 +1,5 @@
 """Which cell a submission belongs to, in a real kernel: threads, tasks, copied cells and other notebooks."""
 
-from __future__ import annotations
-
 import json
 import sys
 import uuid

@@ -1,7 +1,5 @@
 """Values are written one way, and text from outside is safe where it goes."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -58,6 +56,8 @@ def clips(number: int) -> str:
         (1234.5, "$1,234.50", "$1,234.50"),
         (-0.25, "-$0.25", "-$0.25"),
         (-0.001, "$0.00", "-$0.001"),
+        (-0.0045, "$0.00", "-$0.0045"),
+        (-0.005, "-$0.01", "-$0.005"),
         (0, "$0.00", "$0.00"),
     ],
 )

@@ -1,7 +1,5 @@
 """How the house is built: no circles, a test of each public thing, a reading order that leads somewhere."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

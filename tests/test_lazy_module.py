@@ -1,7 +1,5 @@
 """A module that is loaded when something of it is first used."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

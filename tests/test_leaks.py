@@ -1,7 +1,5 @@
 """A planted key is looked for wherever a notebook could carry it, and found nowhere."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

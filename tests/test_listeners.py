@@ -1,7 +1,5 @@
 """Callbacks that hear of news."""
 
-from __future__ import annotations
-
 from reelbook.listeners import Listeners
 
 

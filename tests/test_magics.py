@@ -1,7 +1,5 @@
 """`%%video`: a cell whose text is the prompt."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

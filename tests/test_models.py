@@ -1,7 +1,5 @@
 """What the service says, as values."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

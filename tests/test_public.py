@@ -1,7 +1,5 @@
 """The public names, and what importing them costs."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

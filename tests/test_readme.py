@@ -1,7 +1,5 @@
 """The README: its examples run as pasted, in their order; its links, anchors and pictures are there."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess

@@ -1,7 +1,5 @@
 """What is asked for: checked when it is made, and unchanged from then on."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import json

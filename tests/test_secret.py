@@ -1,7 +1,5 @@
 """A credential shows itself nowhere."""
 
-from __future__ import annotations
-
 import copy
 import html
 import json

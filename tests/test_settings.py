@@ -1,7 +1,5 @@
 """Where the key, the address and the folder come from."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from unittest.mock import Mock

@@ -1,7 +1,5 @@
 """One state, one sum: what a state costs, and how sure that is, is the same wherever it is said."""
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from collections.abc import Iterator

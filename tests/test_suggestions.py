@@ -1,7 +1,5 @@
 """Mistyped names are answered with what was meant."""
 
-from __future__ import annotations
-
 import copy
 import inspect
 from pathlib import Path

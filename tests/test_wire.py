@@ -1,7 +1,5 @@
 """The interface as data."""
 
-from __future__ import annotations
-
 import pytest
 
 from reelbook import wire
@@ -15,7 +13,7 @@ def test_ten_seconds_cost_half_a_dollar() -> None:
 @pytest.mark.parametrize("hostile", ["../keys", "a/b", "..", ".", "a?b#c", "ü"])
 def test_no_id_can_name_another_endpoint(hostile: str) -> None:
     """Whatever stands in an id is one segment of the path."""
-    path = wire.status_path(hostile)
+    path = wire.path_of(wire.STATUS, hostile)
     rest = path.removeprefix(wire.STATUS + "/")
     assert not set("/?#") & set(rest)
     assert rest.strip(".") != ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import concurrent.futures.thread  # noqa: F401  # registers its function for the end before ours
 import contextlib
 import contextvars
 import functools
@@ -331,16 +332,7 @@ def _close_all() -> None:
         thread.close()
 
 
-def _close_before_executors_end() -> None:
-    """Has the interpreter's end close what runs while it can still do its work.
-
-    `concurrent.futures` refuses new work before `atexit`'s functions are called, which would break what is
-    being fetched or written. Of `threading`'s own functions the last one registered is called first.
-    """
-    import concurrent.futures.thread  # noqa: F401  # so that its function is registered before ours
-
-    register = getattr(threading, "_register_atexit", atexit.register)  # it has no public name
-    register(_close_all)
-
-
-_close_before_executors_end()
+# Closed at the interpreter's end while that can still be done: `concurrent.futures` refuses new work before
+# `atexit`'s functions are called, which would break what is being fetched or written. Of `threading`'s own
+# functions, which have no public name, the last one registered is called first.
+getattr(threading, "_register_atexit", atexit.register)(_close_all)

@@ -19,15 +19,16 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
+from . import wire
 from .states import BEFORE_AMOUNT, Charge
 
+LITTLE_USD: Final = 0.005  # less than this is written as $0.00
 # What all common file systems allow (ext4, APFS, NTFS); some count bytes.
 MAX_NAME_BYTES: Final = 255
 # Devices on Windows, with any ending (learn.microsoft.com, "Naming Files, Paths, and Namespaces").
 _DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)", re.IGNORECASE)
 # The first characters of a formula (OWASP, "CSV Injection"); full-width ones are found by their plain form.
 _FORMULA: Final = frozenset("=+-@−")
-_DAY_SECONDS: Final = 86_400
 
 # Text, and spans of time that go on counting on the page, see `counting`.
 Line = list[str | list[float]]
@@ -35,7 +36,7 @@ Line = list[str | list[float]]
 
 def dollars(usd: float) -> str:
     """An amount in USD: "$0.25", "$1,234.50"."""
-    return f"-${-usd:,.2f}" if usd < -0.004 else f"${abs(usd):,.2f}"
+    return f"-${-usd:,.2f}" if usd <= -LITTLE_USD else f"${abs(usd):,.2f}"
 
 
 def exact_dollars(usd: float) -> str:
@@ -111,9 +112,9 @@ def age(iso: str | None) -> str:
         return "just now"
     if passed < 3600:
         return f"{int(passed / 60)} min ago"
-    if passed < _DAY_SECONDS:
+    if passed < wire.DAY_SECONDS:
         return f"{int(passed / 3600)} h ago"
-    days = int(passed / _DAY_SECONDS)
+    days = int(passed / wire.DAY_SECONDS)
     return date(iso) if days > 30 else f"{count(days, 'day')} ago"
 
 

@@ -44,6 +44,8 @@ RANDOM_SEED: Final = -1
 PRICE_USD_PER_SECOND: Final = 0.05
 MICRO: Final = 1_000_000  # of a USD: sums are kept in these, so that they are compared exactly
 
+DAY_SECONDS: Final = 86_400  # usage is asked for by days
+
 DEFAULT_REQUESTS_PER_MINUTE: Final = 10
 MAX_REQUESTS_PER_MINUTE: Final = 100
 RATE_WINDOW_SECONDS: Final = 60.0
@@ -67,19 +69,11 @@ def cost_usd(seconds: float) -> float:
     return round(PRICE_USD_PER_SECOND * seconds, 6)
 
 
-def status_path(request_id: str) -> str:
-    """The path of a job's status; the id is quoted, so that no id can name another endpoint."""
-    return f"{STATUS}/{_segment(request_id)}"
-
-
-def room_job_path(request_id: str) -> str:
-    """The path of one's own job in a class's room; the id is quoted as in `status_path`."""
-    return f"{ROOM_JOBS}/{_segment(request_id)}"
-
-
-def key_path(key_id: str) -> str:
-    """The path of one API key; the id is quoted, so that no id can name another endpoint."""
-    return f"{KEYS}/{_segment(key_id)}"
+def path_of(collection: str, identifier: str) -> str:
+    """The path of one of STATUS, KEYS or ROOM_JOBS; quoted, so that no id can name another endpoint."""
+    # quote() leaves dots alone, and a path of "." or ".." would be resolved away.
+    quoted = quote(identifier, safe="") if identifier.strip(".") else quote(identifier).replace(".", "%2E")
+    return f"{collection}/{quoted}"
 
 
 def origin(service: str) -> str:
@@ -107,8 +101,3 @@ def words(said: Any) -> str:
         elif isinstance(said, list):  # FastAPI's validation errors
             said = said[0] if said else None
     return ""
-
-
-def _segment(identifier: str) -> str:
-    # quote() leaves dots alone, and a path of "." or ".." would be resolved away.
-    return quote(identifier, safe="") if identifier.strip(".") else quote(identifier).replace(".", "%2E")

@@ -1,7 +1,5 @@
 """A made-up account whose figures follow one habit exactly, and the ledger's view of its jobs: no service."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

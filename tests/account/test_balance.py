@@ -1,7 +1,5 @@
 """What a session knows about its money without asking."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import threading

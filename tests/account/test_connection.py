@@ -1,7 +1,5 @@
 """A session's client, and a sandbox that is started again after it ended."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

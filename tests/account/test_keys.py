@@ -1,7 +1,5 @@
 """A key whose answer was lost, and a key that is changed while jobs run: nothing is lost."""
 
-from __future__ import annotations
-
 import json
 import time
 from datetime import UTC, datetime, timedelta

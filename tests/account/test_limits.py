@@ -1,7 +1,5 @@
 """The running total, and what is said when the limit or the balance nears its end."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Receipts: what clips cost, one by one and in all."""
 
-from __future__ import annotations
-
 import csv
 import io
 from datetime import datetime

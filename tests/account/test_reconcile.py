@@ -1,7 +1,5 @@
 """`session.reconcile()` on a sandbox: what it is certain of is what the sandbox did."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

@@ -1,7 +1,5 @@
 """What the figures prove of submissions that were never answered, against accounts whose truth is known."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Two programs on one key, against a sandbox that enforces its limit."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """What totals say about each day, how many questions that takes, and how a service counts days."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 

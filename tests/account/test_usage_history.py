@@ -1,7 +1,5 @@
 """Usage over time from a real sandbox: what is told equals what was planted, within the budget."""
 
-from __future__ import annotations
-
 import random
 import threading
 import time
@@ -9,9 +7,9 @@ import time
 import pytest
 
 import reelbook as rb
-from reelbook.account.usage import DAY_SECONDS
 from reelbook.ledger import Sample
 from reelbook.sandbox.handle import Sandbox
+from reelbook.wire import DAY_SECONDS
 
 
 def planted(sandbox: Sandbox, days: int = 90, share: float = 1 / 3) -> list[dict[str, float]]:

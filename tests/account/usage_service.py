@@ -1,7 +1,5 @@
 """A service whose truth is known: what was used when, told as totals of `days`, and the questions it got."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field, replace
 from random import Random

@@ -1,7 +1,5 @@
 """What carries the requests to a tool server, and what is noted of them on their way."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from typing import Any

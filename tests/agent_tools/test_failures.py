@@ -1,7 +1,5 @@
 """The error that a failed request to a tool server is for a person."""
 
-from __future__ import annotations
-
 import pytest
 
 from reelbook import errors

@@ -1,7 +1,5 @@
 """From a tool server's JSON to values, and the jobs that a result speaks of."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """The tool server's client, against the official package's server and against servers that misbehave."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -4,8 +4,6 @@ In a real JupyterLab. The jobs change as a key without a limit would let them: e
 `PYTHONPATH=tests python -m benchmarks.bench_board`
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from benchmarks.page import opened_notebook

@@ -3,8 +3,6 @@
 `PYTHONPATH=src:tests python -m benchmarks.bench_call`
 """
 
-from __future__ import annotations
-
 import asyncio
 import statistics
 import time

@@ -4,8 +4,6 @@ In a real JupyterLab, sandbox ready, a fresh kernel for each run, one after the 
 `PYTHONPATH=tests python -m benchmarks.bench_first_panel`
 """
 
-from __future__ import annotations
-
 import statistics
 import time
 

@@ -3,8 +3,6 @@
 `PYTHONPATH=tests python -m benchmarks.bench_gallery`
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import sqlite3

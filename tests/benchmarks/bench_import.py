@@ -3,8 +3,6 @@
 `python tests/benchmarks/bench_import.py`; the first ratio needs `pip install fal-client`.
 """
 
-from __future__ import annotations
-
 import statistics
 import subprocess
 import sys

@@ -5,8 +5,6 @@ writes to the same ledger meanwhile, and keeps its lock for a while now and then
 done and how long after its beginning the interrupt comes. Nothing may be lost, stranded or bought twice.
 """
 
-from __future__ import annotations
-
 import contextlib
 import random
 import signal

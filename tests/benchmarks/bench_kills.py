@@ -4,8 +4,6 @@
 repeats the moments, as shares of a batch's length, which is measured first.
 """
 
-from __future__ import annotations
-
 import random
 import sys
 import threading

@@ -9,8 +9,6 @@ The chain are the functions of Reelbook that stand on the stack as the POST goes
 thread was given the work, those count too that stood there at that moment, back to the press.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 import threading

@@ -3,8 +3,6 @@
 `PYTHONPATH=tests python -m benchmarks.bench_players`
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from benchmarks.command import sandbox_process

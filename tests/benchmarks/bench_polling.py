@@ -13,8 +13,6 @@ scheduler that knows the future (`polling_bound.py` says how it is computed). Pr
 `--only` takes words of the tables' names, such as "sliding", "60", "changes" or "resumed".
 """
 
-from __future__ import annotations
-
 import random
 import time
 from bisect import bisect_left

@@ -9,8 +9,6 @@ clients publish, which ask about each job at a steady pace and end at a 429. The
 last job's end: four submissions and four questions fit into one window. Prints figures, asserts none.
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 import time
@@ -90,7 +88,7 @@ async def loop(seconds: float, jitter: float, racer: Racer, url: str, key: Secre
             answer = await client.post(wire.TEXT_TO_VIDEO, json=body)
             while answer.status_code == 200 and answer.json()["status"] != wire.COMPLETED:
                 await asyncio.sleep(seconds + random.uniform(-jitter, jitter))
-                answer = await client.get(wire.status_path(answer.json()["request_id"]))
+                answer = await client.get(wire.path_of(wire.STATUS, answer.json()["request_id"]))
             if answer.status_code == 200:
                 racer.home.append(time.monotonic())
 

@@ -3,8 +3,6 @@
 Run it pinned: `taskset -c 0 python tests/benchmarks/bench_render.py`.
 """
 
-from __future__ import annotations
-
 import statistics
 import sys
 import time

@@ -5,8 +5,6 @@
 The room and the service behind it are processes of their own; the students are in this one.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import math
@@ -83,7 +81,7 @@ class Class:
             )
             for answer in answers:
                 while answer.status_code == 200:
-                    told = await http.get(wire.status_path(answer.json()["request_id"]))
+                    told = await http.get(wire.path_of(wire.STATUS, answer.json()["request_id"]))
                     if told.status_code == 200 and told.json()["status"] in (wire.COMPLETED, wire.FAILED):
                         break
                     await asyncio.sleep(POLL_SECONDS)

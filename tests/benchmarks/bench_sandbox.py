@@ -3,8 +3,6 @@
 Run: PYTHONPATH=src python tests/benchmarks/bench_sandbox.py [seconds]
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import statistics

@@ -5,8 +5,6 @@ Jupyter's, without the clip itself, whose bytes are told apart.
 `PYTHONPATH=tests python -m benchmarks.bench_studio`
 """
 
-from __future__ import annotations
-
 import psutil
 from benchmarks.page import opened_notebook
 from browser.lab import PLAYS, SETUP, shown, until

@@ -4,8 +4,6 @@
 pairs which teach it most, with answers drawn from known strengths.
 """
 
-from __future__ import annotations
-
 import math
 import random
 import tempfile

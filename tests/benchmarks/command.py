@@ -1,7 +1,5 @@
 """What benchmarks on the command line have in common: their options, and the verdict in the end."""
 
-from __future__ import annotations
-
 import argparse
 import random
 import tempfile

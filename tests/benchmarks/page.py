@@ -1,7 +1,5 @@
 """A notebook on a page in a real JupyterLab."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager

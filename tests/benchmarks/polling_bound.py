@@ -15,8 +15,6 @@ the cheapest question after its end, in order, by dynamic programming. The bound
 subgradient steps raise it, starting from the prices of the run before.
 """
 
-from __future__ import annotations
-
 import math
 from itertools import accumulate
 

@@ -1,7 +1,5 @@
 """Who is compared in the polling benchmark: batches that are watched by the scheduler, or by ten lines."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 No network and no latency: both would be the same for everybody who is compared.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections import deque

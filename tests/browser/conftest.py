@@ -1,7 +1,5 @@
 """One lab, one page and one kernel for all tests of the panels in a browser."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A real JupyterLab on a notebook, driven by Playwright through the machine's own Chromium."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

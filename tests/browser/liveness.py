@@ -3,8 +3,6 @@
 The same for JupyterLab and for the classic Notebook.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager

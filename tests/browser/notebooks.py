@@ -5,8 +5,6 @@ this thread, and the tests of other packages have loops of their own. A package'
 opened: `address` is the server's, and `kind` the class of the notebook.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What JupyterLab and the classic Notebook have in common as pages, and the browser they are opened in."""
 
-from __future__ import annotations
-
 import ast
 import json
 import shutil

@@ -1,7 +1,5 @@
 """The panels for people who can't see them, can't use a mouse, or both: axe-core, focus, the keyboard."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """The board in a real JupyterLab: rows that move, open and play, by mouse and by keyboard."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import Locator
 

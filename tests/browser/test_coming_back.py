@@ -1,7 +1,5 @@
 """What becomes of the panels of a kernel that ends, and of a notebook that is closed and opened again."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -1,7 +1,5 @@
 """Comparing clips in a real JupyterLab: one clock, wipe, difference, picks; by mouse and by keyboard."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from playwright.sync_api import Locator

@@ -1,7 +1,5 @@
 """The gallery in a real JupyterLab: by mouse, by keyboard, and with what is not there."""
 
-from __future__ import annotations
-
 import zipfile
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Judging in a real JupyterLab: a vote takes one key, nothing is told before Stop, the standing after it."""
 
-from __future__ import annotations
-
 from browser.lab import Notebook, keep_in_view, says, shown, tab_stops, until
 
 MAKE = """

@@ -1,7 +1,5 @@
 """The key manager in a page: a key is made, seen once and revoked, by mouse and by keyboard."""
 
-from __future__ import annotations
-
 import json
 
 from browser.lab import Notebook, says, shown, until

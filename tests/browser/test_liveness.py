@@ -1,7 +1,5 @@
 """Panels move in a real JupyterLab whatever its kernel does; how they ask is tried in colab/."""
 
-from __future__ import annotations
-
 from browser import liveness
 from browser.lab import Notebook
 

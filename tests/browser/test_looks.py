@@ -1,7 +1,5 @@
 """How the panels look in a real JupyterLab: themes, contrast, narrow windows, labels, the saved page."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from browser.lab import PLAYS, Notebook, at_rest, none_left, shown, until

@@ -1,7 +1,5 @@
 """What made a clip, in a real JupyterLab: dropped on the form, and asked for again."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from browser.lab import PLAYS, Notebook, says, shown, until

@@ -1,7 +1,5 @@
 """The matrix of a sweep in a real JupyterLab: bought, filled, played on one clock, rearranged."""
 
-from __future__ import annotations
-
 import json
 from textwrap import indent
 

@@ -1,7 +1,5 @@
 """Clips that end while nobody looks at the page: one title and one notification; none while it is seen."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """The panels in a real JupyterLab: what a person types, presses, drops and sees."""
 
-from __future__ import annotations
-
 import base64
 import random
 import re

@@ -1,7 +1,5 @@
 """The image picker in a real JupyterLab: photographs, camera, recent images, the part that is sent."""
 
-from __future__ import annotations
-
 from io import BytesIO
 
 from PIL import ExifTags, Image

@@ -1,7 +1,5 @@
 """Picks in a real JupyterLab: from a matrix to the tray, to longer clips and to a page on the disk."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from browser.lab import Notebook, says, shown, tells, until

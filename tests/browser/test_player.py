@@ -1,7 +1,5 @@
 """The player in a real JupyterLab: by mouse, by keyboard, linked with others, and many on one page."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import av

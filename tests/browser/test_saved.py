@@ -1,7 +1,5 @@
 """What stays of an afternoon's work in the saved notebook: small, without a key, and with its pictures."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

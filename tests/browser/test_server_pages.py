@@ -1,7 +1,5 @@
 """The sandbox's page and the room's, in a browser: for people without a mouse, on a phone, in the dark."""
 
-from __future__ import annotations
-
 from axe_playwright_python.sync_playwright import Axe
 from classroom.room.visitors import Visitor
 from playwright.sync_api import Page

@@ -1,7 +1,5 @@
 """The sheet of a class as it is printed."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The tool explorer in a page: a clip made through a tool, by mouse and by keyboard, and hostile tools."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any

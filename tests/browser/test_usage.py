@@ -1,7 +1,5 @@
 """The usage chart in a real JupyterLab: bars by mouse, days by keyboard."""
 
-from __future__ import annotations
-
 from browser.lab import Notebook, keep_in_view, says, shown, until
 
 CHART = """

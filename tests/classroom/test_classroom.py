@@ -1,7 +1,5 @@
 """A class on one account: opened, looked at, closed, and each of it again."""
 
-from __future__ import annotations
-
 import html
 import stat
 import traceback

@@ -1,7 +1,5 @@
 """What a class gets on paper and as files."""
 
-from __future__ import annotations
-
 import stat
 from dataclasses import replace
 from pathlib import Path

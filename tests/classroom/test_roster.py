@@ -1,7 +1,5 @@
 """The names of a class, as spreadsheets and people write them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

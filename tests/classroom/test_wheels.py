@@ -1,7 +1,5 @@
 """Gathering wheels: what each target needs is downloaded by its own markers and tags, with pip itself."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace

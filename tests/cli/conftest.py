@@ -1,7 +1,5 @@
 """A sandbox for the terminal's tests, and the command run in this process."""
 
-from __future__ import annotations
-
 import signal
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """What the terminal's tests stand on: small clips that are there at once, and the command as a process."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import json

@@ -1,7 +1,5 @@
 """`reelbook classroom`: a few students, a kill in the middle, and the end of all keys."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """`reelbook classroom serve` and `report`: a class from one command, and what it came to."""
 
-from __future__ import annotations
-
 import csv
 import re
 import signal

@@ -1,7 +1,5 @@
 """What the commands print: nothing from outside controls the terminal, and a long wait is explained."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """`reelbook generate`: what it checks, asks, sends and writes, and what Ctrl-C leaves behind."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

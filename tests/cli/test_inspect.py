@@ -1,7 +1,5 @@
 """`reelbook inspect`."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Finding jobs in a home's ledger: by id, state and time, each service for itself."""
 
-from __future__ import annotations
-
 import json
 import time
 from datetime import datetime

@@ -1,7 +1,5 @@
 """`reelbook jobs`: the list, one job in full, the receipt, and taking up what is unfinished."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """`reelbook jobs` on a ledger that a killed program left, beside what the sandbox itself knows."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

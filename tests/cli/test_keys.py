@@ -1,7 +1,5 @@
 """`reelbook keys`: listed, made, revoked and changed, with the secret only where it was asked for."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

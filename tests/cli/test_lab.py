@@ -1,7 +1,5 @@
 """`reelbook lab`: a real JupyterLab on the lessons, their copies, and no way from it to a live service."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

@@ -1,7 +1,5 @@
 """The command as a whole: its help, its exit codes, and how errors are said."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess

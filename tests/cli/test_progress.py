@@ -1,7 +1,5 @@
 """How jobs look on the terminal while they are waited for, and their clips in the end."""
 
-from __future__ import annotations
-
 import re
 import time
 from functools import partial

@@ -1,7 +1,5 @@
 """`reelbook sandbox`: served in the foreground, asked about, and stopped."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What a `Screen` draws."""
 
-from __future__ import annotations
-
 import pytest
 from cli.doubles import HOSTILE, ORDERS
 from rich.text import Text

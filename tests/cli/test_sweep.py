@@ -1,7 +1,5 @@
 """`reelbook sweep`: what it plans, asks, buys and resumes; and that every way in sends the same requests."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

@@ -1,7 +1,5 @@
 """`reelbook tools`: listed and called, with the user id from the settings alone."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

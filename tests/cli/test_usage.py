@@ -1,7 +1,5 @@
 """`reelbook usage` and `reelbook balance`."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What isn't shown of the service: whatever it answers, a value or one of our own errors comes out."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import socket

@@ -1,7 +1,5 @@
 """AsyncClient against servers that answer wrongly or not at all; the right answers are in tests/contract."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading

@@ -1,7 +1,5 @@
 """Downloads against servers that break, move and lie."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """How long clips will take: what is said beforehand, against what the scheduler then needs."""
 
-from __future__ import annotations
-
 import math
 import random
 

@@ -1,7 +1,5 @@
 """From the service's reply to a value or a typed error."""
 
-from __future__ import annotations
-
 import json
 import time
 from email.utils import formatdate

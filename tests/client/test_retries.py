@@ -1,7 +1,5 @@
 """What is sent again, after which pause, and how often: the decisions, and AsyncClient that follows them."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable

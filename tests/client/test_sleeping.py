@@ -1,7 +1,5 @@
 """A process that sleeps while something is on its way loses nothing that arrives meanwhile."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -1,7 +1,5 @@
 """A call's deadline that passes in the very moment in which its request goes out."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 import threading

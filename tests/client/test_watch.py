@@ -1,7 +1,5 @@
 """Batches watched through one gate on a virtual clock, against a service that enforces its limit."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections.abc import Callable, Sequence
@@ -9,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from statistics import fmean
-from typing import Any
+from typing import Any, Self
 
 import pytest
 from benchmarks.polling_bound import time_to_all
@@ -84,7 +82,7 @@ class Client:
 class Shared:
     """The requests that a gate shares with the `others`, kept in memory."""
 
-    def __init__(self, others: Shared | None = None) -> None:
+    def __init__(self, others: Self | None = None) -> None:
         self._at: dict[int, tuple[Shared, float]] = {} if others is None else others._at
         self._told: list[int | None] = [None] if others is None else others._told
 

@@ -1,7 +1,5 @@
 """A classic Notebook 6.5.7 on Colab's versions, driven by Playwright through the machine's own Chromium."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One environment, one classic Notebook, one page and one kernel for all tests of this package."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A Python environment with the versions that Colab ships, on Colab's Python where the machine has it."""
 
-from __future__ import annotations
-
 import functools
 import json
 import shutil

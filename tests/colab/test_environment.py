@@ -1,7 +1,5 @@
 """Reelbook on top of what Colab ships: nothing of Colab's changes, and the panels' own tests pass there."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Panels move in a classic Notebook on Colab's versions, also where the kernel is heard only when asked."""
 
-from __future__ import annotations
-
 from browser import liveness
 
 from colab.classic import ClassicNotebook

@@ -1,7 +1,5 @@
 """The panels in a classic Notebook on Colab's versions: what passes in JupyterLab passes there too."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

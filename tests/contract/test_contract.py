@@ -5,8 +5,6 @@ Runs against the sandbox and against a class's room. With
 else in the tests ever does.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ and a failed TLS handshake are made here, since no server can make them. The cli
 waits are over at once.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket

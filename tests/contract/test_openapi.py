@@ -1,7 +1,5 @@
 """The sandbox's OpenAPI document: valid, and true to what the sandbox and a class's room answer."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -1,7 +1,5 @@
 """A sandbox whose clips are there at once."""
 
-from __future__ import annotations
-
 from concurrent.futures import Executor
 
 import pytest

@@ -1,7 +1,5 @@
 """English articles, by the sound of what follows."""
 
-from __future__ import annotations
-
 import pytest
 
 from reelbook.explore.articles import article

@@ -1,7 +1,5 @@
 """The notation in which axes are typed."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Designs: which cells of a grid are made, and in which order."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import sys

@@ -1,7 +1,5 @@
 """A plan: what is said about a sweep before anything is bought."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Votes on pairs become a ranking that says how certain it is."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

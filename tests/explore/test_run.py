@@ -1,7 +1,5 @@
 """A sweep's run against a real sandbox: what it buys, and what it never buys twice."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from contextlib import closing

@@ -1,7 +1,5 @@
 """A study: it asks about pairs, keeps the votes, and says what they amount to and how certain that is."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Sweeps: what they check, and the cells that they make."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Mapping

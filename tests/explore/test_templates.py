@@ -1,7 +1,5 @@
 """Templates: what their syntax makes, how it is counted and sampled, and where mistakes are told."""
 
-from __future__ import annotations
-
 import random
 import re
 import tracemalloc

@@ -1,7 +1,5 @@
 """What can be varied in a clip."""
 
-from __future__ import annotations
-
 import pytest
 
 from reelbook.explore import Sweep

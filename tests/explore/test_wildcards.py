@@ -1,7 +1,5 @@
 """Wildcards: where their values come from, and the styles that people keep."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

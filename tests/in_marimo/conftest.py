@@ -1,7 +1,5 @@
 """One marimo with one open notebook for all tests of this package."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator

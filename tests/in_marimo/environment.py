@@ -1,7 +1,5 @@
 """A Python environment with marimo and all that Reelbook requires."""
 
-from __future__ import annotations
-
 import functools
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The panels in marimo, driven in a real browser: it draws anywidgets only, and each in a shadow tree."""
 
-from __future__ import annotations
-
 import re
 
 from playwright.sync_api import Page

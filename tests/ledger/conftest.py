@@ -1,7 +1,5 @@
 """A ledger on a real file, and other kernels of the same home."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

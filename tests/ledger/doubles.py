@@ -1,7 +1,5 @@
 """A clock that the test moves, submissions to record, and other kernels as real processes."""
 
-from __future__ import annotations
-
 import contextlib
 import subprocess
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Picks, notes and tags."""
 
-from __future__ import annotations
-
 from ledger.doubles import KEY, Clock, find, fox, intend
 
 from reelbook.ledger import Ledger, Marks

@@ -1,7 +1,5 @@
 """What the billing endpoints said, and what is left of the balance: what is subtracted, and until when."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A key that takes the place of another: the rows stay the account's, the requests are the key's own."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A submission's life in the ledger."""
 
-from __future__ import annotations
-
 import stat
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The requests that the kernels of one machine share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Ledgers of earlier schemas, and what can still be read of damaged ones."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Pages of entries."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Callable

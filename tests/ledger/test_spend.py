@@ -1,7 +1,5 @@
 """What submissions cost, and the limit before each."""
 
-from __future__ import annotations
-
 import os
 import pickle
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A disk that fails in use."""
 
-from __future__ import annotations
-
 import errno
 import sqlite3
 import subprocess

@@ -1,7 +1,5 @@
 """Running a cell again gives back what it bought."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Sweeps and their cells in the ledger: each cell has one entry, whoever writes it down."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The calls of the agent tools as they are kept, and what the clips cost that they bought."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Votes on pairs of clips."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ledger.doubles import KEY, Clock, opened

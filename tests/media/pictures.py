@@ -1,7 +1,5 @@
 """Pictures for tests, and the files that they make."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from fractions import Fraction
 from io import BytesIO

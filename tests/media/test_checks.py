@@ -1,22 +1,17 @@
 """What is measured in clips made for it."""
 
-from __future__ import annotations
-
 import io
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from media.pictures import film
+from numpy.typing import NDArray
 
 from reelbook.errors import NotAVideo
 from reelbook.media.checks import check
 from reelbook.session import Clip, JobRequest
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 RATE = 24
 WIDTH, HEIGHT = 320, 180

@@ -1,7 +1,5 @@
 """A clip's figures, frames and damage are read from the file itself."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import av

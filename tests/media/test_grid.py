@@ -1,7 +1,5 @@
 """Many clips in one picture or one video."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Whatever a person hands over as an image: opened, or refused in words."""
 
-from __future__ import annotations
-
 import struct
 import warnings
 import zlib

@@ -1,7 +1,5 @@
 """What a person hands over becomes a clean, upright JPEG or PNG, or an error that helps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from io import BytesIO
 from typing import Any

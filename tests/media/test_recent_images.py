@@ -1,7 +1,5 @@
 """Copies of the images that were sent last."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from pathlib import Path

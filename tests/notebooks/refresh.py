@@ -4,8 +4,6 @@ A cell tagged `nbval-ignore-output` is stored with its pictures only, small; the
 compare with.
 """
 
-from __future__ import annotations
-
 import base64
 import io
 import os

@@ -1,7 +1,5 @@
 """The lessons, run from top to bottom, with what they store compared to what comes out."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

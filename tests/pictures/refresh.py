@@ -4,8 +4,6 @@ Each panel is taken on the sandbox, in JupyterLab's light and in its dark theme,
 names on the command line (`refresh.py studio board`) only those pictures are taken.
 """
 
-from __future__ import annotations
-
 import contextlib
 import sys
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Sandboxes for tests: over a real socket, on a clock of their own, with clips that are there at once."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """What the sandbox's tests stand on: clips that are there at once, and plain HTTP to a sandbox."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Executor, Future

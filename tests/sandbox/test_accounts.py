@@ -1,7 +1,5 @@
 """Keys, money and usage, as they lie on the disk."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

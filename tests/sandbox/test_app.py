@@ -1,7 +1,5 @@
 """The service's interface over a real socket: what is accepted, what is refused, and with which words."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import sqlite3

@@ -1,7 +1,5 @@
 """A real Dask cluster that draws, and what becomes of clips when parts of it die."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

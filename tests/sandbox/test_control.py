@@ -1,7 +1,5 @@
 """The control plane, and the handle that speaks to it."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

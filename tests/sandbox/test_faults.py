@@ -1,7 +1,5 @@
 """Faults: which request is due for one, and what then arrives at the client."""
 
-from __future__ import annotations
-
 import logging
 import socket
 import time

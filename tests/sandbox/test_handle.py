@@ -1,7 +1,5 @@
 """The handle on a running sandbox: what it shows, and its controls over the socket."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 

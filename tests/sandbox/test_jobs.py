@@ -1,7 +1,5 @@
 """A job's life as data."""
 
-from __future__ import annotations
-
 import statistics
 from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool

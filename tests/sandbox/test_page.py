@@ -1,7 +1,5 @@
 """The sandbox's page, as a browser without scripts uses it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """What lies in the sandbox's folder: whole files, credentials that only their owner can read, the notice."""
 
-from __future__ import annotations
-
 import os
 import stat
 import traceback

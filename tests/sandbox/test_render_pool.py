@@ -1,7 +1,5 @@
 """Where clips are drawn, and what happens when a worker dies."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import time

@@ -1,7 +1,5 @@
 """The sandbox as a process: shared, found again, ended without a trace."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """The sandbox's state, put together: without a socket, on the test's own loop."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,5 @@
 """The sandbox on a socket, from this process."""
 
-from __future__ import annotations
-
 import logging
 import socket
 from pathlib import Path

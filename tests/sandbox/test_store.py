@@ -1,7 +1,5 @@
 """The schema of the sandbox's SQLite file."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

@@ -3,8 +3,6 @@
 Over a real socket, with the protocol's official client and with bare HTTP.
 """
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import sys

@@ -1,7 +1,5 @@
 """What a killed kernel left behind, and whether anything was lost by it. Pure; `killing.py` collects it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

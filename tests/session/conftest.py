@@ -1,7 +1,5 @@
 """What several tests of sessions begin with."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

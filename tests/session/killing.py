@@ -3,8 +3,6 @@
 The sandbox is a process of its own, outside the kernel and its home: each round has a home of its own.
 """
 
-from __future__ import annotations
-
 import contextlib
 import filecmp
 import shutil
@@ -171,7 +169,7 @@ class Round:
         until(lambda: len(list(self.home.rglob("*.mp4"))) == len(self.prompts))
         return Length(first_sent, answered, time.monotonic() - began)
 
-    def killed(self, when: When, *, way: str = AS_BATCH) -> Aftermath:
+    def killed(self, when: "When", *, way: str = AS_BATCH) -> Aftermath:
         """Kills the kernel at that moment of its batch, resumes, and says what is true then."""
         self.outside.stretch()
         posts = self.outside.posts()

@@ -1,7 +1,5 @@
 """A clip leaves the ledger's folder: as a file under a telling name, and as the call that made it."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from dataclasses import replace

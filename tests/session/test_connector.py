@@ -1,7 +1,5 @@
 """`connect()` chooses between the sandbox and a live service."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a session buys and keeps while its ledger can't be written: nothing, and everything."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """How a job or a clip shows itself."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

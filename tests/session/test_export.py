@@ -1,7 +1,5 @@
 """Clips and what made them, in one zip."""
 
-from __future__ import annotations
-
 import csv
 import json
 import zipfile

@@ -1,7 +1,5 @@
 """Jobs that their service doesn't know, for a while or for good: what was paid for stays in reach."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

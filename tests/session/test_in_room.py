@@ -1,7 +1,5 @@
 """A student's session in a class's room: its place in the queue, taking back, and answers that are lost."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Stop and Ctrl-C at any moment: what is under way goes on, nothing is stranded, the session stays usable."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

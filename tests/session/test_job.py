@@ -1,7 +1,5 @@
 """Jobs of a session on a sandbox in a thread."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import threading

@@ -1,7 +1,5 @@
 """Finished clips on their way to the disk: expired links, two at a time, and kernels that end in between."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import json

@@ -1,7 +1,5 @@
 """The images that were sent: kept as they went out, and found again by the next kernel."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Joining a class in code: the room is a real one, on a socket, with a sandbox behind it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import Mock

@@ -1,7 +1,5 @@
 """What a session writes down before it pays, and finds again after a kernel's end."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

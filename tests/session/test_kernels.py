@@ -1,7 +1,5 @@
 """Sessions in real Jupyter kernels: Stop, SIGKILL and a fresh start."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import time

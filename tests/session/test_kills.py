@@ -1,7 +1,5 @@
 """A kernel that is killed in the middle of a batch loses nothing that was paid for."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 

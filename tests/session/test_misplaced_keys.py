@@ -1,7 +1,5 @@
 """A key given where something else belongs, or repeated by the service, reaches no message and no file."""
 
-from __future__ import annotations
-
 import json
 import re
 import traceback

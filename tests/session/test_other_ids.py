@@ -1,7 +1,5 @@
 """Services whose answers about a job carry another id than the one that was asked about."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """An exported clip says what made it, whatever was done to the file on its way."""
 
-from __future__ import annotations
-
 import json
 import struct
 import time

@@ -1,7 +1,5 @@
 """`retry_uncertain`: submissions repeated at their owner's risk, and what the ledger says of them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A request as code: what is run asks for the same, and no key is in it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sqlite3

@@ -1,7 +1,5 @@
 """Sessions in plain Python: scripts, standard input, running loops, Ctrl-C and the end of the interpreter."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

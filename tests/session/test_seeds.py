@@ -1,7 +1,5 @@
 """The seed of every clip: drawn where it was left random, sent, kept, and told."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path

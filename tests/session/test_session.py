@@ -1,7 +1,5 @@
 """Finding jobs in the books, marking them, experiments, and clips whose file is gone."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from datetime import date, datetime, timedelta

@@ -1,7 +1,5 @@
 """What a sweep's run is given by its session."""
 
-from __future__ import annotations
-
 import reelbook as rb
 from reelbook.ledger.sweeps import NewSweep
 

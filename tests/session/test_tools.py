@@ -1,7 +1,5 @@
 """A session's agent tools, on the sandbox's own tool server and without a session."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

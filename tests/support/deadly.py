@@ -1,7 +1,5 @@
 """A program that ends itself with SIGKILL at a step, at a moment that no clock would find."""
 
-from __future__ import annotations
-
 _DEADLY = """
 import os, signal, sys
 {setup}

@@ -3,8 +3,6 @@
 They are made by whatever index pip is set up for.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

@@ -1,7 +1,5 @@
 """An MP4 in fragments: it plays to wherever it ends, so that a part of it passes for a whole one."""
 
-from __future__ import annotations
-
 import io
 
 import av

@@ -4,8 +4,6 @@ A pause of a minute is over at once; an answer that is late, a thread that is at
 the time that they take, in which no other timer becomes due. Without sockets and threads use virtual_time.py.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 import selectors

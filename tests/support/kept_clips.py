@@ -1,7 +1,5 @@
 """An executor for a sandbox of tests: few clips of each length and shape are drawn, and kept."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import hashlib

@@ -1,7 +1,5 @@
 """A real Jupyter kernel and what a notebook does with it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from typing import Any

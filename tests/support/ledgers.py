@@ -1,7 +1,5 @@
 """Ledgers without a session: an account, its rows, locks of others, and a disk that takes no writes."""
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
 import subprocess

@@ -3,8 +3,6 @@
 A thread's messages after the cell are dropped (googlecolab/colabtools#3373). Run inside a kernel.
 """
 
-from __future__ import annotations
-
 import contextvars
 import inspect
 import sys

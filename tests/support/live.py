@@ -1,7 +1,5 @@
 """A client and a session of a service that a test makes up."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any

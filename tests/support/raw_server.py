@@ -1,7 +1,5 @@
 """A server that answers with exactly the bytes a test gives it: for faults that no honest server makes."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import threading

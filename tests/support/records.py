@@ -1,7 +1,5 @@
 """What the client says of a paid request's attempts, kept in order."""
 
-from __future__ import annotations
-
 from reelbook.client.client import SubmissionRecord
 from reelbook.errors import ReelbookError
 

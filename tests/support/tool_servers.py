@@ -1,7 +1,5 @@
 """Tool servers to talk to: the official package's own on a socket, and one that answers as a test wants."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """An event loop whose clock jumps: what waits for an hour is done at once, in the right order."""
 
-from __future__ import annotations
-
 import asyncio
 import selectors
 from collections.abc import Coroutine

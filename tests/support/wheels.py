@@ -1,7 +1,5 @@
 """Wheels with next to nothing in them."""
 
-from __future__ import annotations
-
 import zipfile
 from pathlib import Path
 

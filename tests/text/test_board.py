@@ -1,7 +1,5 @@
 """What a row, a heading and the top of the board say."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

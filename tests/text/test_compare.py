@@ -1,7 +1,5 @@
 """What a comparison says: the words and figures that differ, and who won."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the connection panel says of a service, its key and where things are kept."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

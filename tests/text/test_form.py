@@ -1,7 +1,5 @@
 """What the form says of each length and of what it offers, and where copies of images are."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

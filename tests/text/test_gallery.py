@@ -1,7 +1,5 @@
 """What the gallery says of a tile, of the opened clip, and of all that was found."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What is said of API keys: their state, what stops with them, and how far a rotation has come."""
 
-from __future__ import annotations
-
 import time
 from datetime import UTC, datetime
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """What the matrix says."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

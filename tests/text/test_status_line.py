@@ -1,7 +1,5 @@
 """The line on top of the Studio: what is left of balance, limit and requests."""
 
-from __future__ import annotations
-
 from reelbook.account import Facts
 from reelbook.ledger import Spend
 from reelbook.text.status_line import balance_words, facts_words

@@ -1,7 +1,5 @@
 """What the form of a sweep says."""
 
-from __future__ import annotations
-
 from reelbook.explore import Plan, Sweep
 from reelbook.text import sweep_form as words
 

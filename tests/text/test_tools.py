@@ -1,7 +1,5 @@
 """What the tool explorer says of tools, of a call and of what its result speaks of."""
 
-from __future__ import annotations
-
 import pytest
 
 from reelbook.agent_tools.types import Tool, ToolProgress

@@ -1,13 +1,11 @@
 """What is said of usage over time."""
 
-from __future__ import annotations
-
 import time
 
 import pytest
 
 from reelbook.account import Facts
-from reelbook.account.usage import DAY_SECONDS, Reading, Totals, UsageSpan
+from reelbook.account.usage import Reading, Totals, UsageSpan
 from reelbook.account.usage_history import PaidClip
 from reelbook.text.usage import (
     date_words,
@@ -19,6 +17,7 @@ from reelbook.text.usage import (
     span_words,
     total_words,
 )
+from reelbook.wire import DAY_SECONDS
 
 MIDNIGHT = 20_000 * DAY_SECONDS  # 4 October 2024
 TOTAL = Totals(MIDNIGHT, 30, 7.85, 157.0, 31.0, 50.0)

@@ -1,7 +1,5 @@
 """Connections are bounded in number and time, and can be broken; what is left of a body is read."""
 
-from __future__ import annotations
-
 import asyncio
 import resource
 import socket

@@ -1,7 +1,5 @@
 """A service's file: what one read sees."""
 
-from __future__ import annotations
-
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing

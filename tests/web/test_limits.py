@@ -1,7 +1,5 @@
 """Requests per minute of each key, under each reading of the limit, and the headers that tell of them."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

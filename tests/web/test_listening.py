@@ -1,7 +1,5 @@
 """A socket to listen on, and the address by which others reach it."""
 
-from __future__ import annotations
-
 import socket
 
 import pytest

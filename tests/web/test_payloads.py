@@ -1,7 +1,5 @@
 """What requests ask for, by the table of their fields, and what is wrong with them."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from typing import Any

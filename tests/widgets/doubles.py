@@ -1,7 +1,5 @@
 """A session, jobs and clips that are in whatever state a test wants, and a panel whose messages are kept."""
 
-from __future__ import annotations
-
 import concurrent.futures
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace

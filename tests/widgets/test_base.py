@@ -1,7 +1,5 @@
 """What every panel does."""
 
-from __future__ import annotations
-
 import base64
 import concurrent.futures
 import json

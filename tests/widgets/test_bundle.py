@@ -1,7 +1,5 @@
 """Joining a panel's files."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

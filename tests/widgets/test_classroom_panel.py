@@ -1,7 +1,5 @@
 """The classroom's panel: the class that is served from this home, read from its file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A clip's pieces and posters, as the page asks for them."""
 
-from __future__ import annotations
-
 import os
 from io import BytesIO
 from pathlib import Path

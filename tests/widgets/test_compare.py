@@ -1,7 +1,5 @@
 """The comparison of clips: its words, its picks, and what the page gets."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

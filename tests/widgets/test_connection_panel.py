@@ -1,7 +1,5 @@
 """The connection panel: it says where a key comes from, takes one and never shows it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """The gallery in the kernel: what it looks up, what it sends, and what its buttons do."""
 
-from __future__ import annotations
-
 import zipfile
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Clips that are given away: what goes out, what never does, and that it plays without a network."""
 
-from __future__ import annotations
-
 import base64
 import re
 import sys

@@ -1,7 +1,5 @@
 """A panel made of panels, and a placeholder."""
 
-from __future__ import annotations
-
 from widgets.doubles import says
 
 from reelbook.widgets.host import Hint, Host

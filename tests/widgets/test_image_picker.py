@@ -1,7 +1,5 @@
 """The image picker's part in the kernel."""
 
-from __future__ import annotations
-
 from io import BytesIO
 from pathlib import Path
 from typing import Any

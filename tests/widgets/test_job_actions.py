@@ -1,7 +1,5 @@
 """What the buttons of a panel do with a job, as on a card."""
 
-from __future__ import annotations
-
 import pytest
 from account.accounts import entry
 from widgets.doubles import FakeSession, job, says, work_ends

@@ -1,7 +1,5 @@
 """The board of many jobs: what it shows, what it sends, what its buttons do."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from dataclasses import dataclass, field, replace
@@ -391,5 +389,5 @@ def test_a_damaged_clip_is_fetched_again_and_the_others_are_shown(session: rb.Se
     assert card.poster == b""
     says(board, "watch", key="1")
     assert cut.result(30).duration_seconds == 1
-    until(lambda: board.face["clip"] and card.poster)
+    until(lambda: board.face["clip"] and card.poster and "picture" in rows(messages)["cut"])
     assert rows(messages)["cut"]["picture"] == "1c"

@@ -1,7 +1,5 @@
 """The job's card."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The Judge: pairs without labels, votes by message, and what they say after Stop."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

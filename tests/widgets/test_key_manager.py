@@ -1,7 +1,5 @@
 """The key manager: what it lists, that a secret passes through once, and that nothing is revoked unasked."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from typing import Any

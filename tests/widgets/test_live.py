@@ -1,7 +1,5 @@
 """Bringing changes to the page."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The matrix of a sweep: what the page gets, what its buttons do, and its still form. On a real sandbox."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A matrix as one file: which files there are, and the page that plays by itself."""
 
-from __future__ import annotations
-
 import base64
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The player."""
 
-from __future__ import annotations
-
 from io import BytesIO
 from pathlib import Path
 from typing import Any, get_args

@@ -1,7 +1,5 @@
 """The form's part in the kernel."""
 
-from __future__ import annotations
-
 import json
 import sys
 import threading

@@ -1,7 +1,5 @@
 """Forms from JSON Schema: what is drawn, what a draft stands for, and that all of it ends."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

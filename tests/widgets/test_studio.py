@@ -1,7 +1,5 @@
 """The Studio and its line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any

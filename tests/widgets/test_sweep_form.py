@@ -1,7 +1,5 @@
 """The form of a sweep: what it says while somebody types, what it buys, and what it goes on with."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """How long a clip still takes: every place says the same, and none less than the key's requests allow."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import time

@@ -1,7 +1,5 @@
 """The tool explorer: its messages with a server that does what a test wants, then with the sandbox's own."""
 
-from __future__ import annotations
-
 import concurrent.futures
 import json
 from collections.abc import Callable, Iterator, Mapping

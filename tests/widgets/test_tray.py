@@ -1,7 +1,5 @@
 """The tray of picks, its plan of longer ones, and the form that hands them over."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any
@@ -13,8 +11,7 @@ from widgets.doubles import asks, says
 from reelbook.session import Job, Session
 from reelbook.widgets.hand_over_form import HandOverForm
 from reelbook.widgets.tray import Tray
-
-DAY_SECONDS = 86_400.0
+from reelbook.wire import DAY_SECONDS
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """The usage chart in the kernel: its bars, words, choice of a day, and its still form."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 
@@ -10,7 +8,7 @@ from PIL import Image
 from widgets.doubles import says
 
 import reelbook as rb
-from reelbook.account.usage import DAY_SECONDS, UsageSpan
+from reelbook.account.usage import UsageSpan
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Job
 from reelbook.widgets.usage_chart import (
@@ -22,6 +20,7 @@ from reelbook.widgets.usage_chart import (
     bars_png,
     nice_amounts,
 )
+from reelbook.wire import DAY_SECONDS
 
 NOW = 20_000 * DAY_SECONDS + 50_000
 

@@ -57,7 +57,7 @@ class Rules(NamedTuple):
     sandbox: bool
 
 
-LIVE: Final = Rules(600.0, SETTLED_SECONDS, 24 * 3600.0, sandbox=False)
+LIVE: Final = Rules(600.0, SETTLED_SECONDS, wire.DAY_SECONDS, sandbox=False)
 SANDBOX: Final = Rules(1.0, 5.0, DEADLINE_SECONDS, sandbox=True)
 
 

@@ -17,10 +17,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
+from ..wire import DAY_SECONDS
+
 Reading = Literal["rolling", "calendar"]
 
 READINGS: Final[tuple[Reading, ...]] = ("rolling", "calendar")
-DAY_SECONDS: Final = 86_400.0
 # A cost may be posted late: a point taken sooner after its moment isn't kept for good.
 SETTLED_SECONDS: Final = 6 * 3600.0
 SAME_PRESENT_SECONDS: Final = 3600.0

@@ -7,19 +7,18 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ..errors import ReelbookError
+from ..event_thread import EventThread, Future
+from ..ledger import Ledger, Sample
 from ..listeners import Listeners
+from ..models import Usage
+from ..wire import DAY_SECONDS
 from . import usage
-from .usage import DAY_SECONDS, KnownUsage, Reading, Totals, UsageSpan, infer_reading
-
-if TYPE_CHECKING:
-    from ..event_thread import EventThread, Future
-    from ..ledger import Ledger, Sample
-    from ..models import Usage
-    from .balance import BalanceTracker
-    from .connection import Connection
+from .balance import BalanceTracker
+from .connection import Connection
+from .usage import KnownUsage, Reading, Totals, UsageSpan, infer_reading
 
 KEPT_DAYS: Final = 100
 MANY_SAMPLES: Final = 5000

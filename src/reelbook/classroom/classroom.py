@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import Final, Self
 from urllib.parse import urlsplit
 
 from filelock import FileLock, Timeout
@@ -24,13 +24,11 @@ from ..formatting import epoch_seconds, file_name, plain_name
 from ..models import ApiKey
 from ..requests import checked_rate_limit
 from ..secret import shown
+from ..session.session import Session
 from . import class_file, handouts
 from .class_file import Classroom
 from .handouts import check_install
 from .roster import tidy, unique
-
-if TYPE_CHECKING:
-    from ..session.session import Session
 
 RECENT_SECONDS: Final = 3600.0
 RATE_LIMIT: Final = 20

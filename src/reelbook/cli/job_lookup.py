@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 
 import typer
 
-from .. import settings
+from .. import settings, wire
 from ..errors import InvalidInput
 from ..formatting import terminal_line
 from ..ledger import Account, Entry, Ledger, LedgerFile, Spend
@@ -31,7 +31,7 @@ SANDBOX: Final = "sandbox"  # its origin in the ledger, whatever address it has
 MATCHES = 10
 MATCH_CHARACTERS = 100
 _AGO = re.compile(r"(\d+(?:\.\d+)?) ?([smhdw])")
-_UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+_UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": wire.DAY_SECONDS, "w": 7 * wire.DAY_SECONDS}
 
 T = TypeVar("T")
 

@@ -255,7 +255,7 @@ class AsyncClient:
         Raises BadRequest if it was already sent to the service, NotFound if it or `take_back` isn't known
         there.
         """
-        path = wire.room_job_path(checked_identifier(request_id, "request_id"))
+        path = wire.path_of(wire.ROOM_JOBS, checked_identifier(request_id, "request_id"))
         read = functools.partial(models.job_status, asked=request_id)
         await self._call("DELETE", path, read)
 
@@ -308,7 +308,7 @@ class AsyncClient:
 
     async def revoke_key(self, key_id: str) -> models.Revoked:
         """Revokes a key at once and for good (DELETE keys/{key_id}). Raises NotFound for an unknown one."""
-        path = wire.key_path(checked_identifier(key_id, "key_id"))
+        path = wire.path_of(wire.KEYS, checked_identifier(key_id, "key_id"))
         return await self._call("DELETE", path, functools.partial(models.revoked, key_id))
 
     def watch(
@@ -388,7 +388,7 @@ class AsyncClient:
         attempts: int = retries.MAX_ATTEMPTS,
         belief: Belief | None = None,
     ) -> models.JobStatus:
-        path = wire.status_path(request_id)
+        path = wire.path_of(wire.STATUS, request_id)
         read = functools.partial(models.job_status, asked=request_id)
         status = await self._call("GET", path, read, purpose, attempts=attempts, belief=belief)
         return self._job_ids.own(request_id, status)

@@ -5,15 +5,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ..errors import ReelbookError
 from ..formatting import count, dollars, exact_dollars
+from ..requests import JobRequest
+from ..session import Session
 from .articles import article_notes
-
-if TYPE_CHECKING:
-    from ..requests import JobRequest
-    from ..session import Session
 
 CONFIRM_ABOVE_USD: Final = 1.00
 

@@ -13,7 +13,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 from .. import states, wire
 from ..errors import (
@@ -26,18 +26,16 @@ from ..errors import (
 )
 from ..event_thread import Future, until_done
 from ..formatting import count, csv_table, dollars
+from ..ledger import SweepRecord
 from ..ledger.sweeps import PAUSED, RUNNING, STOPPED, cell_state, sweep_state
 from ..listeners import Listeners, call_beside
 from ..requests import JobRequest, options
+from ..session import Clip, Job, Session
 from ..session.batch import stop_error, stop_reason
 from ..session.session import current_experiment
 from ..states import LEFT_OUT, PLANNED
 from .axes import Axis, Cell
 from .plan import CONFIRM_ABOVE_USD, Plan, plan
-
-if TYPE_CHECKING:
-    from ..ledger import SweepRecord
-    from ..session import Clip, Job, Session
 
 TICK_SECONDS: Final = 0.2
 LOOK_SECONDS: Final = 2.0

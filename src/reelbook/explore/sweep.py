@@ -9,13 +9,14 @@ import os
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from .. import wire
 from ..errors import InvalidInput
 from ..media.images import PreparedImage, prepare
 from ..requests import FIELDS, JobRequest
 from ..secret import quotable, veiled
+from ..session import Job, Session
 from ..session.request_code import script
 from ..suggestions import nearest
 from . import designs
@@ -25,9 +26,6 @@ from .plan import CONFIRM_ABOVE_USD, Plan, plan
 from .run import SweepRun
 from .templates import Template, invalid
 from .wildcards import Wildcards, by_name, named
-
-if TYPE_CHECKING:
-    from ..session import Job, Session
 
 VARIED: Final = {name: about for name, about in FIELDS.items() if name != "prompt"}
 """The fields of a request that an axis may vary; the prompt's variants are in the template."""

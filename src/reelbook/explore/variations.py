@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ..errors import InvalidInput
 from ..requests import JobRequest, options
 from .axes import typed
+from .sweep import SweptCell
 from .templates import Template, escaped
-
-if TYPE_CHECKING:
-    from .sweep import SweptCell
 
 SEEDS, SECONDS = 4, 2  # so many seeds; so many seconds shorter and longer
 

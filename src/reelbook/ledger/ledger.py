@@ -36,7 +36,7 @@ from .tool_calls import ToolCalls, ToolJob, ToolJobs
 from .votes import Votes
 
 # Later kernels keep asking about a job that the service didn't know, but not for ever.
-GIVEN_UP_SECONDS: Final = 7 * 86_400.0
+GIVEN_UP_SECONDS: Final = 7 * wire.DAY_SECONDS
 RECENT_SECONDS: Final = 3600.0
 TIMES_KEPT: Final = 50
 

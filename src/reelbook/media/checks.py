@@ -10,17 +10,16 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
 
 from ..errors import NotAVideo
 from .clips import ClipPath, _open
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Frame = NDArray[np.int16]
+Frame = NDArray[np.int16]
 
 WIDTH, HEIGHT = 160, 90  # of the pictures that are measured
 _DARK: Final = 32  # as in ffmpeg's blackdetect: a picture is black if 98 of 100 pixels are darker than this
@@ -99,8 +98,6 @@ def _frames(path: ClipPath) -> tuple[list[float], list[Frame]]:
 
 
 def _still(image: bytes) -> Frame:
-    from PIL import Image
-
     with Image.open(io.BytesIO(image)) as picture:
         small = picture.convert("RGB").resize((WIDTH, HEIGHT), Image.Resampling.BOX)
     return np.asarray(small).astype(np.int16)

@@ -9,18 +9,15 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import av
 import av.error
+from av.container import InputContainer
+from av.video.frame import VideoFrame
+from av.video.stream import VideoStream
+from PIL import Image, ImageStat
 
 from ..errors import InvalidInput, NotAVideo
-
-if TYPE_CHECKING:
-    from av.container import InputContainer
-    from av.video.frame import VideoFrame
-    from av.video.stream import VideoStream
-    from PIL import Image
 
 ClipPath = str | os.PathLike[str]
 
@@ -120,8 +117,6 @@ def filmstrip(path: ClipPath, tiles: int = 8, *, tile_height: int = 90, gap: int
     """
     if tiles < 1 or tile_height < 1 or gap < 0:
         raise InvalidInput("A filmstrip has at least one tile, and tiles of at least one pixel.")
-    from PIL import Image
-
     with _open(path) as (container, stream):
         length = _length(container, stream)
     times = [(i + 0.5) * length / tiles for i in range(tiles)]
@@ -218,7 +213,5 @@ def _picture(decoded: VideoFrame, within: tuple[float, float] | None = None) -> 
 
 def _contrast(picture: Image.Image) -> float:
     """How much there is to see: the spread of brightness, from 0 (plain) to about 127."""
-    from PIL import ImageStat
-
     small = picture.convert("L").resize((32, 32))
     return float(ImageStat.Stat(small).stddev[0])

@@ -8,14 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
+import av
+from av.video.stream import VideoStream
 from PIL import Image, ImageDraw, ImageFont, ImageOps
 
 from . import clips
-
-if TYPE_CHECKING:
-    from av.video.stream import VideoStream
 
 GAP: Final = 8
 GROUND, INK, QUIET, BLANK = "#ffffff", "#1f2328", "#57606a", "#f0f1f3"
@@ -61,8 +60,6 @@ def film(grid: Grid, path: Path, *, by: Literal["time", "part"] = "time") -> Non
     It is as long as the longest clip. By "time", shorter clips hold their last frame; by "part", they are
     slowed down to end with it. Raises `NotAVideo` for a clip that can't be read, and OSError.
     """
-    import av
-
     picture, places = _drawn(grid)
     lengths = [clips.probe(clip).duration_seconds for clip, _ in places]
     longest = max(lengths, default=1.0)

@@ -17,13 +17,12 @@ from ..secret import Secret
 from ..web.database import SqliteFile
 from ..web.payloads import Parameter
 from ..web.refusals import NoMoney, Refused
-from ..wire import MICRO
+from ..wire import DAY_SECONDS, MICRO
 from .clock import Clock, iso
 from .places import new_api_key
 from .protocol import UsageDays
 
 START_BALANCE_USD: Final = 25.0
-DAY_SECONDS: Final = 86_400
 MAX_PLANTED: Final = 5000
 
 

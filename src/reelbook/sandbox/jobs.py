@@ -36,11 +36,11 @@ from .render_pool import Renders
 
 logger = logging.getLogger(__name__)
 
-KEEP_VIDEOS_SECONDS = 7 * 86_400.0
+KEEP_VIDEOS_SECONDS = 7 * wire.DAY_SECONDS
 UNDER_WAY: Final = (wire.PENDING, wire.PROCESSING)
 PROCESSING_BEGINS: Final = 0.15  # of a job's planned time
 ALMOST_DONE = 99
-STUCK_SECONDS: Final = 86_400.0
+STUCK_SECONDS: Final[float] = wire.DAY_SECONDS
 FAILURES: Final = {"policy": "The prompt was refused by the content policy."}
 # A job that has ended stays as it is, and is charged once.
 _UNDER_WAY: Final = "SELECT * FROM jobs WHERE finished_at IS NULL AND request_id = coalesce(?, request_id)"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeGuard
 
 from ..web.limits import LimitSettings
+from ..wire import DAY_SECONDS
 
 PREFIX: Final = "/_sandbox"
 ABOUT: Final = f"{PREFIX}/about"
@@ -71,7 +72,7 @@ class Settings(LimitSettings):
 
 def is_pace(pace: object) -> bool:
     """Whether it is a name of PACES, or seconds from 0 to a day."""
-    return (isinstance(pace, str) and pace in PACES) or (is_number(pace) and pace <= 86_400)
+    return (isinstance(pace, str) and pace in PACES) or (is_number(pace) and pace <= DAY_SECONDS)
 
 
 def is_number(value: object) -> TypeGuard[float]:

@@ -14,8 +14,9 @@ import sysconfig
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import Executor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -26,9 +27,6 @@ from . import protocol
 from .handle import Sandbox, ask, handle_on
 from .places import Places, ended_within, read_notice, running_lock
 from .protocol import Pace
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
 
 ABOUT_TIMEOUT_SECONDS = 5.0
 START_SECONDS = 20.0

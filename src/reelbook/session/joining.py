@@ -51,7 +51,8 @@ def join(
         raise InvalidInput("Joining needs your name, as the class knows you. Nothing was sent.")
     kept = _Kept(settings.home(home), url, name)
     key = kept.key(code)
-    if key is None or not _is_good(url, key):
+    # The teacher may have released the name meanwhile.
+    if key is None or _ask(url, key, "GET", wire.BALANCE)[0] == 401:
         code = input("Code: ") if code is None else code
         key = _joined(url, code, name, kept.token())
         kept.keep(code, key)
@@ -107,11 +108,6 @@ def _joined(url: str, code: str, name: str, token: Secret) -> Secret:
     if not isinstance(key, str) or not key:
         raise ClassroomError(f"What answers at {url} is no class. You haven't joined.")
     return settings.checked_key(Secret(key))
-
-
-def _is_good(url: str, key: Secret) -> bool:
-    """Whether the class still accepts the key: the teacher may have released the name."""
-    return _ask(url, key, "GET", wire.BALANCE)[0] != 401
 
 
 def _ask(

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from reelbook import wire
+from reelbook.account import Facts
+from reelbook.ledger import Spend
+from reelbook.session import Clip, JobView
 
-from ..formatting import Line, count, counting, dollars, seconds
+from ..formatting import LITTLE_USD, Line, count, counting, dollars, seconds
 from ..states import SENDING, STATES, Charge, state
 from .card import ALMOST_DONE, ShownJob, almost_done, asked_words, bar_share, job_face
-
-if TYPE_CHECKING:
-    from reelbook.account import Facts
-    from reelbook.ledger import Spend
-    from reelbook.session import Clip, JobView
 
 # A row's prompt is two short lines; the open row has all of it.
 PROMPT_BYTES = 150
@@ -83,7 +81,7 @@ def spent_words(spend: Spend, max_spend_usd: float | None) -> str:
 
 
 def _uncertain_words(usd: float) -> str:
-    return f"{dollars(usd)} not certain" if usd > 0.004 else ""
+    return f"{dollars(usd)} not certain" if usd >= LITTLE_USD else ""
 
 
 def requests_words(facts: Facts) -> Line:

@@ -6,16 +6,14 @@ import zlib
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypedDict
+from typing import Final, TypedDict
 
 from reelbook import wire
+from reelbook.session import Clip, EarlierRun, Job, JobRequest, JobView
 
 from ..formatting import Line, count, counting, dollars, price, seconds
 from ..session.clip import clip_file_name
-from ..states import LOST, NOT_ACCEPTED, REFUSED, SENDING, STATES, UNCERTAIN, state
-
-if TYPE_CHECKING:
-    from reelbook.session import Clip, EarlierRun, Job, JobRequest, JobView
+from ..states import REFUSED, SENDING, STATES, UNCERTAIN, state
 
 RUNNING_STAGE = "The clip appears here when it is done."
 NO_FILE = "No file here."
@@ -242,16 +240,6 @@ def _note(view: JobView) -> str:
     final = state(view.state).final
     if view.error:
         return f"{view.error} Reelbook asks again." if view.watched and not final else view.error
-    if view.state == UNCERTAIN:
-        bill = "it" if view.price_usd is None else dollars(view.price_usd)
-        return (
-            "The connection broke before the service answered. It may be making this clip, and it may bill "
-            f"{bill}. Reelbook didn't send it again."
-        )
-    if view.state == LOST:
-        return "The service accepted this clip, and its id never arrived. It counts as spent."
-    if view.state == NOT_ACCEPTED:
-        return "The service never answered, and nothing was paid for it. Send it again if you want the clip."
     if not final and not view.watched:
         return NOT_WATCHING
     return ""

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from reelbook import settings
+from reelbook.account import Facts
+from reelbook.session import Session
 from reelbook.settings import API_KEY, BASE_URL
 
 from .status_line import balance_words
-
-if TYPE_CHECKING:
-    from reelbook.account import Facts
-    from reelbook.session import Session
 
 DRIVE = Path("/content/drive")
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reelbook import wire
+from reelbook.account import Facts
 from reelbook.account.limits import spend_notices
 from reelbook.errors import InvalidInput
 from reelbook.ledger import Spend
 from reelbook.requests import FIELDS
 
-from ..formatting import count, dollars, short_path
+from ..explore.templates import Template, is_plain
+from ..explore.wildcards import STYLES
+from ..formatting import LITTLE_USD, count, dollars, short_path
 from .status_line import KEY_REFUSED, REPLACE_KEY
-
-if TYPE_CHECKING:
-    from reelbook.account import Facts
 
 
 def form_words(facts: Facts, spend: Spend | None = None) -> dict[str, Any]:
@@ -62,9 +62,6 @@ def plan_words(prompt: str, duration_seconds: int, styles: Iterable[str] = ()) -
 
     `styles`: the values of `__styles__`.
     """
-    from ..explore.templates import Template, is_plain
-    from ..explore.wildcards import STYLES
-
     if is_plain(prompt):
         return ""
     try:
@@ -105,7 +102,7 @@ def _unaffordable(cost_usd: float, facts: Facts, spend: Spend | None) -> str:
     if spend is None or limit_usd is None or spend.committed_usd + cost_usd <= limit_usd + 1e-9:
         return ""
     left = limit_usd - spend.committed_usd
-    said = dollars(left) if left > 0.004 else "Nothing"
+    said = dollars(left) if left >= LITTLE_USD else "Nothing"
     return f"{said} of your limit of {dollars(limit_usd)} is left; {needs}"
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ..explore.ranking import MANY
-from ..explore.study import interval, not_enough, percent
+from ..explore.study import StudyResult, interval, not_enough, percent
 from ..formatting import count, shortened
-
-if TYPE_CHECKING:
-    from ..explore.study import StudyResult
-    from ..session import Clip
+from ..session import Clip
 
 LABEL_CHARACTERS: Final = 160
 HIDDEN: Final = "prompts, seeds and notes stay hidden until you stop"

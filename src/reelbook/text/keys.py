@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
+from reelbook import wire
+from reelbook.account import Rotation
 from reelbook.models import ApiKey, CreatedKey
 from reelbook.settings import API_KEY, BASE_URL
 
 from ..formatting import age, count, date, epoch_seconds
 
-if TYPE_CHECKING:
-    from reelbook.account import Rotation
-
 STALE_DAYS: Final = 30
 NEW_DAYS: Final = 7
 SHOWN_SECONDS: Final = 60
-_DAY: Final = 86_400.0
 
 State = Literal["in use", "active", "revoked"]
 
@@ -36,7 +34,7 @@ def stale(key: ApiKey) -> str:
     since = epoch_seconds(key.last_used or key.created_at)
     if since is None:
         return ""
-    days = int((time.time() - since) / _DAY)
+    days = int((time.time() - since) / wire.DAY_SECONDS)
     if key.last_used:
         return f"not used for {days} days" if days >= STALE_DAYS else ""
     return f"unused for {days} days" if days >= NEW_DAYS else ""

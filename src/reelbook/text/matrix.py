@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from reelbook import wire
+from reelbook.explore import Plan, RunCell, Sweep
+from reelbook.session import JobView
 
 from ..explore.plan import duration
 from ..formatting import Line, count, counting, dollars, seconds
@@ -14,10 +16,6 @@ from ..states import LEFT_OUT, SENDING, STATES, UNCERTAIN
 from .board import sum_words
 from .card import ShownJob, asked_words, bar_share, empty_face, job_face, job_lines
 from .compare import differing
-
-if TYPE_CHECKING:
-    from reelbook.explore import Plan, RunCell, Sweep
-    from reelbook.session import JobView
 
 KEYS: Final = (
     "Space plays and pauses all, , . step by a frame, < > change the speed. Arrow keys move, Enter opens, "

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+from reelbook.session import Job
 
 from ..formatting import count, dollars, shortened
-
-if TYPE_CHECKING:
-    from reelbook.session import Job
 
 LONGEST_PROMPT: Final = 80
 

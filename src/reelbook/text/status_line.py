@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from reelbook import wire
+from reelbook.account import Facts
 from reelbook.account.limits import SpendNotice, spend_notices
+from reelbook.ledger import Spend
 
-from ..formatting import count, dollars
-
-if TYPE_CHECKING:
-    from reelbook.account import Facts
-    from reelbook.ledger import Spend
+from ..formatting import LITTLE_USD, count, dollars
 
 KEY_REFUSED: Final = "The service refuses this key"
 REPLACE_KEY: Final = "Replace key"
@@ -63,5 +61,5 @@ def _limit_words(limit_usd: float | None, spend: Spend | None, *, low: bool) -> 
     if limit_usd is None or spend is None:
         return ""
     left = limit_usd - spend.committed_usd
-    said = dollars(left) if left > 0.004 else "nothing"
-    return f"{'only ' if low and left > 0.004 else ''}{said} of {dollars(limit_usd)} left"
+    said = dollars(left) if left >= LITTLE_USD else "nothing"
+    return f"{'only ' if low and left >= LITTLE_USD else ''}{said} of {dollars(limit_usd)} left"

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+from reelbook.explore import Cell, Plan
+from reelbook.ledger import SweepRecord
 
 from .. import wire
 from ..explore.plan import duration
 from ..formatting import age, count, dollars
 from ..requests import FIELDS, options
 from ..states import LEFT_OUT
-
-if TYPE_CHECKING:
-    from reelbook.explore import Cell, Plan
-    from reelbook.ledger import SweepRecord
 
 SLOT_HINT: Final = "red fox, heron, bear"
 DESIGNS: Final = {

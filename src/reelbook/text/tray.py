@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from ..explore import Plan
 from ..formatting import file_size
+from ..session import JobRequest
 from ..wire import RANDOM_SEED
-
-if TYPE_CHECKING:
-    from ..explore import Plan
-    from ..session import JobRequest
-
 from .matrix import PLANNING, buy_words, planned
 
 NEVER_INSIDE: Final = "Never inside: your key, your account, prices, folders of this computer."

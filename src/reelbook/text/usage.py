@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from reelbook.account import Facts
 from reelbook.account.usage import Reading, Totals, UsageSpan
 from reelbook.account.usage_history import PaidClip
 
-from ..formatting import count, dollars
+from ..formatting import LITTLE_USD, count, dollars
 from .status_line import balance_words
 
-if TYPE_CHECKING:
-    from reelbook.account import Facts
-
-LITTLE_USD: Final = 0.005
 NOTHING_SPENT: Final = "Nothing was spent in this time. Clips that are paid for appear here day by day."
 
 

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import socket
 import struct
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from starlette.types import Message, Receive, Scope
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -21,10 +21,8 @@ try:
     import resource
 except ImportError:  # Windows, where sockets aren't counted
     resource = None  # type: ignore[assignment]
-
-if TYPE_CHECKING:
-    from uvicorn.config import Config
-    from uvicorn.server import ServerState
+from uvicorn.config import Config
+from uvicorn.server import ServerState
 
 Part = Literal["head", "body"]
 

@@ -16,7 +16,7 @@ import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, TypeAlias
+from typing import Any, Generic, Literal, ParamSpec, TypeAlias
 
 import anywidget
 import ipywidgets
@@ -24,14 +24,12 @@ import traitlets
 
 from reelbook.errors import InvalidInput, LedgerUnavailable, ReelbookError, SessionClosed
 from reelbook.secret import without_keys
+from reelbook.session import Session, connect
 from reelbook.suggestions import nearest
 
 from .bundle import added_style, module
 from .live import Live, PageState
 from .static_html import RETURNS, text_still
-
-if TYPE_CHECKING:
-    from reelbook.session import Session
 
 _HERE = str(Path(__file__).parent.parent)
 _log = logging.getLogger("reelbook.widgets")
@@ -100,8 +98,6 @@ def only_known(panel: ipywidgets.Widget, given: Mapping[str, object]) -> None:
 def session_of(panel: ipywidgets.Widget, given: Session | None) -> Session:
     """`given`, or `reelbook.connect()` if it is None. Raises InvalidInput if it isn't a session."""
     if given is None:
-        from reelbook.session import connect
-
         return connect()
     if not hasattr(given, "service"):
         # The value isn't repeated: it may be a key.

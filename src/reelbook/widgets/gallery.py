@@ -31,7 +31,6 @@ from .static_html import figure_html, picture_html, small_poster, text_html
 PAGE = 60
 FILTERS = ("text", "state", "picked", "sweep", "where", "tag", "experiment", "mode", "days")
 SWEEPS = 50  # to choose from
-DAY_SECONDS = 86_400.0
 STILL_TILES, STILL_BYTES = 4, 3_000
 
 
@@ -197,8 +196,10 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         if told:
             self._group()
         for job in told:
-            if str(job.number) in self._sent:
-                self._send_if_new(job)
+            had = self._sent.get(str(job.number))
+            if had is not None and had != (tile := self._tile(job)):
+                self._sent[tile["key"]] = tile
+                self.send({"name": "changed", "tile": tile})
         states = words.STATES[self.state][1]
         new = any(job not in self._found.here and (states is None or job.state in states) for job in told)
         if new and self.group_by:
@@ -232,7 +233,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
             "text": self.text.strip() or None,
             "state": words.STATES[self.state][1],
             "where": {axis: value for axis, value in self.where.items() if value},
-            "since": time.time() - self.days * DAY_SECONDS if self.days else None,
+            "since": time.time() - self.days * wire.DAY_SECONDS if self.days else None,
         }
 
     def _look_up(self) -> None:
@@ -299,12 +300,6 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
     def _tell(self, message: dict[str, Any]) -> None:
         self._last_said = self._said()
         self.send({**message, "turn": self._found.turn, **self._last_said})
-
-    def _send_if_new(self, job: Job) -> None:
-        tile = self._tile(job)
-        if self._sent.get(tile["key"]) != tile:
-            self._sent[tile["key"]] = tile
-            self.send({"name": "changed", "tile": tile})
 
     def _told(self, job: Job | None) -> None:
         if job is not None:

@@ -7,13 +7,15 @@ import html
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import traitlets
+from PIL import Image
 
 from reelbook import settings, wire
 from reelbook.errors import InvalidImage
-from reelbook.lazy_module import LazyModule
+from reelbook.media import images, recent_images
+from reelbook.media.image_files import never_a_picture, removed_by_the_page
 from reelbook.secret import quotable, veiled
 
 from ..formatting import file_size
@@ -23,12 +25,6 @@ from .bundle import added_style, module, packed, style
 from .clip_serving import PIECE_BYTES
 from .static_html import figure_html, picture_html
 from .uploads import MAX_BYTES, Uploads
-
-if TYPE_CHECKING:
-    from reelbook.media import images, recent_images
-else:
-    images = LazyModule("reelbook.media.images")
-    recent_images = LazyModule("reelbook.media.recent_images")
 
 PREVIEW_SIDE = 256
 
@@ -98,8 +94,6 @@ class TakesImage(Panel):
         return {"code": module("image_picker_tools"), "style": looks, "limits": limits}
 
     def _on_image(self, content: dict[str, Any], buffers: Any) -> dict[str, Any]:
-        from reelbook.media.image_files import never_a_picture, removed_by_the_page
-
         try:
             if content["index"] == 0:
                 if reason := never_a_picture(bytes(buffers[0][:2048])):
@@ -134,8 +128,6 @@ class TakesImage(Panel):
         self.image = self.crop = None
 
     def _on_recent(self) -> dict[str, Any]:
-        from PIL import Image
-
         recent, items, pictures = self._recent(), [], []
         for one in recent.list():
             with contextlib.suppress(InvalidImage, OSError), Image.open(one.path) as picture:

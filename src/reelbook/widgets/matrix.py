@@ -9,12 +9,12 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import traitlets
 
 from reelbook.errors import InvalidInput
-from reelbook.explore import Study, Sweep, SweepRun
+from reelbook.explore import Axis, Plan, RunCell, Study, Sweep, SweepRun
 from reelbook.formatting import Line
 from reelbook.session import Job, Session
 from reelbook.session.clip import numbered
@@ -31,9 +31,6 @@ from .job_actions import LeadsOn
 from .notices import follow
 from .static_html import picture_html, small_poster, table_html, text_html
 from .sweep_buying import BuysSweeps
-
-if TYPE_CHECKING:
-    from reelbook.explore import Axis, Plan, RunCell
 
 T = TypeVar("T")
 Row: TypeAlias = tuple[T, ...]

@@ -16,6 +16,7 @@ import traitlets
 
 from reelbook.account.limits import without_spend_warnings
 from reelbook.errors import InvalidImage, InvalidInput, NoPassport
+from reelbook.explore.wildcards import Styles
 from reelbook.requests import LONGEST_TEXT, MODES, JobRequest, RequestField, options
 from reelbook.session import Job, Session
 from reelbook.session.passports import Passport, passports
@@ -42,9 +43,7 @@ class OffersPrompts(Panel):
     session: Session
 
     @cached_property
-    def styles(self) -> Any:
-        from reelbook.explore.wildcards import Styles  # plain prompts need no templates
-
+    def styles(self) -> Styles:
         return Styles(self.session.home)
 
     def _on_history(self, text: str) -> dict[str, Any]:

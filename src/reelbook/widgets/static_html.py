@@ -5,14 +5,13 @@ from __future__ import annotations
 import base64
 import html
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+
+from PIL import Image
+
+from reelbook.media.images import thumbnail
 
 from ..formatting import Line, plain
-
-if TYPE_CHECKING:
-    from PIL import Image
-
-    from ..text.card import CardFace
+from ..text.card import CardFace
 
 # As base64 text it takes 4/3 of this; together with a panel's code and state that stays under 30 KB.
 POSTER_BYTES = 6_000
@@ -28,8 +27,6 @@ def small_poster(
     picture: Image.Image | bytes, *, max_side: int = 400, max_bytes: int = POSTER_BYTES
 ) -> bytes:
     """`picture` as a JPEG of at most `max_bytes` bytes; empty without one."""
-    from reelbook.media.images import thumbnail
-
     return thumbnail(picture, max_side=max_side, max_bytes=max_bytes) if picture else b""
 
 

@@ -12,10 +12,12 @@ from typing import Any, Final
 
 import ipywidgets
 import traitlets
+from PIL import Image, ImageDraw
 
-from reelbook.account.usage import DAY_SECONDS, Reading, UsageSpan, began_at
+from reelbook.account.usage import Reading, UsageSpan, began_at
 from reelbook.account.usage_history import UsageHistory
 from reelbook.session import Job, Session
+from reelbook.wire import DAY_SECONDS
 
 from ..formatting import dollars
 from ..text import usage as words
@@ -375,8 +377,6 @@ class BarFigure:
 
 def bars_png(shown: Bars) -> bytes:
     """The bars as a small transparent PNG, for a page without a kernel."""
-    from PIL import Image, ImageDraw
-
     width, height = STILL_SIZE
     picture = Image.new("RGBA", STILL_SIZE, (0, 0, 0, 0))
     draw = ImageDraw.Draw(picture)

@@ -1,7 +1,5 @@
 """A class that is served over a socket, with a real sandbox behind it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 

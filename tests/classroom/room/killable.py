@@ -1,7 +1,5 @@
 """A room in a process of its own that is killed within its work, and what is left of it afterwards."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 import signal

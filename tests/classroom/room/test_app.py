@@ -1,7 +1,5 @@
 """What the room says to students' programs, over a socket and with a real sandbox behind it."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 
@@ -191,7 +189,7 @@ def test_others_see_nothing(room: Room, visit: Visit, ada: Visitor) -> None:
 
     assert eve.http.get("/room/jobs").json() == {"jobs": []}
     for method, path in (
-        ("GET", wire.status_path(job)),
+        ("GET", wire.path_of(wire.STATUS, job)),
         ("DELETE", f"/room/jobs/{job}"),
         ("GET", wire.KEYS),
         ("POST", wire.KEYS),

@@ -1,7 +1,5 @@
 """Codes and the tries of those who don't know them."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

@@ -1,7 +1,5 @@
 """The room's wheels and lessons: what pip asks for, and names that are no paths."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -1,7 +1,5 @@
 """The room is killed within its work, and started again with the same home and the same code."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from concurrent.futures import Executor

@@ -1,7 +1,5 @@
 """The room's pages as a browser without scripts uses them: forms, cookies, and where they lead."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The room's clips on the teacher's session: in turn, once, and through bad weather."""
 
-from __future__ import annotations
-
 import socket
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor

@@ -1,33 +1,20 @@
 """The room's file: money is reserved and settled to the cent, whatever comes at once."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from ledger.doubles import Clock
 
 from reelbook import JobRequest
 from reelbook.classroom.room.store import DEVICE_SECONDS, MIGRATIONS, RoomJob, RoomStore
 from reelbook.web.database import SqliteFile
 from reelbook.web.refusals import NoMoney, Refused
 from reelbook.wire import MICRO
-
-
-@dataclass
-class Clock:
-    """Epoch seconds that a test sets."""
-
-    now: float = 1_700_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
 
 Open = Callable[..., RoomStore]
 

@@ -1,7 +1,5 @@
 """A class that is served with a certificate which nobody but the teacher signed."""
 
-from __future__ import annotations
-
 import ssl
 import subprocess
 from collections.abc import Iterator

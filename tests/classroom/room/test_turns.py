@@ -1,7 +1,5 @@
 """Round robin over students, as a function of what each has in the queue."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

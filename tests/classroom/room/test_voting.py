@@ -1,7 +1,5 @@
 """A class's vote: pairs on students' phones, answers in the teacher's ledger, the standing on the wall."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

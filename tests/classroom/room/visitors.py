@@ -1,7 +1,5 @@
 """Students as bare HTTP clients: what they send is what a program of their own would."""
 
-from __future__ import annotations
-
 import time
 from typing import Any, Self
 
@@ -53,10 +51,10 @@ class Visitor:
 
     def status(self, request_id: str) -> dict[str, Any]:
         """What the room tells of a job."""
-        answer = self.http.get(wire.status_path(request_id))
+        answer = self.http.get(wire.path_of(wire.STATUS, request_id))
         while answer.status_code == 429:  # a slow machine took more questions than the room allows
             time.sleep(1)
-            answer = self.http.get(wire.status_path(request_id))
+            answer = self.http.get(wire.path_of(wire.STATUS, request_id))
         assert answer.status_code == 200, answer.text
         told: dict[str, Any] = answer.json()
         return told

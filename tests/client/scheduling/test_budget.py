@@ -1,7 +1,5 @@
 """One key's requests as a budget, on a clock of numbers, against services of every kind."""
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """What is believed about one job, on a clock of numbers."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 

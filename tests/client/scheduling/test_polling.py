@@ -1,7 +1,5 @@
 """What to spend the next request on: single decisions, and whole batches on a virtual clock."""
 
-from __future__ import annotations
-
 import random
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Requests let through as the budget allows, on a virtual clock."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

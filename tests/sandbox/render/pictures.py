@@ -3,8 +3,6 @@
 After a change that is meant to be seen, write them anew: `cd tests && python -m sandbox.render.pictures`.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Where the camera is in every frame."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

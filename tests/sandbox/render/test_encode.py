@@ -1,7 +1,5 @@
 """Frames to an MP4."""
 
-from __future__ import annotations
-
 from io import BytesIO
 
 import av

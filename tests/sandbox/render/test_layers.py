@@ -1,7 +1,5 @@
 """Strips of scenery and small drawn things, put on a frame."""
 
-from __future__ import annotations
-
 import numpy as np
 from PIL import Image
 

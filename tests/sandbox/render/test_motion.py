@@ -1,7 +1,5 @@
 """A person's own picture is moved by the words of the prompt, and stays that picture."""
 
-from __future__ import annotations
-
 from io import BytesIO
 
 import av

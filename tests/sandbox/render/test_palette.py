@@ -1,7 +1,5 @@
 """The colours of an hour, a mood and a distance."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

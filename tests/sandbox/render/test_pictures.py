@@ -1,7 +1,5 @@
 """The renderer's pictures are those that were drawn before: every place, weather and subject."""
 
-from __future__ import annotations
-
 import pytest
 from sandbox.render.pictures import SCENES, SUBJECTS, drawn, kept
 

@@ -1,7 +1,5 @@
 """A spec becomes a real, repeatable MP4 in which the words can be seen."""
 
-from __future__ import annotations
-
 import hashlib
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The tables of words: what each word stands for is something that can be drawn."""
 
-from __future__ import annotations
-
 from reelbook.sandbox.render import vocabulary as known
 
 

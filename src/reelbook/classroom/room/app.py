@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -25,6 +25,7 @@ from ...media.images import prepare
 from ...requests import JobRequest
 from ...sandbox import protocol
 from ...secret import Secret
+from ...session import Session
 from ...version import VERSION
 from ...web.application import Answer, application, clip_file, keyed
 from ...web.limits import Admission, Limits
@@ -45,15 +46,11 @@ from .codes import LONGEST_CODE, Tries, plain_code
 from .queue import RoomQueue
 from .store import HANDED, QUEUED, UNCERTAIN, KeyKind, RoomJob, RoomStore, Student
 
-if TYPE_CHECKING:
-    from ...session import Session
-
 CLIPS: Final = "/room/clips"
 SERVICE_NAME: Final = "reelbook-room"
 LONGEST_IDEMPOTENCY_KEY: Final = 255
 SHORTEST_TOKEN, LONGEST_TOKEN = 16, 255  # of whoever joins
 REQUESTS_PER_MINUTE: Final = 300  # of one student: enough for many panels, too few to crowd out the others
-DAY_SECONDS: Final = 86_400
 MAX_IMAGE_BYTES: Final = 10 * 1024 * 1024
 NO_SUCH_CODE: Final = "No class has this code. Compare it with the one on the screen."
 
@@ -241,7 +238,7 @@ async def _balance(room: Room, request: Request) -> dict[str, Any]:
 
 async def _usage(room: Room, request: Request) -> dict[str, Any]:
     period = days(request)
-    since = room.store.clock() - period * DAY_SECONDS
+    since = room.store.clock() - period * wire.DAY_SECONDS
     jobs = await asyncio.to_thread(room.store.jobs, request.state.student.id)
     done = [job for job in jobs if job.state == "completed" and (job.ended_at or 0.0) > since]
     balance = await _balance(room, request)

@@ -39,7 +39,7 @@ from .voting import ClassVote
 PASS: Final = "reelbook_pass"  # noqa: S105 - a cookie's name
 TEACHER: Final = "reelbook_teacher"
 ENTER: Final = "The teacher's page"
-COOKIE_SECONDS: Final = 7 * 86_400
+COOKIE_SECONDS: Final = 7 * wire.DAY_SECONDS
 LONGEST_QUESTION: Final = 80
 SHOWN: Final = 4  # the newest of a student's clips; a press shows the others
 # The room's own states, in the tones that `states` has for similar ones.

@@ -12,7 +12,7 @@ import logging
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ... import states, wire
 from ...account.limits import without_spend_warnings
@@ -33,11 +33,9 @@ from ...errors import (
 )
 from ...media.images import prepare
 from ...requests import JobRequest
+from ...session import Job, JobView, Session
 from .store import HANDED, QUEUED, UNCERTAIN, RoomJob, RoomStore, State
 from .turns import AT_THE_SANDBOX, most_in_flight, most_unsent
-
-if TYPE_CHECKING:
-    from ...session import Job, JobView, Session
 
 _log = logging.getLogger(__name__)
 

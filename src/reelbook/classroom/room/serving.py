@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import logging
 import secrets
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from filelock import FileLock, Timeout
 
@@ -16,17 +17,13 @@ from ...atomic_files import write_whole
 from ...errors import ClassroomError, InvalidInput
 from ...ledger.records import stored
 from ...secret import Secret
+from ...session import Session
 from ...web.listening import LOOPBACK, Server, bound_socket, own_address
 from ..roster import name_key
 from .app import Room, make_app
 from .codes import LONGEST_CODE, new_code, plain_code
 from .numbers import ADDRESS, classes
 from .store import RoomSettings, RoomStore
-
-if TYPE_CHECKING:
-    import socket
-
-    from ...session import Session
 
 USUAL_PORT: Final = 8080
 EVERYWHERE: Final = "0.0.0.0"  # noqa: S104 - a class is on the network
