@@ -111,6 +111,29 @@ def test_texts_of_a_prompt_can_be_replaced() -> None:
         Sweep("a red fox", replace="bear, hen")
 
 
+def test_texts_are_replaced_where_the_prompt_has_them() -> None:
+    """Never in the name of another's slot, and the longer one where one is part of the other."""
+    within = Sweep("a fox by the box", replace={"fox": ["hen"], "x": ["at"]})
+    assert sorted(prompts(within)) == [
+        "a fox by the boat",
+        "a fox by the box",
+        "a hen by the boat",
+        "a hen by the box",
+    ]
+    longer = Sweep("a fox and a red fox", replace={"fox": "hen", "red fox": "owl"})
+    assert sorted(prompts(longer)) == [
+        "a fox and a owl",
+        "a fox and a red fox",
+        "a hen and a owl",
+        "a hen and a red fox",
+    ]
+    with pytest.raises(errors.InvalidInput, match="no 'x' to replace"):
+        Sweep("a red fox", replace={"red fox": "owl", "x": "y"})
+
+    own = Sweep("a {red_fox} and a red fox", replace="red fox, hen", red_fox=["cub"])
+    assert sorted(prompts(own)) == ["a cub and a hen", "a cub and a red fox"]
+
+
 def test_each_random_seed_is_another_clip() -> None:
     """Three random seeds are three cells, where three equal ones would be one."""
     sweep = Sweep("a fox", seed=[-1, -1, 7, 7])

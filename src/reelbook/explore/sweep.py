@@ -80,7 +80,7 @@ class Sweep:
         **axes: Any,
     ) -> None:
         FIELDS["prompt"].checked(template)
-        template, replaced = _replaced(template, replace)
+        template, replaced = _replaced(template, replace, axes)
         images: dict[str, PreparedImage] = {}
         given = {each: _axis(each, values, images) for each, values in {**replaced, **axes}.items()}
         texts = {each: axis.values for each, axis in given.items() if each not in VARIED}
@@ -359,18 +359,24 @@ def slot_name(words: str, taken: Container[str]) -> str:
     return next(each for each in names if each not in taken)
 
 
-def _replaced(template: str, replace: str | Mapping[str, Any] | None) -> tuple[str, dict[str, Any]]:
+def _replaced(
+    template: str, replace: str | Mapping[str, Any] | None, taken: Container[str]
+) -> tuple[str, dict[str, Any]]:
+    """The template with slots for the texts to replace, and the values of each; none has a `taken` name."""
     if isinstance(replace, str):
         words = [str(each) for each in parsed(replace)]
         replace = {words[0]: words[1:]} if words else {}
+    slots: dict[str, str] = {}
     axes: dict[str, Any] = {}
     for sought, values in named(replace, "replace").items():
-        if not sought or sought not in template:
-            raise InvalidInput(f"The prompt has no {quotable(sought)} to replace.")
-        slot = slot_name(sought, {*RESERVED, *axes})
-        template = template.replace(sought, f"{{{slot}}}")
-        axes[slot] = [sought, *_several(values)]
-    return template, axes
+        slots[sought] = slot_name(sought, {*RESERVED, *taken, *axes})
+        axes[slots[sought]] = [sought, *_several(values)]
+    # All at once, so that none is found in another's slot; and the longer first, as "red fox" before "fox".
+    sought = re.compile("|".join(re.escape(each) for each in sorted(slots, key=len, reverse=True)))
+    found = {*sought.findall(template)}
+    if missing := [each for each in slots if not each or each not in found]:
+        raise InvalidInput(f"The prompt has no {quotable(missing[0])} to replace.")
+    return sought.sub(lambda each: f"{{{slots[each[0]]}}}", template) if slots else template, axes
 
 
 def _check(template: Template, given: Mapping[str, Axis]) -> None:
