@@ -17,13 +17,16 @@ from . import states, wire
 from .secret import Secret
 
 
+_MOST = 1e15  # no figure of a service is larger
+
+
 def _hint(value: Any) -> float | None:
     """A figure that is only a hint: anything but a finite number is absent, never an error."""
     try:
         number = float(_bare(value))
     except (TypeError, ValueError, OverflowError):
         return None
-    return number if abs(number) < 1e15 else None
+    return number if abs(number) < _MOST else None
 
 
 def _cost(value: Any) -> float | None:
@@ -101,6 +104,7 @@ def _secret(value: Any) -> Secret:
 
 Hint = Annotated[float | None, BeforeValidator(_hint)]
 Cost = Annotated[float | None, BeforeValidator(_cost)]
+Amount = Annotated[float, Field(gt=-_MOST, lt=_MOST, allow_inf_nan=False)]  # required, so never absent
 Count = Annotated[int | None, BeforeValidator(_count)]
 Moment = Annotated[str | None, BeforeValidator(_moment)]
 Label = Annotated[str, BeforeValidator(lambda value: "" if value is None else str(value))]
@@ -221,7 +225,7 @@ class ListedJobs(_Answered):
 class Balance(_Answered):
     """The prepaid balance and what was spent in all, in USD (GET /api/v1/billing/balance)."""
 
-    balance_usd: Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_amount)]
+    balance_usd: Annotated[Amount, BeforeValidator(_amount)]
     total_spent_usd: Hint = None
 
 
@@ -231,7 +235,7 @@ class Usage(_Answered):
     period_days: Count = None
     total_requests: Count = None
     total_seconds: Hint = None
-    total_cost_usd: Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_total)]
+    total_cost_usd: Annotated[Amount, BeforeValidator(_total)]
     current_balance_usd: Hint = None
     total_spent_usd: Hint = None
 

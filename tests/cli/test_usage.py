@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from cli.conftest import Run
+from cli.doubles import live_service
 
 from reelbook.sandbox.handle import Sandbox
 
@@ -56,6 +57,14 @@ def test_without_usage_a_line_is_said(run: Run, sandbox: Sandbox) -> None:
     sandbox.fault("html", endpoint="usage", times=20)
     result = run("usage", "--service", "sandbox", "--days", "7")
     assert (result.exit_code, result.stdout, len(result.stderr.splitlines())) == (1, "", 1)
+
+
+@pytest.mark.parametrize("said", [{"total_cost_usd": 1e308}, {"total_cost_usd": 3, "period_days": -5}])
+def test_totals_that_make_no_sense_arent_drawn(run: Run, said: dict[str, float]) -> None:
+    """One line says so."""
+    with live_service(lambda exchange: exchange.answer(200, json.dumps(said).encode())):
+        result = run("usage", "--service", "live")
+    assert (result.exit_code, result.stdout, len(result.stderr.splitlines())) == (1, "", 1), result
 
 
 @pytest.mark.parametrize("days", ["0", "400", "many"])
