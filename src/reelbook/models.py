@@ -16,7 +16,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 from . import states, wire
 from .secret import Secret
 
-
 _MOST = 1e15  # no figure of a service is larger
 
 
