@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import time
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from reelbook.errors import DownloadFailed, InvalidInput
+from reelbook.errors import DownloadFailed, InvalidInput, ReelbookError
 from reelbook.ledger.search import named_states
 from reelbook.session import Job, Session, connect
 from reelbook.session.session import current_experiment, job_of
@@ -78,6 +79,30 @@ def test_a_deleted_clip_keeps_its_record_and_is_fetched_again(session: Session) 
     session.close()
     with connect("sandbox") as again:
         assert (again.resume(), [each.clip for each in again.jobs()]) == ((), [None])
+
+
+def test_a_clip_whose_folder_takes_no_writes_is_neither_deleted_nor_put_aside(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reason is said, the file stays as it is, and once the folder can be written both work."""
+    job = finished(session, "a fox")
+    path = job.result().path
+    path.chmod(0o600)
+    path.write_bytes(path.read_bytes()[:200])
+
+    def refuse(path: Path, *_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    with monkeypatch.context() as disk:
+        disk.setattr(Path, "replace", refuse)
+        disk.setattr(Path, "unlink", refuse)
+        for act, done in ((job.watch, "put aside"), (job.delete_clip, "deleted")):
+            with pytest.raises(ReelbookError, match=f"couldn't be {done}: Permission denied. It is still"):
+                act()
+    assert (job.clip, path.stat().st_size) == (job.result(), 200)
+    job.watch()
+    assert job.result(30).duration_seconds == 1
+    assert path.with_suffix(".damaged").stat().st_size == 200
 
 
 def test_a_clip_is_picked_by_job_clip_or_id(session: Session) -> None:
