@@ -360,7 +360,7 @@ def slot_name(words: str, taken: Container[str]) -> str:
 
 
 def _replaced(
-    template: str, replace: str | Mapping[str, Any] | None, taken: Container[str]
+    template: str, replace: str | Mapping[str, Any] | None, taken: Iterable[str]
 ) -> tuple[str, dict[str, Any]]:
     """The template with slots for the texts to replace, and the values of each; none has a `taken` name."""
     if isinstance(replace, str):
@@ -372,11 +372,11 @@ def _replaced(
         slots[sought] = slot_name(sought, {*RESERVED, *taken, *axes})
         axes[slots[sought]] = [sought, *_several(values)]
     # All at once, so that none is found in another's slot; and the longer first, as "red fox" before "fox".
-    sought = re.compile("|".join(re.escape(each) for each in sorted(slots, key=len, reverse=True)))
-    found = {*sought.findall(template)}
+    texts = re.compile("|".join(re.escape(each) for each in sorted(slots, key=len, reverse=True)))
+    found = {*texts.findall(template)}
     if missing := [each for each in slots if not each or each not in found]:
         raise InvalidInput(f"The prompt has no {quotable(missing[0])} to replace.")
-    return sought.sub(lambda each: f"{{{slots[each[0]]}}}", template) if slots else template, axes
+    return texts.sub(lambda each: f"{{{slots[each[0]]}}}", template) if slots else template, axes
 
 
 def _check(template: Template, given: Mapping[str, Axis]) -> None:
