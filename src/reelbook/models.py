@@ -39,6 +39,12 @@ def _count(value: Any) -> int | None:
     return None if number is None else round(number)
 
 
+def _days(value: Any) -> int | None:
+    """A period in days: anything but one to a century's is absent."""
+    days = _count(value)
+    return days if days is not None and 1 <= days <= 36_500 else None
+
+
 def _bare(value: Any) -> Any:
     """The number alone of one written with its unit, such as "$0.25" or "45%"."""
     return value.strip().removeprefix("$").removesuffix("%") if isinstance(value, str) else value
@@ -231,7 +237,7 @@ class Balance(_Answered):
 class Usage(_Answered):
     """What was used in the last `period_days` days (GET /api/v1/billing/usage). Lengths in seconds."""
 
-    period_days: Count = None
+    period_days: Annotated[int | None, BeforeValidator(_days)] = None
     total_requests: Count = None
     total_seconds: Hint = None
     total_cost_usd: Annotated[Amount, BeforeValidator(_total)]

@@ -173,7 +173,7 @@ class UsageHistory:
 
 
 def _totals(at: float, days: float | None, told: Usage | Sample) -> Totals | None:
-    if told.total_cost_usd is None or days is None or days < 1:
+    if told.total_cost_usd is None or not days:
         return None
     return Totals(
         at, int(days), told.total_cost_usd, told.total_seconds, told.total_requests, told.total_spent_usd
