@@ -80,6 +80,8 @@ class Sweep:
         **axes: Any,
     ) -> None:
         FIELDS["prompt"].checked(template)
+        if not isinstance(name, str | None):
+            raise InvalidInput(f"The name of a sweep is a text, not {quotable(name)}.")
         template, replaced = _replaced(template, replace, axes)
         images: dict[str, PreparedImage] = {}
         given = {each: _axis(each, values, images) for each, values in {**replaced, **axes}.items()}
@@ -147,7 +149,7 @@ class Sweep:
 
         Raises InvalidInput if there is no such sweep.
         """
-        kept = session._sweeps.record(sweep_id)
+        kept = session._ledger.sweeps.record(sweep_id)
         record: Mapping[str, Any] = kept.record
         digests = [each for axis in record["axes"] if axis["name"] == "image" for each in axis["values"]]
         images = {each: image for each in digests if (image := session._jobs.images.find(each)) is not None}
@@ -159,7 +161,7 @@ class Sweep:
         place = None if job.entry_id is None else session._ledger.sweeps.place(job.entry_id)
         if place is None:
             return None
-        sweep = cls.from_record(session._sweeps.record(place.sweep).record)
+        sweep = cls.from_record(session._ledger.sweeps.record(place.sweep).record)
         return SweptCell(sweep, sweep.cells[place.number - 1])
 
     def to_record(self) -> dict[str, object]:

@@ -51,7 +51,6 @@ from .batch import Batch, Clips
 from .job import Job, JobRegistry
 from .job_lifecycle import LOCKED_SECONDS
 from .reconciliation import Reconciliation, tell_jobs
-from .sweeps import SweepControl
 from .tools import ToolAddress, Tooling, configured
 
 if TYPE_CHECKING:
@@ -166,7 +165,6 @@ class Session(Tooling, SuggestsNames):
         shared = (self._connection, self._ledger, self._balance, self._thread)
         clips, images = home / "clips" / file_name(host), RecentImages(home)
         self._jobs = JobRegistry(*shared, clips, images, self._tell)
-        self._sweeps = SweepControl(self._submit, self._jobs)
         self.keys = Keys(
             key,
             self._connection,
@@ -477,8 +475,8 @@ class Session(Tooling, SuggestsNames):
             mode=mode,
             picked=picked,
             tag=tag,
-            sweep=None if sweep is None else int(self._sweeps.record(sweep).id),
-            cells=None if sweep is None else self._sweeps.cells_at(sweep, where or {}),
+            sweep=None if sweep is None else int(self._ledger.sweeps.record(sweep).id),
+            cells=None if sweep is None else self._ledger.sweeps.cells_at(sweep, where or {}),
         )
         return tuple(self._jobs.find(wanted, sort=sort, limit=limit, after=after))
 
