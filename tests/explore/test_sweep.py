@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import AsyncMock, MagicMock
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -105,6 +106,8 @@ def test_texts_of_a_prompt_can_be_replaced() -> None:
     assert len(several.cells) == 4
     assert prompts(Sweep("my self", replace="self, cat")) == ["my cat", "my self"]
     assert prompts(Sweep("a seed grows", replace="seed, tree")) == ["a seed grows", "a tree grows"]
+    numbers: Any = {5: np.arange(6, 8)}
+    assert prompts(Sweep("5 foxes", replace=numbers)) == ["5 foxes", "6 foxes", "7 foxes"]
     alike = Sweep("red? red!", replace={"red!": "blue", "red?": "green"})
     assert sorted(prompts(alike)) == ["green blue", "green red!", "red? blue", "red? red!"]
     with pytest.raises(errors.InvalidInput, match="no 'bear' to replace"):

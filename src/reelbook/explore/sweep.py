@@ -8,6 +8,7 @@ import json
 import os
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -326,7 +327,7 @@ def _value(name: str, value: Any) -> Any:
     about = VARIED.get(name)
     if about is not None and about.control != "text":
         return about.checked(value)
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
+    if isinstance(value, bool) or not isinstance(value, str | Real):  # numpy's numbers, too
         raise InvalidInput(f"{name} takes texts and numbers, not {quotable(value)}.")
     return str(value) if about is None else about.checked(str(value))
 
@@ -370,7 +371,8 @@ def _replaced(
         replace = {words[0]: words[1:]} if words else {}
     slots: dict[str, str] = {}
     axes: dict[str, Any] = {}
-    for sought, values in named(replace, "replace").items():
+    for text, values in named(replace, "replace").items():
+        sought = str(text)
         slots[sought] = slot_name(sought, {*RESERVED, *taken, *axes})
         axes[slots[sought]] = [sought, *_several(values)]
     # All at once, so that none is found in another's slot; and the longer first, as "red fox" before "fox".
