@@ -59,8 +59,9 @@ def test_a_sweep_is_kept_with_its_cells(ledger: Ledger, clock: Clock) -> None:
     assert [each.id for each in ledger.sweeps.all()] == [str(newest), str(number)]
     other = ledger.file.ledger("https://other.example", KEY)
     assert other.sweeps.all() == []
-    with pytest.raises(InvalidInput, match="no sweep"):
-        other.sweeps.record(number)
+    for unknown in (number, "fox", None, 10**30):
+        with pytest.raises(InvalidInput, match="no sweep"):
+            other.sweeps.record(unknown)  # type: ignore[arg-type] # a wrong one
 
 
 def test_a_cell_is_written_down_once(ledger: Ledger, sweep: int) -> None:

@@ -130,6 +130,8 @@ def test_times_are_moments_days_or_epoch_seconds(session: Session) -> None:
         assert session.jobs(since=since, until=later) == (job,)
         assert len(session.receipt(since=since).rows) == 1
     assert session.jobs(since=later) == ()
+    assert session.jobs(since=date.min, until=datetime.max) == (job,)
+    assert session.jobs(since=datetime.max) == session.jobs(until=datetime.min) == ()
     text: Any = "2026-11-01"
     for ask in (session.jobs, session.receipt, session.picks):
         with pytest.raises(InvalidInput, match=text):

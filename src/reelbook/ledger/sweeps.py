@@ -163,7 +163,7 @@ class Sweeps(Part):
 
     def record(self, sweep: int | str) -> SweepRecord:
         """The sweep of that number. Raises InvalidInput where this key has none."""
-        with contextlib.suppress(ValueError, OverflowError):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
             if found := self._records("account = ? AND id = ?", self._account, int(sweep)):
                 return found[0]
         raise InvalidInput(f"This key has no sweep {sweep}. session.sweeps() lists what there is.")

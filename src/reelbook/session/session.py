@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import math
 import sys
 import time
 import weakref
@@ -714,7 +715,9 @@ def epoch(moment: date | float | None) -> float | None:
     if isinstance(moment, date) and not isinstance(moment, datetime):
         moment = datetime(moment.year, moment.month, moment.day)
     if isinstance(moment, datetime):
-        return moment.timestamp()
+        with contextlib.suppress(ValueError, OverflowError, OSError):  # at the ends of the calendar
+            return moment.timestamp()
+        return math.inf if moment.year > 5000 else -math.inf
     if moment is None or isinstance(moment, Real):
         return moment
     raise InvalidInput(f"A time is a datetime, a date or epoch seconds, not {quotable(moment)}.")
