@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
 TICK_SECONDS: Final = 0.2
 LOOK_SECONDS: Final = 2.0
-_STOPPED: Final = "Taken back before it was sent: the sweep was stopped. Nothing was paid."
 AT_A_TIME: Final = 10  # each is a flush of the disk, and the session's thread has other work too
+_STOPPED: Final = "Taken back before it was sent: the sweep was stopped. Nothing was paid."
 
 
 class Swept(Protocol):
