@@ -218,3 +218,11 @@ def test_what_is_needed_and_cannot_be_read_is_an_error(
 def test_a_revocation_is_about_the_key_that_was_named(body: dict[str, object]) -> None:
     """Also where the service says no more than yes, or writes its id another way."""
     assert revoked("k", body).key_id == "k"
+
+
+@pytest.mark.parametrize("said", [1e308, -(10**400), "inf", "nan", True])
+def test_a_sum_of_money_that_cant_be_one_makes_the_answer_unreadable(said: object) -> None:
+    """There is nothing to draw or to reckon with."""
+    for kind, field in ((Balance, "balance_usd"), (Usage, "total_cost_usd")):
+        with pytest.raises(ValidationError):
+            kind.model_validate({field: said})

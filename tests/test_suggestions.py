@@ -10,6 +10,7 @@ import pytest
 from reelbook.errors import NotAVideo
 from reelbook.session import Clip, Job, Session
 from reelbook.suggestions import SuggestsNames, by_name
+from reelbook.widgets.player import Player
 
 
 class Boat(SuggestsNames):
@@ -117,7 +118,12 @@ def test_a_clip_whose_file_is_gone_says_how_to_have_it_again(
     """However it is looked at, and without a traceback where it is shown."""
     clip = Clip(tmp_path / "gone.mp4", "req_7")
     for look in (clip.poster, clip.filmstrip, clip.frame, lambda: clip.width):
-        with pytest.raises(NotAVideo, match=r"gone\.mp4\. session\.job\('req_7'\) fetches it again"):
+        with pytest.raises(NotAVideo, match=r"gone\.mp4\. session\.job\('req_7'\)\.watch\(\) fetches it"):
             look()
+    (tmp_path / "cut.mp4").write_bytes(b"cut off")
+    damaged = Clip(tmp_path / "cut.mp4", "req_8")
+    for read in (damaged.poster, lambda: damaged.checks, lambda: Player(damaged)):
+        with pytest.raises(NotAVideo, match=r"cut\.mp4 .*session\.job\('req_8'\)\.watch\(\) fetches it"):
+            read()
     clip._ipython_display_()
     assert capsys.readouterr().out == "<Clip gone.mp4, whose file isn't there any more>\n"

@@ -16,6 +16,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 from . import states, wire
 from .secret import Secret
 
+_MOST = 1e15  # no figure of a service is larger
+
 
 def _hint(value: Any) -> float | None:
     """A figure that is only a hint: anything but a finite number is absent, never an error."""
@@ -23,7 +25,7 @@ def _hint(value: Any) -> float | None:
         number = float(_bare(value))
     except (TypeError, ValueError, OverflowError):
         return None
-    return number if abs(number) < 1e15 else None
+    return number if abs(number) < _MOST else None
 
 
 def _cost(value: Any) -> float | None:
@@ -35,6 +37,12 @@ def _cost(value: Any) -> float | None:
 def _count(value: Any) -> int | None:
     number = _hint(value)
     return None if number is None else round(number)
+
+
+def _days(value: Any) -> int | None:
+    """A period in days: anything but one to a century's is absent."""
+    days = _count(value)
+    return days if days is not None and 1 <= days <= 36_500 else None
 
 
 def _bare(value: Any) -> Any:
@@ -101,6 +109,7 @@ def _secret(value: Any) -> Secret:
 
 Hint = Annotated[float | None, BeforeValidator(_hint)]
 Cost = Annotated[float | None, BeforeValidator(_cost)]
+Amount = Annotated[float, Field(gt=-_MOST, lt=_MOST, allow_inf_nan=False)]  # required, so never absent
 Count = Annotated[int | None, BeforeValidator(_count)]
 Moment = Annotated[str | None, BeforeValidator(_moment)]
 Label = Annotated[str, BeforeValidator(lambda value: "" if value is None else str(value))]
@@ -221,17 +230,17 @@ class ListedJobs(_Answered):
 class Balance(_Answered):
     """The prepaid balance and what was spent in all, in USD (GET /api/v1/billing/balance)."""
 
-    balance_usd: Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_amount)]
+    balance_usd: Annotated[Amount, BeforeValidator(_amount)]
     total_spent_usd: Hint = None
 
 
 class Usage(_Answered):
     """What was used in the last `period_days` days (GET /api/v1/billing/usage). Lengths in seconds."""
 
-    period_days: Count = None
+    period_days: Annotated[int | None, BeforeValidator(_days)] = None
     total_requests: Count = None
     total_seconds: Hint = None
-    total_cost_usd: Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_total)]
+    total_cost_usd: Annotated[Amount, BeforeValidator(_total)]
     current_balance_usd: Hint = None
     total_spent_usd: Hint = None
 

@@ -19,11 +19,11 @@ from support.raw_server import Exchange
 from reelbook.account import Facts
 from reelbook.cli import console
 from reelbook.client.client import Paid
-from reelbook.errors import AnswerLost
+from reelbook.errors import AnswerLost, NotAVideo
 from reelbook.ledger import Submission
 from reelbook.requests import JobRequest
 from reelbook.secret import Secret
-from reelbook.session import Session
+from reelbook.session import Clip, Session
 from reelbook.session.job_lifecycle import GIVEN_UP, clip_missing
 
 SOURCE = Path(console.__file__).parent
@@ -193,3 +193,6 @@ def test_every_code_that_has_a_command_is_what_the_library_says() -> None:
     assert [code for code, _ in console._COMMANDS if not re.search(code, said)] == []
     lost = Paid(keyed=True).failure(AnswerLost("Lost."), 1.0)
     assert "()" not in console.with_commands(f"{GIVEN_UP} {clip_missing(None)} {lost}")
+    with pytest.raises(NotAVideo) as gone:
+        Clip(Path("gone.mp4"), "req-1").poster()
+    assert "gone.mp4. reelbook jobs resume req-1 fetches it again" in console.with_commands(str(gone.value))

@@ -111,6 +111,7 @@ def test_it_asks_above_a_dollar_and_a_dry_run_buys_nothing(run: Run, sandbox: Sa
         (["a fox", "--seed", "x"], "seed"),
         (["missing.toml"], "missing.toml can't be read"),
         (["broken.toml"], "broken.toml isn't valid TOML"),
+        (["latin.toml"], "latin.toml isn't valid TOML"),
         (["empty.toml"], "empty.toml has no template"),
         (["strange.toml"], "called sede. Did you mean seed?"),
         (["words.toml"], "wildcards takes names with their values, not 5"),
@@ -132,6 +133,7 @@ def test_a_mistake_is_said_before_anything_is_bought(
 ) -> None:
     """In one line, with what is wrong; nothing is written or sent."""
     (folder / "broken.toml").write_text("template = a fox")
+    (folder / "latin.toml").write_text("template = 'a café'", "latin-1")
     (folder / "empty.toml").write_text("seed = 1")
     for name, line in (
         ("strange", "sede = [1]"),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from cli.conftest import Run
+from cli.doubles import live_service
 
 from reelbook.sandbox.handle import Sandbox
 
@@ -54,6 +55,15 @@ def test_without_usage_a_line_is_said(run: Run, sandbox: Sandbox) -> None:
     sandbox.fault("html", endpoint="usage", times=20)
     result = run("usage", "--service", "sandbox", "--days", "7")
     assert (result.exit_code, result.stdout, len(result.stderr.splitlines())) == (1, "", 1)
+
+
+@pytest.mark.parametrize(("said", "code"), [({"total_cost_usd": 1e308}, 1), ({"period_days": -5}, 0)])
+def test_figures_that_make_no_sense_arent_drawn(run: Run, said: dict[str, float], code: int) -> None:
+    """A sum that can't be one leaves nothing to draw; a period that can't be one is the one asked for."""
+    body = json.dumps({"total_cost_usd": 3, **said}).encode()
+    with live_service(lambda exchange: exchange.answer(200, body)):
+        result = run("usage", "--service", "live")
+    assert (result.exit_code, "$3.00 in 30 days" in result.stdout) == (code, not code), result.output
 
 
 @pytest.mark.parametrize("days", ["0", "400", "many"])

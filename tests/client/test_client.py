@@ -13,7 +13,7 @@ from support.raw_server import Exchange, Handler, in_turn, raw_server
 from support.records import Heard
 
 from reelbook import errors
-from reelbook.client import AsyncClient
+from reelbook.client import AsyncClient, transport
 from reelbook.client.client import MIXED_UP_ANSWERS, JobIds
 from reelbook.media.images import prepare
 from reelbook.models import job_status
@@ -34,6 +34,27 @@ async def test_a_submission_that_never_arrived_is_no_uncertain_one() -> None:
         with pytest.raises(errors.ServiceUnreachable, match="Nothing was sent"):
             await client.submit(FOX, record=heard)
     assert set(heard) == {"no effect"}
+
+
+@pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 200 Connection established\r\n\r\n"])
+async def test_a_proxy_that_leads_nowhere_is_an_unreachable_service(
+    answer: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether it hangs before or after it agrees: only it was asked for something, and it may be again."""
+
+    def hang(exchange: Exchange) -> None:
+        exchange.send(answer)
+        exchange.keep_open()
+
+    monkeypatch.setattr(transport, "CONNECT_SECONDS", 0.2)
+    heard = Heard()
+    with raw_server(hang) as proxy:
+        monkeypatch.setenv("HTTPS_PROXY", proxy.url)
+        async with AsyncClient(KEY, "https://service.example") as client:
+            with pytest.raises(errors.ServiceUnreachable, match="Nothing was sent"):
+                await client.submit(FOX, record=heard)
+    assert set(heard) == {"no effect"}
+    assert {each.first_line for each in proxy.seen} == {"CONNECT service.example:443 HTTP/1.1"}
 
 
 async def test_what_is_held_back_in_the_last_moment_sends_no_byte() -> None:

@@ -1,7 +1,7 @@
 """The notation in which axes are typed."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reelbook.errors import InvalidInput
@@ -15,6 +15,9 @@ from reelbook.explore.axes import parsed, typed
         ("fox", ("fox",)),
         ('fox, "a heron, wading"', ("fox", "a heron, wading")),
         ("fox || a heron, wading", ("fox", "a heron, wading")),
+        ('fox, "sun||moon"\n "5" , "1-2"', ("fox", "sun||moon", 5, "1-2")),
+        ('5" wide || 7" wide', ('5" wide', '7" wide')),
+        ('"a" fox, "an owl', ('"a" fox', '"an owl')),
         ("fox\nheron, bear", ("fox", "heron", "bear")),
         ("1, -1, 1.5", (1, -1, 1.5)),
         ("007, +5, 1.50", ("007", "+5", "1.50")),
@@ -72,10 +75,13 @@ def test_ranges_keep_to_their_ends(start: int, end: int, count: int) -> None:
     assert count == 1 or spaced[-1] == end
 
 
-@pytest.mark.parametrize("values", [["a fox", "a heron, wading"], ['it "runs"'], ["one\nand two", "x\r\ny"]])
+@example(
+    ["a fox", "a heron, wading", 'it "runs"', "one\nand two", "x\r\ny", "sun||moon", "1-5", "..", "", " x"]
+)
+@given(st.lists(st.text()))
 def test_typed_texts_are_read_back(values: list[str]) -> None:
-    """Whatever stands in them: commas, quotes, lines."""
-    assert list(parsed(typed(values))) == values
+    """Whatever stands in them: commas, quotes, lines, what separates values or looks like a range."""
+    assert list(map(str, parsed(typed(values)))) == values
 
 
 @given(st.text())

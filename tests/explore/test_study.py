@@ -1,6 +1,7 @@
 """A study: it asks about pairs, keeps the votes, and says what they amount to and how certain that is."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,22 @@ def test_many_values_are_compared_with_their_others(session: rb.Session) -> None
     run.results()
     findings = rb.Study(run).result().findings
     assert [{each.better, each.worse} for each in findings] == [{one, "the others"} for one in "abcde"]
+
+
+@pytest.mark.parametrize("given", ["run", "clips"])
+def test_a_damaged_clip_is_named_and_the_others_are_asked_about(run: SweepRun, given: str) -> None:
+    """Its file can be fetched again, and then it takes part."""
+    clips = run.results()
+    clips[1].path.chmod(0o600)
+    clips[1].path.write_bytes(b"cut off")
+    asked = run if given == "run" else [replace(each) for each in clips]
+    with pytest.warns(UserWarning, match=rf"left out: .*job\('{clips[1].request_id}'\)\.watch\(\)"):
+        study = rb.Study(asked, run.session)
+    assert [each.request_id for each in study.clips] == [clips[each].request_id for each in (0, 2, 3)]
+    with pytest.warns(UserWarning, match="left out"):
+        judge = rb.Judge(asked, run.session)
+    assert len(judge.clips) == 3
+    judge.close()
 
 
 def test_what_is_no_study_is_refused(run: SweepRun, tmp_path: Path) -> None:

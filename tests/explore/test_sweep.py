@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import AsyncMock, MagicMock
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -103,10 +104,35 @@ def test_texts_of_a_prompt_can_be_replaced() -> None:
     assert len(several.cells) == 4
     assert prompts(Sweep("my self", replace="self, cat")) == ["my cat", "my self"]
     assert prompts(Sweep("a seed grows", replace="seed, tree")) == ["a seed grows", "a tree grows"]
+    numbers: Any = {5: np.arange(6, 8)}
+    assert prompts(Sweep("5 foxes", replace=numbers)) == ["5 foxes", "6 foxes", "7 foxes"]
     alike = Sweep("red? red!", replace={"red!": "blue", "red?": "green"})
     assert sorted(prompts(alike)) == ["green blue", "green red!", "red? blue", "red? red!"]
     with pytest.raises(errors.InvalidInput, match="no 'bear' to replace"):
         Sweep("a red fox", replace="bear, hen")
+
+
+def test_texts_are_replaced_where_the_prompt_has_them() -> None:
+    """Never in the name of another's slot, and the longer one where one is part of the other."""
+    within = Sweep("a fox by the box", replace={"fox": ["hen"], "x": ["at"]})
+    assert sorted(prompts(within)) == [
+        "a fox by the boat",
+        "a fox by the box",
+        "a hen by the boat",
+        "a hen by the box",
+    ]
+    longer = Sweep("a fox and a red fox", replace={"fox": "hen", "red fox": "owl"})
+    assert sorted(prompts(longer)) == [
+        "a fox and a owl",
+        "a fox and a red fox",
+        "a hen and a owl",
+        "a hen and a red fox",
+    ]
+    with pytest.raises(errors.InvalidInput, match="no 'x' to replace"):
+        Sweep("a red fox", replace={"red fox": "owl", "x": "y"})
+
+    own = Sweep("a {red_fox} and a red fox", replace="red fox, hen", red_fox=["cub"])
+    assert sorted(prompts(own)) == ["a cub and a hen", "a cub and a red fox"]
 
 
 def test_each_random_seed_is_another_clip() -> None:
@@ -214,6 +240,7 @@ def test_a_sample_of_a_million_million_is_a_sweep() -> None:
             {"template": "a", "image": "PICTURE", "seed": 1, "aspect_ratio": "1:1"},
         ),
         ("InvalidInput", "has 1,331 cells", {"template": "{a}{b}{c}", "a": "0-10", "b": "0-10", "c": "0-10"}),
+        ("InvalidInput", "name of a sweep is a text", {**GIVEN, "name": ["fox"]}),
         ("InvalidInput", "no design 'all'", {**GIVEN, "design": "all"}),
         ("InvalidInput", "takes no sample", {**GIVEN, "design": "pairs", "sample": 5}),
         ("InvalidInput", "Say how large", {**GIVEN, "design": "sample"}),

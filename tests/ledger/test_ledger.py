@@ -1,6 +1,8 @@
 """A submission's life in the ledger."""
 
+import os
 import stat
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -25,6 +27,7 @@ from support.ledgers import told
 
 from reelbook import states
 from reelbook.ledger import Entry, Ledger, Marks
+from reelbook.ledger.kernels import KEPT_SECONDS
 from reelbook.secret import Secret
 
 
@@ -154,6 +157,24 @@ wait()
     assert ledger.take_up(left)
     assert not ledger.take_up(left)
     assert known(ledger, left.id).kernel != left.kernel
+
+
+def test_what_shows_that_a_kernel_lived_goes_long_after_it_was_killed(
+    ledger: Ledger, folder: Path, kernel: Kernel
+) -> None:
+    """Never while the kernel lives, however long that is, nor soon after it ended."""
+    kernels = [kernel("say('here')\nwait()") for _ in range(3)]
+    assert [heard(each) for each in kernels] == ["here"] * 3
+    old, young, living = ({*(folder / "kernels").glob(f"{each.pid}-*")} for each in kernels)
+    for ended in kernels[:2]:
+        ended.kill()
+        ended.wait()
+    long_ago = time.time() - 2 * KEPT_SECONDS
+    for file in old | living:
+        os.utime(file, (long_ago, long_ago))
+    ledger.recover()
+    left = {*(folder / "kernels").iterdir()}
+    assert (left & old, left >= young | living, len(left)) == (set(), True, 3)
 
 
 def test_how_long_jobs_took_is_learnt_only_from_watched_ones(

@@ -21,14 +21,15 @@ from ledger.doubles import (
     heard,
     intend,
     intend_many,
+    known,
     left_open,
     opened,
     tell,
 )
 from support.ledgers import locked_by_process, read_only
 
-from reelbook.errors import LedgerLocked, LedgerUnavailable
-from reelbook.ledger import Ledger, LedgerFile, store
+from reelbook.errors import InvalidInput, LedgerLocked, LedgerUnavailable
+from reelbook.ledger import Ledger, LedgerFile, Marks, store
 from reelbook.ledger.schema import NUMBER
 
 # The file-size limit of the process makes its writes fail as a full disk does, until it is lifted.
@@ -81,6 +82,21 @@ def test_on_a_full_disk_nothing_is_intended_and_what_is_learnt_is_kept(
     assert [(each.state, each.request_id) for each in find(ledger, text="before")] == [
         ("pending", "req-sent")
     ]
+
+
+def test_half_a_character_is_refused_and_stands_in_nobodys_way(ledger: Ledger) -> None:
+    """Whether the disk takes writes or not: the ledger returns to it without that text."""
+    entry = intend(ledger, fox()).entry
+    half = "\ud83d"
+    with pytest.raises(InvalidInput, match="half a character"):
+        find(ledger, experiment=half)
+    with read_only(ledger):
+        for note in ("before", half, "after"):
+            with pytest.raises(InvalidInput) if note == half else nullcontext():
+                ledger.annotations.mark(entry.id, Marks(note=note))
+    with pytest.raises(InvalidInput, match="Nothing was kept"):
+        ledger.annotations.mark(entry.id, Marks(note=half))
+    assert (known(ledger, entry.id).marks.note, ledger.store.trouble) == ("after", None)
 
 
 def test_a_closing_ledger_waits_a_moment_for_the_disk(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import pytest
 from ledger.doubles import KEY, Clock, Kernel, fox, heard, intend
 from support.ledgers import told
 
-from reelbook.errors import SpendLimitReached
+from reelbook.errors import InvalidInput, SpendLimitReached
 from reelbook.executions import CellId, Place
 from reelbook.ledger import Entry, Ledger, Submission, SweepCell
 from reelbook.ledger.sweeps import PAUSED, RUNNING, STOPPED, NewSweep, sweep_state
@@ -34,8 +34,7 @@ def sweep(ledger: Ledger) -> int:
 def test_a_sweep_is_kept_with_its_cells(ledger: Ledger, clock: Clock) -> None:
     """Its record, how many cells are in which state, what they cost and how long they took."""
     number = ledger.sweeps.begin(new(), [1, 2, 3], left_out=[3])
-    record = ledger.sweeps.get(number)
-    assert record is not None
+    record = ledger.sweeps.record(number)
     assert (record.id, record.name, record.record) == (str(number), "foxes", {"template": "a fox"})
     assert (record.state, record.counts) == ("running", {"planned": 2, "left out": 1})
     assert (record.at.timestamp(), record.planned_seconds, record.cost_usd) == (clock.now, PLANNED, 0.0)
@@ -57,7 +56,10 @@ def test_a_sweep_is_kept_with_its_cells(ledger: Ledger, clock: Clock) -> None:
     newest = ledger.sweeps.begin(new(), [1])
     assert [each.id for each in ledger.sweeps.all()] == [str(newest), str(number)]
     other = ledger.file.ledger("https://other.example", KEY)
-    assert (other.sweeps.all(), other.sweeps.get(number)) == ([], None)
+    assert other.sweeps.all() == []
+    for unknown in (number, "fox", None, 10**30):
+        with pytest.raises(InvalidInput, match="no sweep"):
+            other.sweeps.record(unknown)  # type: ignore[arg-type] # a wrong one
 
 
 def test_a_cell_is_written_down_once(ledger: Ledger, sweep: int) -> None:
@@ -92,15 +94,16 @@ def test_a_limit_leaves_the_cell_as_it_was(ledger: Ledger, sweep: int) -> None:
     assert intend(ledger, cell(sweep), limit_usd=0.10) == (kept, False)
 
 
-def test_clips_that_are_there_are_taken(ledger: Ledger, sweep: int) -> None:
+def test_clips_that_are_there_are_taken(ledger: Ledger, sweep: int, tmp_path: Path) -> None:
     """By cells for which nothing was bought; they count as found and cost the sweep nothing."""
     entry = intend(ledger, fox()).entry
-    assert ledger.sweeps.completed([fox().request]) == {}
     ledger.accepted(entry.id, "req-1")
     ledger.status(entry.id, told("completed", cost_usd=0.25))
-    assert (
-        ledger.sweeps.completed([fox().request, fox(seed=8).request])[fox().request.sameness].id == entry.id
-    )
+    ledger.downloaded(entry.id, tmp_path / "fox.mp4")
+    assert ledger.sweeps.found([fox().request]) == {}
+    (tmp_path / "fox.mp4").touch()
+    found = ledger.sweeps.found([fox().request, fox(seed=8).request])
+    assert {sameness: each.id for sameness, each in found.items()} == {fox().request.sameness: entry.id}
     own = intend(ledger, cell(sweep, 2)).entry
     ledger.cancelled(intend(ledger, cell(sweep, 3)).entry.id, left_unsent=True)
     ledger.sweeps.take(sweep, {1: entry.id, 2: entry.id, 3: entry.id})
@@ -110,8 +113,7 @@ def test_clips_that_are_there_are_taken(ledger: Ledger, sweep: int) -> None:
         (own.id, False),
         (entry.id, True),
     ]
-    record = ledger.sweeps.get(sweep)
-    assert record is not None
+    record = ledger.sweeps.record(sweep)
     assert (record.found, record.cost_usd) == (2, 0.25)
 
 

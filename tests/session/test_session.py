@@ -1,6 +1,7 @@
 """Finding jobs in the books, marking them, experiments, and clips whose file is gone."""
 
 import asyncio
+import errno
 import time
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from reelbook.errors import DownloadFailed, InvalidInput
+from reelbook.errors import DownloadFailed, InvalidInput, ReelbookError
 from reelbook.ledger.search import named_states
 from reelbook.session import Job, Session, connect
 from reelbook.session.session import current_experiment, job_of
@@ -78,6 +79,30 @@ def test_a_deleted_clip_keeps_its_record_and_is_fetched_again(session: Session) 
         assert (again.resume(), [each.clip for each in again.jobs()]) == ((), [None])
 
 
+def test_a_clip_whose_folder_takes_no_writes_is_neither_deleted_nor_put_aside(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reason is said, the file stays as it is, and once the folder can be written both work."""
+    job = finished(session, "a fox")
+    path = job.result().path
+    path.chmod(0o600)
+    path.write_bytes(path.read_bytes()[:200])
+
+    def refuse(path: Path, *_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    with monkeypatch.context() as disk:
+        disk.setattr(Path, "replace", refuse)
+        disk.setattr(Path, "unlink", refuse)
+        for act, done in ((job.watch, "put aside"), (job.delete_clip, "deleted")):
+            with pytest.raises(ReelbookError, match=f"couldn't be {done}: Permission denied. It is still"):
+                act()
+    assert (job.clip, path.stat().st_size) == (job.result(), 200)
+    job.watch()
+    assert job.result(30).duration_seconds == 1
+    assert path.with_suffix(".damaged").stat().st_size == 200
+
+
 def test_a_clip_is_picked_by_job_clip_or_id(session: Session) -> None:
     """With a note; picked again it keeps its place. One that the ledger doesn't know can't be picked."""
     fox, wolf, owl = (finished(session, f"a {animal}", seed=1) for animal in ("fox", "wolf", "owl"))
@@ -103,6 +128,8 @@ def test_times_are_moments_days_or_epoch_seconds(session: Session) -> None:
         assert session.jobs(since=since, until=later) == (job,)
         assert len(session.receipt(since=since).rows) == 1
     assert session.jobs(since=later) == ()
+    assert session.jobs(since=date.min, until=datetime.max) == (job,)
+    assert session.jobs(since=datetime.max) == session.jobs(until=datetime.min) == ()
     text: Any = "2026-11-01"
     for ask in (session.jobs, session.receipt, session.picks):
         with pytest.raises(InvalidInput, match=text):

@@ -18,7 +18,7 @@ from reelbook.widgets.matrix import Matrix
 @pytest.fixture(autouse=True)
 def known_forecast(monkeypatch: pytest.MonkeyPatch) -> None:
     """A plan knows its time."""
-    monkeypatch.setattr("reelbook.session.sweeps.forecast", lambda *_: (240.0, 300.0, 360.0))
+    monkeypatch.setattr("reelbook.explore.plan.forecast", lambda *_: (240.0, 300.0, 360.0))
 
 
 def foxes(**axes: Any) -> rb.Sweep:

@@ -49,7 +49,7 @@ _COMMANDS: Final = (
     (r"session\.tools\(\)", "reelbook tools list"),
     (r"session\.balance\(\)", "reelbook balance"),
     (r"session\.job\(id\)", "reelbook generate --resume"),
-    (r"session\.job\('([^']*)'\)", r"reelbook jobs resume \1"),
+    (r"session\.job\('([^']*)'\)(?:\.watch\(\))?", r"reelbook jobs resume \1"),
     (r"session\.reconcile\(alone=True\)", "reelbook jobs resume --find-out --alone"),
     (r"(?:session\.|The next session's )?reconcile\(\)", "reelbook jobs resume --find-out"),
     (r"(?:session\.|The next session's )resume\(unsent=True\)", "reelbook jobs resume --unsent"),

@@ -146,7 +146,7 @@ def _file(path: Path) -> dict[str, Any]:
             given = tomllib.load(file)
     except OSError as error:
         raise InvalidInput(f"{path} can't be read: {error.strerror or error}.") from None
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{path} isn't valid TOML: {error}.") from None
     if not isinstance(given.get("template"), str):
         raise InvalidInput(f'{path} has no template. It begins with: template = "a {{animal}} runs".')

@@ -258,11 +258,13 @@ class _Progress:
 
     async def __call__(self, event: str, info: Mapping[str, Any]) -> None:
         if event.endswith("send_request_headers.started"):
+            if getattr(info.get("request"), "method", None) == b"CONNECT":
+                return  # asks a proxy for the way there: the request itself hasn't begun
             if self._on_sending is not None:
                 self._on_sending()
             self.began = True
             self._allow(self._answer_seconds)
-        elif event.endswith("receive_response_headers.complete"):
+        elif self.began and event.endswith("receive_response_headers.complete"):
             self._allow(math.inf)
 
     def _allow(self, seconds: float) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -14,7 +12,6 @@ from typing import Any, Final
 from ..errors import InvalidInput
 from ..formatting import count as counted
 from ..requests import FIELDS, JobRequest
-from ..secret import quotable
 
 MAX_VALUES: Final = 10_000
 _NUMBER: Final = r"[+-]?\d{1,15}(?:\.\d{1,15})?"
@@ -22,6 +19,7 @@ _RANGE: Final = re.compile(
     rf"({_NUMBER})\s*-\s*({_NUMBER})\s*(?:\(\s*({_NUMBER})\s*\)|\[\s*(\d{{1,9}})\s*\])?"
 )
 _ELLIPSES: Final = ("..", "...", "…")
+_WORD: Final = re.compile(r'\s*(?:"((?:[^"]|"")*)"[^\S\r\n]*(?=[,\r\n]|\Z)|([^,\r\n]*))(?:[,\r\n]|\Z)')
 
 
 @dataclass(frozen=True)
@@ -56,23 +54,23 @@ class Cell:
 def parsed(text: str) -> tuple[str | int | float, ...]:
     """The values of an axis as typed, in the notation of A1111 and SwarmUI. Raises InvalidInput.
 
-    - `fox, "a heron, wading"`, or `fox || a heron, wading`: texts, or one a line
+    - `fox, "a heron, wading"`, or `fox || a heron, wading`: texts, or one a line; quoted, any text
     - `1-5`, `1-5 (+2)`, `10-1 (-3)`: numbers in steps
     - `1-10 [5]`: so many numbers, evenly spaced; whole ones if both ends are
     - `1, 2, .., 10`: on in the same step
     """
-    try:
-        lines = io.StringIO(text, newline="")
-        rows = [text.split("||")] if "||" in text else csv.reader(lines, skipinitialspace=True)
-        words = [word.strip() for row in rows for word in row]
-    except csv.Error as error:
-        raise InvalidInput(f"{quotable(text)} can't be read as a list of values ({error}).") from None
+    found = [each.groups() for each in _WORD.finditer(text)]  # of each word, what is quoted or what isn't
+    if any("||" in (plain or "") for _, plain in found):
+        found = [(None, each) for each in text.split("||")]
+    words = [(plain or "").strip() for _, plain in found]
     values: list[str | Decimal] = []
-    for number, word in enumerate(words):
-        if word in _ELLIPSES:
+    for number, ((quoted, _), word) in enumerate(zip(found, words, strict=True)):
+        if quoted is not None:
+            values.append(_number(quoted.replace('""', '"')))
+        elif word in _ELLIPSES:
             values += _between(values[-2:], words[number + 1 : number + 2])
-        elif found := _RANGE.fullmatch(word):
-            values += _range(*map(Decimal, found.group(1, 2)), step=found[3], count=found[4])
+        elif ends := _RANGE.fullmatch(word):
+            values += _range(*map(Decimal, ends.group(1, 2)), step=ends[3], count=ends[4])
         elif word:
             values.append(_number(word))
         if len(values) > MAX_VALUES:
@@ -99,9 +97,14 @@ def refuse_template(axes: Container[str]) -> None:
 
 
 def typed(values: Iterable[str]) -> str:
-    """Texts as they are typed for an axis: `parsed` reads them back, except those that look like ranges."""
-    quoted = ('"' + each.replace('"', '""') + '"' if re.search('[,"\r\n]', each) else each for each in values)
-    return ", ".join(quoted)
+    """Texts as they are typed for an axis: `parsed` reads them back."""
+    return ", ".join('"' + each.replace('"', '""') + '"' if _is_notation(each) else each for each in values)
+
+
+def _is_notation(text: str) -> bool:
+    """Whether a text would be read as something else, or as nothing, if it weren't quoted."""
+    marks = any(mark in text for mark in (",", '"', "\r", "\n", "||"))
+    return marks or text in ("", *_ELLIPSES) or text != text.strip() or bool(_RANGE.fullmatch(text))
 
 
 def numbered(labels: Iterable[str]) -> Iterator[str]:

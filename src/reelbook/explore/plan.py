@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ..client.forecast import forecast
+from ..client.scheduling.estimates import Pace, Took
 from ..errors import ReelbookError
 from ..formatting import count, dollars, exact_dollars
 from ..requests import JobRequest
@@ -63,8 +65,7 @@ class Plan:
 
 def plan(session: Session, requests: Sequence[JobRequest], template: str = "") -> Plan:
     """The plan for a template's requests. Asks for a balance that isn't known; buys and writes nothing."""
-    control = session._sweeps
-    there = control.found(requests)
+    there = session._ledger.sweeps.found(requests)
     missing = [each for each in requests if each.sameness not in there]
     cost = round(sum(each.estimated_cost_usd for each in missing), 6)
     if missing and session.facts.balance_usd is None:
@@ -91,10 +92,21 @@ def plan(session: Session, requests: Sequence[JobRequest], template: str = "") -
         found=len(requests) - len(missing),
         balance_left_usd=balance_left,
         limit_left_usd=limit_left,
-        seconds=control.forecast(missing),
+        seconds=_forecast(session, missing),
         problems=tuple(problems),
         notes=article_notes(template, [each.prompt for each in missing]),
     )
+
+
+def _forecast(session: Session, requests: Sequence[JobRequest]) -> tuple[float, float, float]:
+    """When all of these would be done, in seconds from now: early, likely and late."""
+    paces: dict[tuple[object, ...], Pace] = {}
+    kinds = [(each.mode, each.duration_seconds, each.aspect_ratio) for each in requests]
+    for kind, request in zip(kinds, requests, strict=True):
+        if kind not in paces:
+            paces[kind] = Pace([Took(*each) for each in session._ledger.took_seconds(request, alike=True)])
+    budget = session._thread.run(session._client.budget_beside_others)
+    return forecast([paces[kind] for kind in kinds], budget, session._thread.now())
 
 
 def duration(seconds: tuple[float, float, float]) -> str:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
 from .. import states, wire
+from ..account.limits import without_spend_warnings
 from ..errors import (
     ConfirmationNeeded,
     InvalidInput,
@@ -26,7 +27,7 @@ from ..errors import (
 )
 from ..event_thread import Future, until_done
 from ..formatting import count, csv_table, dollars
-from ..ledger import SweepRecord
+from ..ledger import Submission, SweepCell, SweepRecord
 from ..ledger.sweeps import PAUSED, RUNNING, STOPPED, cell_state, sweep_state
 from ..listeners import Listeners, call_beside
 from ..requests import JobRequest, options
@@ -40,6 +41,7 @@ from .plan import CONFIRM_ABOVE_USD, Plan, plan
 TICK_SECONDS: Final = 0.2
 LOOK_SECONDS: Final = 2.0
 AT_A_TIME: Final = 10  # each is a flush of the disk, and the session's thread has other work too
+_STOPPED: Final = "Taken back before it was sent: the sweep was stopped. Nothing was paid."
 
 
 class Swept(Protocol):
@@ -104,10 +106,9 @@ class SweepRun:
         self.id: str | None = None
         self.trouble: str | None = None
         self.planned_seconds: tuple[float, float, float] | None = None
-        self._control = session._sweeps
         self._rows = session._ledger.sweeps
         self._experiment = sweep.name or current_experiment()
-        self._thread = self._control.thread
+        self._thread = session._thread
         self._cells = {cell.number: RunCell(cell) for cell in sweep.cells}
         self._told = {each.number: _shown(each) for each in self.cells}
         self._listeners: Listeners[[RunCell | None]] = Listeners()
@@ -143,7 +144,7 @@ class SweepRun:
     @property
     def elapsed_seconds(self) -> float:
         """How long it has run so far, without the time in which it was paused."""
-        return 0.0 if self.id is None else self._control.record(self.id).elapsed_seconds
+        return 0.0 if self.id is None else self._rows.record(self.id).elapsed_seconds
 
     @property
     def remaining_seconds(self) -> float | None:
@@ -182,7 +183,7 @@ class SweepRun:
             new = self.session._ledger.new_sweep(name, self.sweep.to_record())
             if not again and (earlier := self._rows.earlier(new)) is not None:
                 self.id = str(earlier)
-                self.planned_seconds = self._control.record(earlier).planned_seconds
+                self.planned_seconds = self._rows.record(earlier).planned_seconds
                 self._thread.run(self._load)
         planned = self.plan()
         if planned.problems:
@@ -320,9 +321,13 @@ class SweepRun:
         return int(self.id)
 
     def _load(self) -> None:
-        """Brings the cells up to date with the ledger."""
-        self._runs_elsewhere = not self._buys and self._control.record(self._number).state == RUNNING
-        for kept, job in self._control.cells(self._number):
+        """Brings the cells up to date with the ledger, and takes up what a dead kernel left in progress."""
+        self._runs_elsewhere = not self._buys and self._rows.record(self._number).state == RUNNING
+        jobs, ledger = self.session._jobs, self.session._ledger
+        begun = {each.entry.id for each in self._rows.cells(self._number) if each.entry is not None}
+        taken_up = {entry.id for entry in ledger.left_over(begun)}
+        for kept in self._rows.cells(self._number):
+            job = None if kept.entry is None else jobs.of(kept.entry, watch=kept.entry.id in taken_up)
             self._keep(kept.number, job=job, found=kept.found, left_out=kept.left_out)
 
     def _keep(self, number: int, **changes: Any) -> None:
@@ -370,7 +375,7 @@ class SweepRun:
     def _take_found(self) -> None:
         """Gives the ledger's entries to cells whose clips were made before."""
         missing = [each for each in self.cells if each.missing]
-        found = self._control.found([each.cell.request for each in missing])
+        found = self._rows.found([each.cell.request for each in missing])
         taken = {
             each.number: entry.id for each in missing if (entry := found.get(each.cell.request.sameness))
         }
@@ -432,16 +437,28 @@ class SweepRun:
         self._buys = False
         self._tried.clear()  # a person may send single cells later
         for job in tried:
-            self._control.take_back(job, queued=queued)
+            job._life.cancel(_STOPPED, later=True)
+            if queued:
+                self._thread.spawn(_taken_out(job))
 
     def _elsewhere(self) -> bool:
         """Refreshes its jobs from the ledger; returns whether another kernel runs it or watches one."""
         busy = self._runs_elsewhere
         for cell in self.cells:
             if cell.job is not None:
-                busy |= self._control.refresh(cell.job)
+                busy |= self._refresh(cell.job)
                 self._keep(cell.number)
         return busy
+
+    def _refresh(self, job: Job) -> bool:
+        """Takes over what another kernel learnt of a job. Returns whether that one still looks after it."""
+        ledger = self.session._ledger
+        over = job.running or job.clip is not None or states.state(job.state).missing
+        entry = None if over or job.entry_id is None else ledger.get(job.entry_id)
+        if entry is None or ledger.is_own(entry):
+            return False
+        self.session._jobs.of(entry, watch=False)
+        return entry.clip_path is None and not states.state(entry.state).missing
 
     def _pause(self, trouble: str) -> None:
         self.trouble = trouble
@@ -450,13 +467,24 @@ class SweepRun:
         self._listeners.tell(None)
 
     def _buy(self, cell: RunCell) -> Job:
+        """Submits a cell, or returns the job that it has by now."""
         request = cell.cell.request
         if not request.complete:
             raise InvalidInput(f"The picture of cell {cell.number} isn't kept any more. Nothing was sent.")
-        made_of = cell.cell.made_of(self.sweep.template)
-        job = self._control.buy(
-            request, self._number, cell.number, seen=cell.job, experiment=self._experiment, **made_of
+        entry, seen = None, cell.job
+        if seen is not None and seen.entry_id is not None:
+            entry = self.session._ledger.get(seen.entry_id)
+            if entry is not None and not (entry.state == seen.state and states.state(entry.state).missing):
+                entry = None  # something has become of it, or may yet
+        new = Submission.of(
+            request,
+            repeats=entry.id if entry is not None and entry.state == states.UNCERTAIN else None,
+            cell=SweepCell(self._number, cell.number, entry),
+            experiment=self._experiment,
+            **cell.cell.made_of(self.sweep.template),
         )
+        with without_spend_warnings():  # the plan has said it
+            [job] = self.session._submit([new])
         self._keep(cell.number, job=job, found=False)
         return job
 
@@ -472,6 +500,12 @@ class SweepRun:
         error = copy.copy(errors[0]) if errors else ReelbookError("The sweep was stopped.")
         error.args = (f"{self.trouble or error} {said}", *error.args[1:])
         raise error
+
+
+async def _taken_out(job: Job) -> None:
+    """Takes a job out of a class's queue. If the room is away, it stays there and is made."""
+    with contextlib.suppress(ReelbookError):
+        await job._life.take_back()
 
 
 def _row(cell: RunCell) -> dict[str, object]:

@@ -11,12 +11,14 @@ import itertools
 import os
 import random
 import time
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
+from ..account.limits import caller
 from ..errors import InvalidInput, NotAVideo
 from ..formatting import count
 from ..ledger import KeptVote, Ledger
@@ -119,10 +121,11 @@ class Study(display.Shown):
         study.vote(pair, "left")                  # "right"; "neither": can't say
         print(study.result())
 
-    Of a run it takes the clips that exist. The `session`'s ledger keeps the votes; by default it is the
-    session of the run or the jobs, else `reelbook.connect()`. `voter` tells several voters apart. Earlier
-    votes on the same `question` count if both clips are in this study. Raises InvalidInput for fewer than two
-    clips, NotAVideo for a file that isn't a video, ConfigurationError if choix isn't installed.
+    Of a run it takes the clips that exist; a warning names those that are damaged. The `session`'s ledger
+    keeps the votes; by default it is the session of the run or the jobs, else `reelbook.connect()`. `voter`
+    tells several voters apart. Earlier votes on the same `question` count if both clips are in this study.
+    Raises InvalidInput for fewer than two clips, NotAVideo for a file that isn't a video, ConfigurationError
+    if choix isn't installed.
     """
 
     def __init__(
@@ -291,12 +294,19 @@ def interval(odds: Odds) -> str:
 
 
 def _clip(given: Clip | Job | str | os.PathLike[str]) -> Clip | None:
-    """The clip on this machine's disk; None for a job without one."""
+    """The clip on this machine's disk; None for a job without one, and for a damaged one, which is said."""
     if isinstance(given, Job):
-        clip = given.clip
-        return clip if clip is not None and clip.path.exists() else None
+        if given.clip is None or not given.clip.path.exists():
+            return None
+        given = given.clip
     clip = given if isinstance(given, Clip) else Clip(path=Path(given), request_id="")
-    _ = clip.info  # raises here, not in the page, for a file that isn't a video
+    try:
+        _ = clip.info  # raises here, not in the page, for a file that isn't a video
+    except NotAVideo as damaged:
+        if not clip.request_id:
+            raise
+        warnings.warn_explicit(f"A clip is left out: {damaged}", UserWarning, **caller()._asdict())
+        return None
     return clip
 
 

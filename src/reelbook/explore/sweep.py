@@ -8,6 +8,7 @@ import json
 import os
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
@@ -78,7 +79,9 @@ class Sweep:
         **axes: Any,
     ) -> None:
         FIELDS["prompt"].checked(template)
-        template, replaced = _replaced(template, replace)
+        if not isinstance(name, str | None):
+            raise InvalidInput(f"The name of a sweep is a text, not {quotable(name)}.")
+        template, replaced = _replaced(template, replace, axes)
         images: dict[str, PreparedImage] = {}
         given = {each: _axis(each, values, images) for each, values in {**replaced, **axes}.items()}
         texts = {each: axis.values for each, axis in given.items() if each not in VARIED}
@@ -145,7 +148,7 @@ class Sweep:
 
         Raises InvalidInput if there is no such sweep.
         """
-        kept = session._sweeps.record(sweep_id)
+        kept = session._ledger.sweeps.record(sweep_id)
         record: Mapping[str, Any] = kept.record
         digests = [each for axis in record["axes"] if axis["name"] == "image" for each in axis["values"]]
         images = {each: image for each in digests if (image := session._jobs.images.find(each)) is not None}
@@ -157,7 +160,7 @@ class Sweep:
         place = None if job.entry_id is None else session._ledger.sweeps.place(job.entry_id)
         if place is None:
             return None
-        sweep = cls.from_record(session._sweeps.record(place.sweep).record)
+        sweep = cls.from_record(session._ledger.sweeps.record(place.sweep).record)
         return SweptCell(sweep, sweep.cells[place.number - 1])
 
     def to_record(self) -> dict[str, object]:
@@ -322,7 +325,7 @@ def _value(name: str, value: Any) -> Any:
     about = VARIED.get(name)
     if about is not None and about.control != "text":
         return about.checked(value)
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
+    if isinstance(value, bool) or not isinstance(value, str | Real):  # numpy's numbers, too
         raise InvalidInput(f"{name} takes texts and numbers, not {quotable(value)}.")
     return str(value) if about is None else about.checked(str(value))
 
@@ -357,18 +360,25 @@ def slot_name(words: str, taken: Container[str]) -> str:
     return next(each for each in names if each not in taken)
 
 
-def _replaced(template: str, replace: str | Mapping[str, Any] | None) -> tuple[str, dict[str, Any]]:
+def _replaced(
+    template: str, replace: str | Mapping[str, Any] | None, taken: Iterable[str]
+) -> tuple[str, dict[str, Any]]:
+    """The template with slots for the texts to replace, and the values of each; none has a `taken` name."""
     if isinstance(replace, str):
         words = [str(each) for each in parsed(replace)]
         replace = {words[0]: words[1:]} if words else {}
+    slots: dict[str, str] = {}
     axes: dict[str, Any] = {}
-    for sought, values in named(replace, "replace").items():
-        if not sought or sought not in template:
-            raise InvalidInput(f"The prompt has no {quotable(sought)} to replace.")
-        slot = slot_name(sought, {*RESERVED, *axes})
-        template = template.replace(sought, f"{{{slot}}}")
-        axes[slot] = [sought, *_several(values)]
-    return template, axes
+    for text, values in named(replace, "replace").items():
+        sought = str(text)
+        slots[sought] = slot_name(sought, {*RESERVED, *taken, *axes})
+        axes[slots[sought]] = [sought, *_several(values)]
+    # All at once, so that none is found in another's slot; and the longer first, as "red fox" before "fox".
+    texts = re.compile("|".join(re.escape(each) for each in sorted(slots, key=len, reverse=True)))
+    found = {*texts.findall(template)}
+    if missing := [each for each in slots if not each or each not in found]:
+        raise InvalidInput(f"The prompt has no {quotable(missing[0])} to replace.")
+    return texts.sub(lambda each: f"{{{slots[each[0]]}}}", template) if slots else template, axes
 
 
 def _check(template: Template, given: Mapping[str, Axis]) -> None:

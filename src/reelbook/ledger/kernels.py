@@ -10,12 +10,14 @@ import contextlib
 import os
 import re
 import secrets
+import time
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from filelock import FileLock
 
 Fate = Literal["lives", "gone", "vanished"]
+KEPT_SECONDS: Final = 7 * 86_400.0
 
 
 class Kernel:
@@ -52,6 +54,16 @@ class Kernel:
         """Removes the file of a kernel that is gone and has left nothing to settle."""
         with contextlib.suppress(OSError):
             self._path(name).unlink(missing_ok=True)
+
+    def forget_long_gone(self) -> None:
+        """Removes the files that killed kernels left long ago. What they left is settled by now.
+
+        Never a young one: a kernel that is just beginning has its file, and not yet its lock.
+        """
+        for path in self._folder.glob("*.lock"):
+            with contextlib.suppress(OSError):  # another kernel has removed it meanwhile
+                if time.time() - path.stat().st_mtime > KEPT_SECONDS and self.fate(path.stem) == "gone":
+                    path.unlink()
 
     def end(self, *, settled: bool = True) -> None:
         """Ends the sign of life; unless `settled`, the file stays, so that its rows are settled later."""

@@ -375,6 +375,7 @@ class Ledger(Entries):
                 sure = fate == "gone"
                 self.store.keep(functools.partial(_settle, kernel=name, now=self._clock(), sure=sure))
                 self._kernel.forget(name)
+        self._kernel.forget_long_gone()
 
     def left_over(self, among: Collection[int] | None = None) -> list[Entry]:
         """Takes up the unfinished jobs that no living kernel watches; only those in `among`, if given."""

@@ -31,7 +31,7 @@ from typing import Any, Final, TypeVar
 from filelock import FileLock, Timeout
 
 from ..deadlines import Countdown, acquire
-from ..errors import LedgerLocked, LedgerUnavailable, SessionClosed
+from ..errors import InvalidInput, LedgerLocked, LedgerUnavailable, SessionClosed
 from ..event_thread import CLOSED, Future
 from ..formatting import count
 from ..listeners import Listeners
@@ -262,7 +262,7 @@ class Store:
             except sqlite3.Error as error:
                 return work(self._turned_to_copy(error))
 
-        return self._thread.call(read)
+        return self._call(read)
 
     def rows(self, query: str, *values: object) -> list[sqlite3.Row]:
         return self.read(lambda connection: connection.execute(query, values).fetchall())
@@ -295,7 +295,7 @@ class Store:
                 raise self._refusal() from error
 
         try:
-            return self._thread.call(write)
+            return self._call(write)
         except BaseException:
             interrupted = True
             raise
@@ -318,11 +318,12 @@ class Store:
                 except sqlite3.Error as error:
                     self._turned_to_copy(error)
             assert self._copy is not None
+            kept = _transaction(self._copy, work)
             if lasting:
                 self._owed.append((work, flush))
-            return _transaction(self._copy, work)
+            return kept
 
-        return self._thread.call(keep)
+        return self._call(keep)
 
     def close(self) -> bool:
         """Closes the file. Returns False if something is lost.
@@ -343,6 +344,14 @@ class Store:
             return written
 
         return self._thread.end(close)
+
+    def _call(self, call: Callable[[], T]) -> T:
+        try:
+            return self._thread.call(call)
+        except UnicodeEncodeError:
+            raise InvalidInput(
+                "A text holds half a character, such as of an emoji, which no file takes. Nothing was kept."
+            ) from None
 
     def _on_disk(self, work: Work[T], flush: bool = True) -> T:
         return patiently(lambda: _transaction(self._connection, work, flush), _IN_USE_SECONDS)

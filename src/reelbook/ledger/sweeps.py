@@ -6,6 +6,7 @@ is bought once, whoever runs the sweep and however often a kernel is killed.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import sqlite3
@@ -14,11 +15,15 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Final, NamedTuple
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
+from .. import wire
+from ..errors import InvalidInput
 from ..executions import Place, is_another
 from ..formatting import exact_dollars, local, terminal_line
 from ..requests import JobRequest
+from ..secret import quotable
 from ..states import CANCELLED, LEFT_OUT, PLANNED, names
 from .records import Entry, SweepCell, insert, place_columns, place_of
 from .search import matching
@@ -156,8 +161,36 @@ class Sweeps(Part):
         paused = (each for each in self.all() if each.state == PAUSED and each.counts.get(PLANNED))
         return [each for each in paused if self.wish(int(each.id)) == RUNNING]
 
-    def get(self, sweep: int) -> SweepRecord | None:
-        return next(iter(self._records("account = ? AND id = ?", self._account, sweep)), None)
+    def record(self, sweep: int | str) -> SweepRecord:
+        """The sweep of that number. Raises InvalidInput where this key has none."""
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            if found := self._records("account = ? AND id = ?", self._account, int(sweep)):
+                return found[0]
+        raise InvalidInput(f"This key has no sweep {sweep}. session.sweeps() lists what there is.")
+
+    def axes(self, sweep: int | str) -> dict[str, dict[str, frozenset[int]]]:
+        """For each axis its values as a person reads them, with the numbers of the cells that have each."""
+        record: Mapping[str, Any] = self.record(sweep).record
+        places = [cell["place"] for cell in record["cells"]]
+        return {
+            axis["name"]: {
+                label: frozenset(n for n, place in enumerate(places, 1) if place[at] == index)
+                for index, label in enumerate(axis["labels"])
+            }
+            for at, axis in enumerate(record["axes"])
+        }
+
+    def cells_at(self, sweep: int | str, where: Mapping[str, object]) -> frozenset[int] | None:
+        """The cells with these values of these axes; None for all. Raises InvalidInput for unknown ones."""
+        cells: frozenset[int] | None = None
+        axes = self.axes(sweep) if where else {}
+        for axis, value in where.items():
+            found = axes.get(axis, {}).get(str(value))
+            if found is None:
+                known = "; ".join(f"{name}: {', '.join(values)}" for name, values in axes.items())
+                raise InvalidInput(f"The sweep has no {axis} {quotable(value)}. It has {known}.")
+            cells = found if cells is None else cells & found
+        return cells
 
     def cells(self, sweep: int) -> list[KeptCell]:
         return self._store.read(lambda db: _cells(db, sweep))
@@ -197,9 +230,12 @@ class Sweeps(Part):
         chosen = [(left_out, sweep, number) for number in numbers]
         self._store.keep(lambda db: db.executemany(change, chosen))
 
-    def completed(self, requests: Iterable[JobRequest]) -> dict[str, Entry]:
-        """By sameness, the newest completed entry of each request that has one, even by a drawn seed."""
-        asked = {each.sameness: each for each in requests}
+    def found(self, requests: Iterable[JobRequest]) -> dict[str, Entry]:
+        """By sameness, the newest clip here of each request that has one, even by a drawn seed.
+
+        Not of one that leaves its seed to chance: that asks for another clip each time.
+        """
+        asked = {each.sameness: each for each in requests if each.seed not in (None, wire.RANDOM_SEED)}
         newest = (
             "account = ? AND sameness IN (?, ?) AND state = 'completed' ORDER BY clip_path IS NULL, id DESC"
         )
@@ -210,7 +246,8 @@ class Sweeps(Part):
                 left_random = replace(request, seed=None).sameness
                 for entry in matching(db, newest, self._account, sameness, left_random):
                     if entry.record.get("seed") == request.seed:
-                        found[sameness] = entry
+                        if entry.clip_path and Path(entry.clip_path).exists():
+                            found[sameness] = entry
                         break
             return found
 

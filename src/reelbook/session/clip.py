@@ -63,7 +63,8 @@ class Clip(display.Shown, SuggestsNames):
     @functools.cached_property
     def info(self) -> clips.ClipInfo:
         """What the file says about itself. Raises NotAVideo."""
-        return clips.probe(self._file())
+        with self._file() as path:
+            return clips.probe(path)
 
     @functools.cached_property
     def checks(self) -> ClipChecks:
@@ -76,7 +77,8 @@ class Clip(display.Shown, SuggestsNames):
         from ..media.checks import check
 
         image = self.request.image if self.request else None
-        return check(self._file(), None if image is None else image.data)
+        with self._file() as path:
+            return check(path, None if image is None else image.data)
 
     @property
     def duration_seconds(self) -> float:
@@ -100,17 +102,20 @@ class Clip(display.Shown, SuggestsNames):
 
     def poster(self) -> Image.Image:
         """A representative frame as a PIL image."""
-        return clips.poster(self._file())
+        with self._file() as path:
+            return clips.poster(path)
 
     def frame(self, at_seconds: float = 0.0) -> Image.Image:
         """The frame shown at `at_seconds` as a PIL image; negative counts from the end."""
         if at_seconds < 0:
             at_seconds = max(0.0, self.duration_seconds + at_seconds)
-        return clips.frame(self._file(), at_seconds)
+        with self._file() as path:
+            return clips.frame(path, at_seconds)
 
     def filmstrip(self, tiles: int = 8) -> Image.Image:
         """`tiles` frames over the whole length side by side, as a PIL image."""
-        return clips.filmstrip(self._file(), tiles)
+        with self._file() as path:
+            return clips.filmstrip(path, tiles)
 
     def passport(self) -> Passport | None:
         """What made it, as `save` writes it into the file; None where only the file is known."""
@@ -198,14 +203,21 @@ class Clip(display.Shown, SuggestsNames):
             return self.path.exists() and bool(self.info)
         return False
 
-    def _file(self) -> Path:
-        """Its path. Raises NotAVideo, saying how to get back a clip whose file is gone."""
-        if self.request_id and not self.path.exists():
-            raise NotAVideo(
-                f"The clip's file isn't there any more: {self.path}. session.job({self.request_id!r}) "
-                "fetches it again, where the service still has it; that costs nothing."
+    @contextlib.contextmanager
+    def _file(self) -> Iterator[Path]:
+        """Its path, to read it; NotAVideo says how to get back a clip whose file is gone or damaged."""
+        again = ""
+        if self.request_id:
+            again = (
+                f" session.job({self.request_id!r}).watch() fetches it again, where the service still has "
+                "it; that costs nothing."
             )
-        return self.path
+            if not self.path.exists():
+                raise NotAVideo(f"The clip's file isn't there any more: {self.path}.{again}")
+        try:
+            yield self.path
+        except NotAVideo as error:
+            raise NotAVideo(f"{error}{again}") from None
 
     def __repr__(self) -> str:
         if not self._can_be_read:

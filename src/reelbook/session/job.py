@@ -223,7 +223,10 @@ class Job(display.Shown, SuggestsNames):
         self._thread.run(self._life.stop_watching)
 
     def watch(self) -> None:
-        """Takes up a job that isn't watched, or a download that broke off."""
+        """Takes up a job that isn't watched, a download that broke off, or a clip that is gone or damaged.
+
+        Raises ReelbookError where a damaged clip can't be put aside.
+        """
         self._thread.run(self._life.watch)
 
     def cancel(self) -> bool:
@@ -244,9 +247,10 @@ class Job(display.Shown, SuggestsNames):
         self._thread.run(functools.partial(self._life.mark, picked=picked, note=note, tags=tags))
 
     def delete_clip(self) -> None:
-        """Deletes the clip's file, or raises OSError; the record, its marks and its cost stay.
+        """Deletes the clip's file; the record, its marks and its cost stay.
 
-        `watch()` fetches it again as long as its link at the service works.
+        `watch()` fetches it again as long as its link at the service works. Raises ReelbookError where the
+        disk refuses.
         """
         self._thread.run(self._life.delete_clip)
 

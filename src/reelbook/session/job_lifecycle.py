@@ -10,7 +10,7 @@ import contextlib
 import logging
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -223,11 +223,11 @@ class JobLifecycle(SubmissionRecord):
         self.changed()
 
     def watch(self) -> None:
-        """Goes on with a job whose clip isn't here."""
+        """Goes on with a job whose clip isn't here. A damaged one stays beside the one that is fetched."""
         self._watch_wanted = True
         clip = self.known.clip
         if clip is not None and not clip._can_be_read:
-            with contextlib.suppress(FileNotFoundError):  # a damaged one stays beside the one that is fetched
+            with _file_is("put aside", clip):
                 clip.path.replace(clip.path.with_suffix(".damaged"))
             self.lost_clip()
         if self.known.clip is None and self.request_id is not None:
@@ -285,9 +285,10 @@ class JobLifecycle(SubmissionRecord):
         self.learn(marks=marks)
 
     def delete_clip(self) -> None:
-        """Deletes its file, as if the clip had been lost. Raises OSError."""
+        """Deletes its file, as if the clip had been lost."""
         if self.known.clip is not None:
-            self.known.clip.path.unlink(missing_ok=True)
+            with _file_is("deleted", self.known.clip):
+                self.known.clip.path.unlink()
             self.lost_clip()
 
     # What is learnt about it.
@@ -665,6 +666,19 @@ def clip_missing(path: Path | str | None) -> errors.DownloadFailed:
     return errors.DownloadFailed(
         f"The clip isn't on this disk.{where} watch() fetches it while its link works."
     )
+
+
+@contextlib.contextmanager
+def _file_is(done: str, clip: Clip) -> Iterator[None]:
+    """A file that is gone already is fine. Raises ReelbookError where the disk refuses."""
+    try:
+        yield
+    except FileNotFoundError:
+        pass
+    except OSError as disk:
+        raise errors.ReelbookError(
+            f"The clip's file couldn't be {done}: {disk.strerror or disk}. It is still there: {clip.path}."
+        ) from disk
 
 
 def unforeseen(bug: Exception) -> errors.ReelbookError:

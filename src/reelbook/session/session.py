@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import math
 import sys
 import time
 import weakref
@@ -51,7 +52,6 @@ from .batch import Batch, Clips
 from .job import Job, JobRegistry
 from .job_lifecycle import LOCKED_SECONDS
 from .reconciliation import Reconciliation, tell_jobs
-from .sweeps import SweepControl
 from .tools import ToolAddress, Tooling, configured
 
 if TYPE_CHECKING:
@@ -166,7 +166,6 @@ class Session(Tooling, SuggestsNames):
         shared = (self._connection, self._ledger, self._balance, self._thread)
         clips, images = home / "clips" / file_name(host), RecentImages(home)
         self._jobs = JobRegistry(*shared, clips, images, self._tell)
-        self._sweeps = SweepControl(self._submit, self._jobs)
         self.keys = Keys(
             key,
             self._connection,
@@ -477,8 +476,8 @@ class Session(Tooling, SuggestsNames):
             mode=mode,
             picked=picked,
             tag=tag,
-            sweep=None if sweep is None else int(self._sweeps.record(sweep).id),
-            cells=None if sweep is None else self._sweeps.cells_at(sweep, where or {}),
+            sweep=None if sweep is None else int(self._ledger.sweeps.record(sweep).id),
+            cells=None if sweep is None else self._ledger.sweeps.cells_at(sweep, where or {}),
         )
         return tuple(self._jobs.find(wanted, sort=sort, limit=limit, after=after))
 
@@ -716,7 +715,9 @@ def epoch(moment: date | float | None) -> float | None:
     if isinstance(moment, date) and not isinstance(moment, datetime):
         moment = datetime(moment.year, moment.month, moment.day)
     if isinstance(moment, datetime):
-        return moment.timestamp()
+        with contextlib.suppress(ValueError, OverflowError, OSError):  # at the ends of the calendar
+            return moment.timestamp()
+        return math.inf if moment.year > 5000 else -math.inf
     if moment is None or isinstance(moment, Real):
         return moment
     raise InvalidInput(f"A time is a datetime, a date or epoch seconds, not {quotable(moment)}.")

@@ -47,7 +47,7 @@ class Groups:
         cells = session._ledger.sweeps.cells(int(sweep))
         entries = {cell.number: cell.entry for cell in cells if cell.entry is not None}
         heads, tiles = list[tuple[str, str]](), dict[int, Mapping[str, Any]]()
-        for at, (label, numbers) in enumerate(session._sweeps.axes(sweep).get(axis, ())):
+        for at, (label, numbers) in enumerate(session._ledger.sweeps.axes(sweep).get(axis, {}).items()):
             mine = [entries[number] for number in sorted(numbers) if number in entries]
             done = [entry for entry in mine if entry.state == wire.COMPLETED]
             picked = sum(each.marks.picked for each in done)
@@ -331,8 +331,8 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         }
 
     def _axes(self) -> dict[str, list[str]]:
-        axes = self.session._sweeps.axes(self.sweep) if self.sweep else {}
-        return {name: [value.label for value in values] for name, values in axes.items()}
+        axes = self.session._ledger.sweeps.axes(self.sweep) if self.sweep else {}
+        return {name: list(values) for name, values in axes.items()}
 
     def _on_hello(self) -> None:
         with self._sending, self.updating("Looking for the clips"):

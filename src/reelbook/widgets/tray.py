@@ -116,7 +116,7 @@ class Tray(ActsOnJobs, ServesClips):
     def _on_buy(self) -> None:
         if self._plan is None or self._plan.problems or not self._seconds or self._twice("buy"):
             return
-        there = self.session._sweeps.found(self._wanted)
+        there = self.session._ledger.sweeps.found(self._wanted)
         with without_waiting():
             batch = self.session.submit_many([each for each in self._wanted if each.sameness not in there])
         self._seconds = 0
