@@ -371,7 +371,7 @@ def test_the_still_form_is_kept_once_everything_has_ended() -> None:
 
 
 def test_an_idle_board_of_earlier_clips_keeps_its_view(sandbox: Sandbox) -> None:
-    """A new view looks the jobs up again. They are the same: no still form replaces the view by a newer one."""
+    """A new view looks the same jobs up again, and no new still form replaces it by a newer one."""
     with rb.connect("sandbox") as earlier:
         earlier.text_to_video("a fox", duration_seconds=1).result(30)
     with rb.connect("sandbox") as session:

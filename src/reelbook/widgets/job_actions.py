@@ -75,8 +75,8 @@ class ActsOnJobs(Panel):
             kept=session.facts.kept,
         )
 
-    def _on_pick(self, job: Job) -> None:
-        job.mark(picked=not job.picked)
+    def _on_pick(self, job: Job, picked: Any) -> None:
+        job.mark(picked=bool(picked))
 
     def _on_mark(self, job: Job, request_id: Any, note: Any, tags: Any) -> None:
         known: Job | None = job
