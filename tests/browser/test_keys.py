@@ -7,6 +7,11 @@ import json
 from browser.lab import Notebook, says, shown, until
 
 MANAGER = "manager = rb.KeyManager(session)\nmanager"
+LINES = """(cell) => {
+  const text = document.createRange();
+  text.selectNodeContents(cell);
+  return text.getClientRects().length;
+}"""
 
 
 def test_a_key_is_made_seen_once_and_revoked(notebook: Notebook) -> None:
@@ -139,7 +144,8 @@ def test_the_question_ends_with_its_key(notebook: Notebook) -> None:
     notebook.run("elsewhere = session.keys.create('elsewhere' + 90 * 'x')")
     panel = shown(notebook.run(MANAGER), ".rb-keys")
     revoke = panel.get_by_role("button", name="Revoke elsewhere")
-    # However long the name is, a button is a line high.
+    # However long the name is, what tells keys apart is on one line, and a button is a line high.
+    assert panel.locator("tr", has_text="elsewherex").locator(".rb-preview").evaluate(LINES) == 1
     assert revoke.evaluate("(button) => button.offsetHeight") == panel.get_by_role(
         "button", name="Refresh"
     ).evaluate("(button) => button.offsetHeight")
