@@ -248,9 +248,7 @@ function render({ model, el }) {
     changed: (content) => tiles.has(content.tile.key) && draw(content.tile),
     said: (content) => content.turn === turn && tally(content),
   };
-  frame.listen("msg:custom", (content) => {
-    if (Object.hasOwn(hears, content.name)) hears[content.name](content);
-  });
+  frame.listen("msg:custom", (content) => hears[content.name]?.(content));
   let near = false;
   const askMore = () => {
     if (!more || asked === order.length) return;

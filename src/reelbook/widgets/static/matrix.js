@@ -328,9 +328,7 @@ function render({ model, el }) {
     }
   };
   frame.every(500, tick);
-  frame.listen("msg:custom", (content) => {
-    if (Object.hasOwn(hears, content.name)) hears[content.name](content);
-  });
+  frame.listen("msg:custom", (content) => hears[content.name]?.(content));
 
   // Traits, as Python sets them
   const drawBy = () => {
