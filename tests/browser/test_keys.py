@@ -5,12 +5,22 @@ import json
 from browser.lab import Notebook, says, shown, until
 
 MANAGER = "manager = rb.KeyManager(session)\nmanager"
+LINES = """(cell) => {
+  const text = document.createRange();
+  text.selectNodeContents(cell);
+  return text.getClientRects().length;
+}"""
 
 
 def test_a_key_is_made_seen_once_and_revoked(notebook: Notebook) -> None:
-    """The secret leaves the page with Done, and neither the panel's state nor the saved notebook has it."""
+    """The secret leaves the page with Done, and neither the panel's state nor the saved notebook has it.
+
+    Another view of the panel shows it too, but takes no focus from the one where it was asked for.
+    """
     page = notebook.page
-    panel = shown(notebook.run(MANAGER), ".rb-keys")
+    cell, other = notebook.run(MANAGER), notebook.run("manager")
+    elsewhere = shown(other, ".rb-keys").get_by_label("The new key")
+    panel = shown(cell, ".rb-keys")
     panel.locator("tbody tr").first.wait_for()
     panel.get_by_role("button", name="New key").click()
     panel.get_by_label("Name").fill("Ada by mouse")
@@ -19,6 +29,8 @@ def test_a_key_is_made_seen_once_and_revoked(notebook: Notebook) -> None:
     secret.wait_for()
     key = secret.input_value()
     assert key.startswith("sk-sandbox-")
+    elsewhere.wait_for()
+    assert panel.evaluate("(panel) => panel.contains(document.activeElement)")
     assert panel.get_by_role("button", name="New key").is_disabled()
     with page.expect_download() as download:
         panel.get_by_role("button", name="Download").click()
@@ -26,7 +38,7 @@ def test_a_key_is_made_seen_once_and_revoked(notebook: Notebook) -> None:
     assert download.value.path().read_text() == f"{key}\n"
     panel.get_by_role("button", name="Done").click()
     assert not secret.is_visible()
-    assert secret.input_value() == ""
+    assert [each.input_value() for each in (secret, elsewhere)] == ["", ""]
     assert key not in page.content()
     assert key not in json.dumps(notebook.save())
     parts = f"{key[:20]!r} + {key[20:]!r}"  # the key itself is to be in no cell
@@ -82,8 +94,11 @@ def test_the_key_is_rotated_by_keyboard_alone(notebook: Notebook) -> None:
     assert len(notebook.executions()) == len(before) + 1  # no key reached the notebook
 
 
-def test_a_button_that_is_switched_off_keeps_the_focus_in_its_panel(notebook: Notebook) -> None:
-    """While the kernel works the panel has it, then the button again; a click beside it is the notebook's."""
+def test_a_button_that_is_off_or_gone_keeps_the_focus_in_its_panel(notebook: Notebook) -> None:
+    """While the kernel works the panel has it, then the button again; a click beside it is the notebook's.
+
+    The panel has it, too, where a button goes with what it stands in.
+    """
     notebook.run(
         "import threading\ngo, connection = threading.Event(), rb.ConnectionPanel(session)\n"
         "connection._on_test = lambda: connection._start_work('Testing', lambda: str(go.wait()))"
@@ -95,6 +110,9 @@ def test_a_button_that_is_switched_off_keeps_the_focus_in_its_panel(notebook: No
     notebook.value("go.set()")
     until(panel, "() => document.activeElement.textContent === 'Test'")
     assert not panel.evaluate("(panel) => panel.closest('.rb').hasAttribute('tabindex')")
+    panel.get_by_role("button", name="Dismiss").focus()
+    notebook.press("Enter")
+    until(panel, "() => document.activeElement.ariaLabel === 'Connection'")
 
 
 def test_what_is_being_typed_outlives_a_new_view(notebook: Notebook) -> None:
@@ -124,7 +142,8 @@ def test_the_question_ends_with_its_key(notebook: Notebook) -> None:
     notebook.run("elsewhere = session.keys.create('elsewhere' + 90 * 'x')")
     panel = shown(notebook.run(MANAGER), ".rb-keys")
     revoke = panel.get_by_role("button", name="Revoke elsewhere")
-    # However long the name is, a button is a line high.
+    # However long the name is, what tells keys apart is on one line, and a button is a line high.
+    assert panel.locator("tr", has_text="elsewherex").locator(".rb-preview").evaluate(LINES) == 1
     assert revoke.evaluate("(button) => button.offsetHeight") == panel.get_by_role(
         "button", name="Refresh"
     ).evaluate("(button) => button.offsetHeight")

@@ -71,17 +71,18 @@ def test_files_are_compared_too(tmp_path: Path) -> None:
 
 
 def test_picks_of_mere_clips_are_kept_by_the_panel(two: list[Clip]) -> None:
-    """No ledger knows them, which it says. Any number can be picked, and a second press takes it back."""
+    """No ledger knows them, which it says. A press says what is wanted: two before an answer count once."""
     compared = Compare(two)
-    says(compared, "pick", place=1)
+    for _ in range(2):
+        says(compared, "pick", place=1, picked=True)
     assert compared.picked == ["req-b"]
     assert "this panel alone" in compared.face["picks"]
-    says(compared, "pick", place=0)
+    says(compared, "pick", place=0, picked=True)
     assert compared.picked == ["req-a", "req-b"]
     with pytest.raises(traitlets.TraitError, match="req-a, req-b"):
         compared.picked = ["req-z"]
     for place in (0, 1, None, -1, 2, "1"):  # what the page sends is checked
-        says(compared, "pick", place=place)
+        says(compared, "pick", place=place, picked=False)
     assert (compared.picked, compared.face["picks"], compared.message["text"]) == ([], "", "")
 
 
@@ -101,7 +102,7 @@ def test_a_running_job_joins_when_it_is_done(two: list[Clip]) -> None:
     compared = Compare([two[0], running])
     tile = compared.tiles[1]
     assert (compared.live, tile["word"], tile["bar"], tile["clip"]) == (True, "Processing", 0.4, 0)
-    says(compared, "pick", place=1)
+    says(compared, "pick", place=1, picked=True)
     assert compared.picked == []
     learn(running, state="completed", watched=False, clip=replace(two[1], request_id="req-r"))
     says(compared, "ask")
@@ -135,7 +136,7 @@ def test_the_ledger_keeps_the_picks(session: Session) -> None:
     jobs = [session.text_to_video(word, duration_seconds=1) for word in ("a fox", "a wolf")]
     clips = [each.result(30) for each in jobs]
     compared = Compare(jobs)
-    says(compared, "pick", place=1)
+    says(compared, "pick", place=1, picked=True)
     assert (compared.picked, compared.message["text"]) == ([jobs[1].request_id], "")
     other = Compare(clips)
     assert other.picked == compared.picked
@@ -144,6 +145,6 @@ def test_the_ledger_keeps_the_picks(session: Session) -> None:
     assert Compare(jobs, picked=[clips[0].request_id]).picked == [clips[0].request_id]
     until(lambda: compared.picked == other.picked == [jobs[0].request_id])
     session.close()
-    says(other, "pick", place=1)
+    says(other, "pick", place=1, picked=True)
     assert "closed" in other.message["text"]
     assert other.picked == [clips[0].request_id]

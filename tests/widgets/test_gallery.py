@@ -122,7 +122,7 @@ def test_marks_made_on_the_page_are_kept(session: Session) -> None:
     page.says("hello")
     key = str(fox.number)
     page.says("open", key=key)
-    page.says("pick", key=key)
+    page.says("pick", key=key, picked=True)
     page.says("mark", key=key, note="mind")
     page.says("mark", key=key, tags="blue, , keep")
     assert (fox.picked, fox.note, fox.tags) == (True, "mind", ("blue", "keep"))
@@ -159,7 +159,7 @@ def test_the_clips_of_a_sweep_stand_in_groups_of_an_axis(session: Session) -> No
     assert (prompts(message), message["count"]) == (["a owl in snow"], "1 of 4 clips")
     assert [words for _, words in message["groups"]] == ["2 picked of 2", "none picked of 2"]
     (owl,) = gallery.jobs
-    page.says("pick", key=str(owl.number))
+    page.says("pick", key=str(owl.number), picked=False)
     assert page.last("said")["groups"][0] == ["snow", "1 picked of 2"]
     gallery.where = {"animal": "bear"}
     assert "has no animal 'bear'" in gallery.message["text"]

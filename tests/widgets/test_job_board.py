@@ -368,6 +368,18 @@ def test_the_still_form_is_kept_once_everything_has_ended() -> None:
     assert kept == ["1 clip · 1 failed · spent $2.40 · sandbox"]
 
 
+def test_an_idle_board_of_earlier_clips_keeps_its_view(sandbox: Sandbox) -> None:
+    """A new view looks the same jobs up again, and no new still form replaces it by a newer one."""
+    with rb.connect("sandbox") as earlier:
+        earlier.text_to_video("a fox", duration_seconds=1).result(30)
+    with rb.connect("sandbox") as session:
+        board = JobBoard(session)
+        kept = kept_stills(board)
+        says(board, "hello")
+        board.refresh()
+        assert (len(board.jobs), kept) == (1, [])
+
+
 def test_a_damaged_clip_is_fetched_again_and_the_others_are_shown(session: rb.Session) -> None:
     """A file that is gone or cut off stops no panel: its row says so and offers the way back."""
     gone, cut, whole = [session.text_to_video(each, duration_seconds=1) for each in ("gone", "cut", "whole")]

@@ -112,8 +112,8 @@ def test_picks_and_notes_are_kept(session: rb.Session) -> None:
     matrix = bought(session)
     page = MatrixPage(matrix)
     page.says("mark", key=1, note="the best")
-    for number in (1, 3, 1):
-        page.says("pick", key=number)
+    for number, picked in ((1, True), (3, True), (1, False), (1, False)):  # two presses before an answer
+        page.says("pick", key=number, picked=picked)
     other = MatrixPage(Matrix(matrix.run))
 
     def found(page: MatrixPage) -> tuple[list[int], str]:
@@ -146,7 +146,7 @@ def test_what_changes_while_the_head_is_worded_is_in_the_same_message(
     matrix.refresh()
     assert [message["cells"] for message, _ in page.messages] == [[{"n": 4, "picked": True}]]
     page.messages.clear()
-    page.says("pick", key=4)
+    page.says("pick", key=4, picked=False)
     assert [message for message, _ in page.messages] == [
         {"name": "cells", "cells": [{"n": 4, "picked": False}]}
     ]

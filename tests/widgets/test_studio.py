@@ -193,7 +193,7 @@ def test_a_fresh_clip_leads_to_a_pick_a_comparison_and_a_small_sweep(studio: Stu
     studio.card.job = second
     studio.card.refresh()
     assert [name for name, _ in studio.card.face["actions"]][-3:] == ["compare", "vary", "code"]
-    says(studio.card, "pick")
+    says(studio.card, "pick", picked=True)
     assert second.picked
     assert ["pick", "★ Picked"] in studio.card.face["actions"]
     says(studio.card, "compare")

@@ -142,11 +142,11 @@ class Compare(Plays, ServesClips):
                     job.mark(picked=not job.picked)
         self.refresh()
 
-    def _on_pick(self, place: Any) -> None:
+    def _on_pick(self, place: Any, picked: Any) -> None:
         if isinstance(place, int) and 0 <= place < len(self.clips) and self.clip_path(str(place)):
             name = self.names[place]
-            had = [each for each in self.picked if each != name]
-            self.picked = had if name in self.picked else [*had, name]
+            others = [each for each in self.picked if each != name]
+            self.picked = [*others, name] if picked else others
 
     def _told(self, tile: dict[str, Any]) -> str:
         return words.figure_words(tile, picked=tile["name"] in self.picked)

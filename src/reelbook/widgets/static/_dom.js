@@ -163,20 +163,21 @@ export function freshId(word) {
   return `rb-${word}-${lastId}-${Math.random().toString(36).slice(2, 7)}`;
 }
 
-/** A control that is switched off would drop the keyboard's focus: the panel holds it until the control is on again. */
+/** A control that is switched off or hidden would drop the keyboard's focus: the panel holds it until it is back. */
 function keepFocus(root) {
   let former = null;
   const focus = (node) => node.focus({ preventScroll: true });
   new MutationObserver((changes) => {
     const focused = root.getRootNode().activeElement;
     for (const { target } of changes) {
-      if (!target.disabled && focused === root && target.contains(former)) focus(former);
-      if (!target.disabled || !target.contains(focused)) continue;
+      const off = target.disabled || target.hidden;
+      if (!off && focused === root && target.contains(former)) focus(former);
+      if (!off || !target.contains(focused)) continue;
       former = focused;
       root.tabIndex = -1; // only meanwhile: a click beside the controls is for the notebook
       focus(root);
     }
-  }).observe(root, { attributeFilter: ["disabled"], subtree: true });
+  }).observe(root, { attributeFilter: ["disabled", "hidden"], subtree: true });
   root.addEventListener("blur", () => root.removeAttribute("tabindex"));
 }
 

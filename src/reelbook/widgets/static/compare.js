@@ -119,8 +119,8 @@ function render({ model, el }) {
   const get = (name) => model.get(name);
   const pictures = posters(frame, model);
   const pick = (place) => {
-    if (!get("tiles")[place]?.clip) return;
-    if (tell(model, { name: "pick", place })) return;
+    const { clip, name } = get("tiles")[place] || {};
+    if (!clip || tell(model, { name: "pick", place, picked: !get("picked").includes(name) })) return;
     frame.showMessage({ text: "The kernel keeps the picks; run the cell again.", tone: "problem" });
   };
   const count = get("tiles").length;

@@ -248,9 +248,7 @@ function render({ model, el }) {
     changed: (content) => tiles.has(content.tile.key) && draw(content.tile),
     said: (content) => content.turn === turn && tally(content),
   };
-  frame.listen("msg:custom", (content) => {
-    if (Object.hasOwn(hears, content.name)) hears[content.name](content);
-  });
+  frame.listen("msg:custom", (content) => hears[content.name]?.(content));
   let near = false;
   const askMore = () => {
     if (!more || asked === order.length) return;
@@ -304,7 +302,7 @@ function render({ model, el }) {
     anchor = key;
     if (id) select(had.includes(id) ? had.filter((each) => each !== id) : [...had, id]);
   };
-  const pick = (key) => tell(model, { name: "pick", key });
+  const pick = (key) => tell(model, { name: "pick", key, picked: !tiles.get(key).tile.picked });
   const columns = () => {
     const items = order.map((key) => tiles.get(key).item);
     return Math.max(1, items.filter((item) => item.offsetTop === items[0].offsetTop).length);
@@ -372,7 +370,7 @@ function render({ model, el }) {
       return;
     }
     restButton(button);
-    tell(model, { name, key: face().key });
+    tell(model, { name, key: face().key, picked: !face().picked });
   });
   const leaveFile = () => {
     sure.hidden = true;

@@ -48,7 +48,7 @@ function render({ model, el }) {
   clipCard({ ...frame, body: box }, model, face, (name, button) => {
     pressed = name === "again" || name === "another";
     restButton(button, name === "select" ? 200 : undefined);
-    tell(model, { name, key: model.get("opened") });
+    tell(model, { name, key: model.get("opened"), picked: !face().picked });
   });
 
   const passed = (since) => (performance.now() - since) / 1000;

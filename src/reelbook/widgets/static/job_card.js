@@ -8,7 +8,7 @@ function render({ model, el }) {
   const face = () => model.get("face");
   clipCard(frame, model, face, (name, button) => {
     restButton(button);
-    tell(model, { name });
+    tell(model, { name, picked: !face().picked });
   });
   let told = `${face().word} ${face().note}`;
   frame.listen("change:face", () => {

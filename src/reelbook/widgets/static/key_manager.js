@@ -108,7 +108,7 @@ function render({ model, el }) {
     saveFile(new Blob([`${secret.value}\n`], { type: "text/plain" }), `${name}.txt`);
   });
   const done = plainButton("Done", () => {
-    forget();
+    document.dispatchEvent(new CustomEvent("reelbook-key-seen", { detail: secretId })); // by all views of the panel
     make.focus();
   });
   const secretBox = h("div", { class: "rb-sheet rb-secret", hidden: true }, secretText, secret,
@@ -145,9 +145,13 @@ function render({ model, el }) {
     };
     timer = setInterval(tick, 500);
     tick();
-    copy.focus();
+    // In the view where it was asked for, unless the person is elsewhere by now.
+    if (frame.root.contains(frame.root.getRootNode().activeElement)) copy.focus();
     frame.say("The new key is shown. Copy or download it now.");
   };
+  const seen = ({ detail }) => detail === secretId && forget();
+  document.addEventListener("reelbook-key-seen", seen);
+  frame.onClose(() => document.removeEventListener("reelbook-key-seen", seen));
   frame.onClose(forget);
 
   // What is left to do in a rotation.

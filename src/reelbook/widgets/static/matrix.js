@@ -51,7 +51,7 @@ function render({ model, el }) {
   const act = (n, name) => {
     const own = { open, close }[name];
     if (own) own(n);
-    else tell(model, { name, key: n });
+    else tell(model, { name, key: n, picked: !cells.get(n).now.picked });
   };
   // What leads on from a cell, beside it: the same stands under the table, which may be out of sight.
   const menu = (n, choice, title) => {
@@ -328,9 +328,7 @@ function render({ model, el }) {
     }
   };
   frame.every(500, tick);
-  frame.listen("msg:custom", (content) => {
-    if (Object.hasOwn(hears, content.name)) hears[content.name](content);
-  });
+  frame.listen("msg:custom", (content) => hears[content.name]?.(content));
 
   // Traits, as Python sets them
   const drawBy = () => {

@@ -14,7 +14,8 @@ function render({ model, el }) {
   const get = (name) => model.get(name);
   const keep = (name, value) => keepTrait(model, name, value);
   let told = null;
-  const card = clipCard(frame, model, () => get("face"), (name) => tell(model, { name }), (plays) => {
+  const act = (name) => tell(model, { name, picked: !get("face").picked });
+  const card = clipCard(frame, model, () => get("face"), act, (plays) => {
     told = plays;
     keep("playing", plays);
     if (!plays) keep("time", player.video.currentTime);
