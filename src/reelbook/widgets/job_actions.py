@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import traitlets
@@ -195,15 +194,6 @@ def send_again(job: Job, *, another_seed: bool = False) -> Job | None:
     experiment = session.experiment(job.experiment) if job.experiment else contextlib.nullcontext()
     with experiment, without_waiting():
         return session.submit(asked)
-
-
-def clip_file(job: Job | None) -> Path | None:
-    """The file of the job's clip; None if there is none that can be read.
-
-    Unlike the clip it stays the same when the job is looked up in the ledger again.
-    """
-    clip = None if job is None else job.clip
-    return clip.path if clip is not None and clip._can_be_read else None
 
 
 def picture_of(job: Job, **size: int) -> bytes:

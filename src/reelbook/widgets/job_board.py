@@ -18,7 +18,7 @@ from ..text.card import CardFace, ShownJob, job_face
 from .base import Callbacks, session_of
 from .bundle import packed
 from .clip_serving import ServesClips
-from .job_actions import ShowsJob, clip_file, picture_of
+from .job_actions import ShowsJob, picture_of
 from .live import PageState
 from .notices import follow
 from .static_html import picture_html, table_html, text_html
@@ -182,7 +182,8 @@ class JobBoard(ShowsJob, ServesClips):
         return f"{text_html(text)}{table}{text_html(f'and {more} more' if more > 0 else '')}", text
 
     def still_of(self) -> object:
-        return [(entry.row["word"], clip_file(entry.job)) for entry in self._rows()]
+        # Not the clip itself: it is another object once the job is looked up in the ledger again.
+        return [(entry.row["word"], entry.job.clip and entry.job.clip.path) for entry in self._rows()]
 
     def _rows(self) -> list[BoardEntry]:
         """Newest first; an entry added meanwhile is left out."""

@@ -13,7 +13,7 @@ from ..states import state
 from ..text.card import RUNNING_STAGE, CardFace, ShownJob, clip_actions, job_face
 from .bundle import packed, style
 from .clip_serving import ServesClips
-from .job_actions import LeadsOn, ShowsJob, clip_file, picture_of
+from .job_actions import LeadsOn, ShowsJob, picture_of
 from .notices import follow
 from .static_html import card_still, text_still
 
@@ -90,7 +90,8 @@ class JobCard(LeadsOn, ShowsJob, ServesClips):
         return card_still(face, self.figures, self.poster)
 
     def still_of(self) -> object:
-        return self.job and (self.job, self.job.state, clip_file(self.job), str(self.job.error))
+        job = self.job
+        return job and (job, job.state, job.clip and job.clip.path, str(job.error))
 
     def _job_of(self, key: object) -> Job | None:
         return self.job

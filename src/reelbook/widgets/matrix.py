@@ -27,7 +27,7 @@ from .base import Callbacks, session_of
 from .bundle import packed
 from .clip_serving import Plays, ServesClips
 from .compare import MOST as MOST_COMPARED
-from .job_actions import LeadsOn, clip_file
+from .job_actions import LeadsOn
 from .notices import follow
 from .static_html import picture_html, small_poster, table_html, text_html
 from .sweep_buying import BuysSweeps
@@ -151,7 +151,9 @@ class Matrix(Plays, BuysSweeps, LeadsOn, ServesClips):
         return f"{text_html(text)}{''.join(tables)}{more}", f"Matrix: {text}"
 
     def still_of(self) -> object:
-        return self.rows, self.columns, [(cell.state, clip_file(cell.job)) for cell in self.run.cells]
+        clips = [None if cell.job is None else cell.job.clip for cell in self.run.cells]
+        shown = [(cell.state, clip and clip.path) for cell, clip in zip(self.run.cells, clips, strict=True)]
+        return self.rows, self.columns, shown
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
         """Writes the whole grid, all its pages, into one file, and returns where it is.

@@ -136,14 +136,10 @@ export function commonClock(clips, onTime) {
     },
     /** Adds a clip that has been loaded. */
     join(one) {
-      let [to, tries] = [NaN, 0]; // the moment it was sent to again, and how often
+      let missed = NaN; // the moment that the last seek didn't come to
       one.video.addEventListener("seeked", () => {
-        // The clock went on during the seek, or the seek was somebody else's. A browser that misses is asked thrice.
-        const { video } = one;
-        if (video.paused && !video.seeking) {
-          tries = to === goal(one) ? tries + 1 : 1;
-          to = tries <= 3 && put(one) ? goal(one) : NaN;
-        }
+        // The clock went on during the seek, or the seek was somebody else's. A browser that misses is asked once more.
+        if (one.video.paused && !one.video.seeking) missed = missed !== goal(one) && put(one) ? goal(one) : NaN;
         onTime(at);
       });
       if (!wanted || rests) return put(one);
