@@ -42,6 +42,24 @@ def test_a_truncated_clip_is_found(clip: Path, share: float) -> None:
         clips.probe(clip)
 
 
+def test_a_file_is_read_once_as_long_as_it_stays_as_it_is(
+    clip: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often it is asked for; what is damaged, put back or gone later is found all the same."""
+    data, info = clip.read_bytes(), clips.probe(clip)
+    with monkeypatch.context() as patched:
+        patched.setattr("av.open", None)
+        assert clips.probe(clip) == info
+    clip.write_bytes(data[:-500])
+    with pytest.raises(NotAVideo):
+        clips.probe(clip)
+    clip.write_bytes(data)
+    assert clips.probe(clip) == info
+    clip.unlink()
+    with pytest.raises(NotAVideo, match="no file"):
+        clips.probe(clip)
+
+
 @pytest.mark.parametrize("claimed", [True, False])
 def test_a_clip_in_fragments_is_as_long_as_what_is_there(claimed: bool, tmp_path: Path) -> None:
     """Its head may say a length, and the file end before it: it plays all the same."""

@@ -8,6 +8,7 @@ import os
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import av
@@ -45,14 +46,24 @@ class ClipInfo:
 def probe(path: ClipPath) -> ClipInfo:
     """Reads the figures of the clip at `path`, and makes sure that it is whole.
 
-    All of it is read, and its beginning and end decoded, so a file cut off anywhere is found. Raises
-    `NotAVideo` if it can't be opened, has no video in it, or is damaged.
+    All of it is read, and its beginning and end decoded, so a file cut off anywhere is found. It is read once
+    as long as it stays as it is. Raises `NotAVideo` if it can't be opened, has no video in it, or is damaged.
     """
+    place = Path(path).absolute()
+    try:
+        file = place.stat()
+    except OSError as error:
+        raise NotAVideo(f"There is no file {place}.") from error
+    return _probed(place, file.st_mtime_ns, file.st_size)
+
+
+@lru_cache(1024)
+def _probed(path: Path, _changed_at: int, size_bytes: int) -> ClipInfo:
     with _open(path) as (container, stream):
         tick = _tick(stream)
         first = next(container.decode(stream), None)
         if first is None:
-            raise NotAVideo(f"{Path(path).name} holds no frame that can be decoded.")
+            raise NotAVideo(f"{path.name} holds no frame that can be decoded.")
         container.seek(0)
         packets = 0
         end = 0.0
@@ -60,13 +71,11 @@ def probe(path: ClipPath) -> ClipInfo:
             if packet.size == 0:
                 continue
             if packet.is_corrupt:
-                raise NotAVideo(f"{Path(path).name} is cut off: it ends in the middle of a frame.")
+                raise NotAVideo(f"{path.name} is cut off: it ends in the middle of a frame.")
             packets += 1
             end = max(end, ((packet.pts or 0) + (packet.duration or 0)) * tick)
         if packets < stream.frames:
-            raise NotAVideo(
-                f"{Path(path).name} is cut off: {packets} of its {stream.frames} frames are there."
-            )
+            raise NotAVideo(f"{path.name} is cut off: {packets} of its {stream.frames} frames are there.")
         rate = float(stream.average_rate or stream.guessed_rate or 0) or 1.0
         slack = max(0.25, 3 / rate)
         duration = stream.duration * tick if stream.duration else end
@@ -77,7 +86,7 @@ def probe(path: ClipPath) -> ClipInfo:
         for coming in container.decode(stream):
             last = coming
         if last is None or last.time is None or last.time < end - slack:
-            raise NotAVideo(f"{Path(path).name} can't be decoded to its end.")
+            raise NotAVideo(f"{path.name} can't be decoded to its end.")
         upright = (first.height, first.width) if first.rotation % 180 else (first.width, first.height)
         return ClipInfo(
             *upright,
@@ -86,7 +95,7 @@ def probe(path: ClipPath) -> ClipInfo:
             frames=packets,
             codec=stream.codec_context.name,
             pixel_format=stream.codec_context.pix_fmt or "",
-            size_bytes=Path(path).stat().st_size,
+            size_bytes=size_bytes,
         )
 
 

@@ -60,7 +60,7 @@ class Clip(display.Shown, SuggestsNames):
     template: str | None = None
     slots: Mapping[str, str] = field(default_factory=dict)
 
-    @functools.cached_property
+    @property
     def info(self) -> clips.ClipInfo:
         """What the file says about itself. Raises NotAVideo."""
         with self._file() as path:
