@@ -99,9 +99,10 @@ async def test_the_caller_can_hold_a_repetition_back() -> None:
     [errors.LedgerUnavailable("disk full"), errors.SendInterrupted("x"), errors.ServiceUnreachable("x")],
 )
 async def test_what_keeps_a_repetition_from_arriving_leaves_the_first_attempt_uncertain(
-    failure: errors.ReelbookError,
+    failure: errors.ReelbookError, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A room has a key for all attempts, so they go on; but no answer ever said that nothing was bought."""
+    monkeypatch.setattr(retries, "MAX_KEYED_ATTEMPTS", 3)  # so few that no minute's budget is waited for
 
     class Failing(Heard):
         def sending(self) -> None:
