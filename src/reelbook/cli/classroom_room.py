@@ -13,7 +13,6 @@ import typer
 from .. import settings, wire
 from ..errors import ConnectionFailed, InvalidInput
 from ..formatting import count, dollars, local, terminal_line
-from ..wire import MICRO
 from .console import require_yes, say
 from .options import MOST_USD, Home, Service, Which, Yes, open_session, option
 
@@ -135,11 +134,11 @@ def report(
     say(f"{held.name}, {reports.period(held)}")
     width = max((len(line.name) for line in lines), default=0)
     for line in lines:
-        clips, spent_usd = count(line.clips, "clip"), dollars(line.spent_micro / MICRO)
+        clips, spent_usd = count(line.clips, "clip"), dollars(line.spent_usd)
         say(f"  {terminal_line(line.name):<{width}}  {clips:>9}  {spent_usd:>8}")
-    say(f"Spent in all: {dollars(spent / MICRO)}.")
+    say(f"Spent in all: {dollars(spent)}.")
     if reserved:
-        say(f"Still reserved, for clips on their way or never answered: {dollars(reserved / MICRO)}.")
+        say(f"Still reserved, for clips on their way or never answered: {dollars(reserved)}.")
     say(f"Table: {written.table}")
     beside = " Its clips lie beside it." if written.beside else ""
     say(f"{count(written.clips, 'clip')}: {written.page}.{beside}")
@@ -214,7 +213,7 @@ def introduce(room: Room) -> None:
     say(f"Code           {held.code}")
     if held.expires_at is not None:
         say(f"Until          {local(held.expires_at):%H:%M}")
-    say(f"Each may spend {dollars(held.cap_micro / MICRO)}\n")
+    say(f"Each may spend {dollars(held.cap_usd)}\n")
     say(f"Your page      {url}/room")
     say(f"Its token      {room.token.reveal()}\n")
     if not room.tls:
@@ -230,12 +229,12 @@ def introduce(room: Room) -> None:
 
 
 def _most(chosen: Choices, kept: RoomSettings | None) -> str:
-    from ..classroom.room.store import USUAL_CAP_MICRO
+    from ..classroom.room.store import USUAL_CAP_USD
 
-    terms: dict[str, Any] = {"cap_micro": USUAL_CAP_MICRO, **(vars(kept) if kept else {}), **chosen.columns()}
-    if terms.get("class_cap_micro") is not None:
-        return f"at most {dollars(terms['class_cap_micro'] / MICRO)} in all"
-    cap, seats = terms["cap_micro"] / MICRO, terms["places"]
+    terms: dict[str, Any] = {"cap_usd": USUAL_CAP_USD, **(vars(kept) if kept else {}), **chosen.columns()}
+    if terms.get("class_cap_usd") is not None:
+        return f"at most {dollars(terms['class_cap_usd'])} in all"
+    cap, seats = terms["cap_usd"], terms["places"]
     if seats is None:
         return f"at most {dollars(cap)} for each student, however many join"
     return f"at most {dollars(cap)} for each of {count(seats, 'student')}, {dollars(cap * seats)} in all"
@@ -244,7 +243,7 @@ def _most(chosen: Choices, kept: RoomSettings | None) -> str:
 def _provide(session: Session, room: Room) -> None:
     """Lifts the limits of one's own sandbox, and warns if the caps come to more than the balance."""
     held = room.store.settings()
-    most_usd = (held.whole_cap_micro or 0) / MICRO
+    most_usd = held.whole_cap_usd or 0.0
     if session.sandbox is not None:
         session.sandbox.settings(rate_limiting=False)  # play money, and no other class asks it
     try:

@@ -237,4 +237,4 @@ def test_what_is_refused_reserves_nothing(serve: Serve, visit: Visit) -> None:
     refused = ada.order(seconds=5)
     assert refused.status_code == 402
     assert refused.json()["detail"] == "Insufficient balance. Current balance: $0.10, required: $0.25"
-    assert sum(room.store.money()) == 200_000
+    assert sum(room.store.money()) == 0.20

@@ -15,7 +15,6 @@ from filelock import FileLock, Timeout
 
 from ...atomic_files import write_whole
 from ...errors import ClassroomError, InvalidInput
-from ...ledger.records import stored
 from ...secret import Secret
 from ...session import Session
 from ...web.listening import LOOPBACK, Server, bound_socket, own_address
@@ -45,11 +44,11 @@ class Choices:
     max_seconds: int | None = None
 
     def columns(self) -> dict[str, Any]:
-        """What was chosen, by the columns of the store, with amounts in whole micro-USD."""
+        """What was chosen, as `RoomStore.change` takes it."""
         chosen = {name: value for name, value in vars(self).items() if value is not None}
         if (students := chosen.pop("students", None)) is not None:
             chosen |= {"places": len(set(map(name_key, students))), "listed_only": True}
-        return stored(chosen)
+        return chosen
 
 
 def kept_class(home: Path, code: str | None = None) -> tuple[RoomSettings | None, list[str]]:

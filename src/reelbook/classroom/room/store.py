@@ -1,7 +1,8 @@
 """The room's SQLite file: settings, students and their keys, jobs and the money reserved for them.
 
-Amounts are whole micro-USD, times epoch seconds. Methods that change something wait for the disk: call them
-from a thread. Keys are kept as SHA-256 digests. The session's ledger is another file, and isn't written here.
+Amounts are USD, in the file whole micro-USD; times are epoch seconds. Methods that change something wait for
+the disk: call them from a thread. Keys are kept as SHA-256 digests. The session's ledger is another file, and
+isn't written here.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from ... import wire
 from ...account.reconcile import COST_SPREAD
 from ...atomic_files import write_whole
 from ...errors import ClassroomError
-from ...ledger.records import micro, read, stored
+from ...ledger.records import insert, micro, read, stored
 from ...media.images import PreparedImage
 from ...requests import JobRequest
 from ...secret import Secret
@@ -36,7 +37,7 @@ CENT: Final = MICRO // 100
 DEVICE_SECONDS: Final = 1800.0  # how long a code for another device is valid
 NEWEST: Final = 9
 USUAL_NAME: Final = "Class"
-USUAL_CAP_MICRO: Final = 2 * MICRO
+USUAL_CAP_USD: Final = 2.0
 
 State = Literal["queued", "handed", "completed", "failed", "refused", "uncertain", "taken back"]
 """What became of a job. `handed`: it is the session's, so it may have been sent."""
@@ -139,7 +140,7 @@ def most_micro(estimate_micro: int, service: str) -> int:
 class RoomSettings:
     """The teacher's choices, and the state of the room. `places` None: any number.
 
-    `expires_at` None: it lasts until it is ended. `cap_micro` is each student's, `class_cap_micro` for all
+    `expires_at` None: it lasts until it is ended. `cap_usd` is each student's, `class_cap_usd` for all
     together, None without one. `question` is that of the last vote, None if none is shown; the vote began at
     `asked_at` and goes on while `voting`.
     """
@@ -152,8 +153,8 @@ class RoomSettings:
     expires_at: float | None
     places: int | None
     listed_only: bool
-    cap_micro: int
-    class_cap_micro: int | None
+    cap_usd: float
+    class_cap_usd: float | None
     max_seconds: int
     paused: bool
     names_hidden: bool
@@ -167,11 +168,11 @@ class RoomSettings:
         return self.ended_at is None and (self.expires_at is None or now < self.expires_at)
 
     @property
-    def whole_cap_micro(self) -> int | None:
+    def whole_cap_usd(self) -> float | None:
         """What all together may spend, if that is limited."""
-        if self.class_cap_micro is not None:
-            return self.class_cap_micro
-        return None if self.places is None else self.cap_micro * self.places
+        if self.class_cap_usd is not None:
+            return self.class_cap_usd
+        return None if self.places is None else round(self.cap_usd * self.places, 6)
 
 
 @dataclass(frozen=True)
@@ -181,8 +182,8 @@ class Student:
     id: int
     name: str
     joined_at: float | None
-    spent_micro: int
-    reserved_micro: int
+    spent_usd: float
+    reserved_usd: float
 
 
 @dataclass(frozen=True)
@@ -198,9 +199,9 @@ class RoomJob:
     state: str
     request: Mapping[str, Any]
     image: str | None
-    estimate_micro: int
-    reserved_micro: int
-    cost_micro: int
+    estimate_usd: float
+    reserved_usd: float
+    cost_usd: float
     accepted_at: float
     ended_at: float | None
     error: str | None
@@ -241,11 +242,9 @@ class RoomStore(SqliteFile):
         """
         with self.transaction() as db:
             if db.execute("SELECT 1 FROM room").fetchone() is None:
-                db.execute(
-                    "INSERT INTO room (only_one, code, name, service, made_at, cap_micro, max_seconds) "
-                    "VALUES (1, ?, ?, ?, ?, ?, ?)",
-                    (code, USUAL_NAME, service, self.clock(), USUAL_CAP_MICRO, wire.MAX_SECONDS),
-                )
+                new = {"only_one": 1, "code": code, "name": USUAL_NAME, "service": service}
+                new |= {"made_at": self.clock(), "cap_usd": USUAL_CAP_USD, "max_seconds": wire.MAX_SECONDS}
+                insert(db, "room", new)
             db.executemany(
                 "INSERT OR IGNORE INTO students (name, name_key) VALUES (?, ?)",
                 [(name, name_key(name)) for name in names],
@@ -396,11 +395,13 @@ class RoomStore(SqliteFile):
             write_whole(self.images / name, image.data)
         return name
 
-    def left_micro(self, student: int, *, own_reserved: bool = True) -> int:
+    def left_usd(self, student: int, *, own_reserved: bool = True) -> float:
         """What the student may still order for. Without `own_reserved`, as if none of theirs waited."""
         with self.reading() as db:
             left = _left_micro(db, student)
-            return max(0, left if own_reserved else left + _student(db, student).reserved_micro)
+            return max(
+                0.0, (left if own_reserved else left + _account(db, student)["reserved_micro"]) / MICRO
+            )
 
     def hand_over(self) -> RoomJob | None:
         """The clip whose turn it is, the session's from now on; None if it is nobody's turn."""
@@ -506,10 +507,11 @@ class RoomStore(SqliteFile):
         )
         return None if len(rows) < 3 else (rows[0][0] - rows[-1][0]) / (len(rows) - 1)
 
-    def money(self) -> tuple[int, int]:
-        """What all students together spent, and what is reserved, in micro-USD."""
+    def money(self) -> tuple[float, float]:
+        """What all students together spent, and what is reserved."""
         with self.reading() as db:
-            return _sums(db)
+            spent, reserved = _sums_micro(db)
+            return spent / MICRO, reserved / MICRO
 
 
 def _set(db: sqlite3.Connection, table: str, values: Mapping[str, Any], which: str = "TRUE") -> None:
@@ -526,8 +528,13 @@ def _settings(db: sqlite3.Connection) -> RoomSettings:
     return read(RoomSettings, row, **switches)
 
 
-def _student(db: sqlite3.Connection, number: int) -> Student:
-    return read(Student, db.execute("SELECT * FROM accounts WHERE id = ?", (number,)).fetchone())
+def _account(db: sqlite3.Connection, student: int) -> sqlite3.Row:
+    row: sqlite3.Row = db.execute("SELECT * FROM accounts WHERE id = ?", (student,)).fetchone()
+    return row
+
+
+def _student(db: sqlite3.Connection, student: int) -> Student:
+    return read(Student, _account(db, student))
 
 
 def _lines(db: sqlite3.Connection) -> list[Line]:
@@ -558,17 +565,17 @@ def _own_job(db: sqlite3.Connection, student: int, request_id: str) -> sqlite3.R
     return found
 
 
-def _sums(db: sqlite3.Connection) -> tuple[int, int]:
+def _sums_micro(db: sqlite3.Connection) -> tuple[int, int]:
     row = db.execute("SELECT total(cost_micro), total(reserved_micro) FROM jobs").fetchone()
     return int(row[0]), int(row[1])
 
 
 def _left_micro(db: sqlite3.Connection, student: int) -> int:
     """What the student may order for: the least of their own cap, the class's, and the balance."""
-    own = _student(db, student)
+    own = _account(db, student)
     room = db.execute("SELECT cap_micro, class_cap_micro, balance_micro, balance_at FROM room").fetchone()
-    left = [room["cap_micro"] - own.spent_micro - own.reserved_micro]
-    spent, reserved = _sums(db)
+    left = [room["cap_micro"] - own["spent_micro"] - own["reserved_micro"]]
+    spent, reserved = _sums_micro(db)
     if room["class_cap_micro"] is not None:
         left.append(room["class_cap_micro"] - spent - reserved)
     if room["balance_micro"] is not None:
