@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from ledger.doubles import Clock
+from PIL import Image
 
 from reelbook import JobRequest
 from reelbook.classroom.room.store import DEVICE_SECONDS, MIGRATIONS, RoomJob, RoomStore
@@ -111,6 +112,29 @@ def test_the_real_cost_takes_the_place_of_the_reservation(open_store: Open) -> N
     for _ in range(2):
         store.settle(job.number, "completed", cost_usd=0.25)
     assert store.money() == (0.4875, 0)
+
+
+def test_an_image_stays_as_long_as_a_clip_may_need_it(open_store: Open) -> None:
+    """Those that wait, are sent or were never answered; and one that is ordered again is there again."""
+    store = open_store(cap_usd=3.0)
+    ada, _ = store.join("Ada")
+    stills = [JobRequest.from_image(Image.new("L", (320, 180), shade), "zoom") for shade in (0, 50, 100, 150)]
+    orders = [store.order(ada.id, still) for still in [*stills, stills[0]]]
+    for state in ("completed", "uncertain", "failed"):
+        job = store.hand_over()
+        assert job is not None
+        store.settle(job.number, state)  # type: ignore[arg-type]  # one of its words
+
+    def kept() -> set[int]:
+        store.remove_images()
+        names = {path.name for path in store.images.iterdir()}
+        return {number for number, job in enumerate(orders) if job.image in names}
+
+    assert kept() == {0, 1, 3, 4}
+    store.take_back(ada.id, orders[4].request_id)
+    assert kept() == {1, 3}
+    store.order(ada.id, stills[2])
+    assert kept() == {1, 2, 3}
 
 
 def test_what_was_heard_of_the_balance_bounds_all(open_store: Open, clock: Clock) -> None:

@@ -7,6 +7,7 @@ isn't written here.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
@@ -395,13 +396,22 @@ class RoomStore(SqliteFile):
             write_whole(self.images / name, image.data)
         return name
 
+    def remove_images(self) -> None:
+        """Removes the images that no clip needs which may still be sent, or was sent and never answered."""
+        with self.transaction() as db, contextlib.suppress(OSError):  # what stays is removed the next time
+            rows = db.execute("SELECT image FROM jobs WHERE state IN ('queued', 'handed', 'uncertain')")
+            needed = {row["image"] for row in rows}
+            for file in self.images.iterdir():
+                if file.name not in needed:
+                    file.unlink()
+
     def left_usd(self, student: int, *, own_reserved: bool = True) -> float:
         """What the student may still order for. Without `own_reserved`, as if none of theirs waited."""
         with self.reading() as db:
             left = _left_micro(db, student)
-            return max(
-                0.0, (left if own_reserved else left + _account(db, student)["reserved_micro"]) / MICRO
-            )
+            if not own_reserved:
+                left += _account(db, student)["reserved_micro"]
+            return max(0, left) / MICRO
 
     def hand_over(self) -> RoomJob | None:
         """The clip whose turn it is, the session's from now on; None if it is nobody's turn."""
