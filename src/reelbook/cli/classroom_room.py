@@ -18,7 +18,6 @@ from .options import MOST_USD, Home, Service, Which, Yes, open_session, option
 
 if TYPE_CHECKING:
     from ..classroom.room.app import Room
-    from ..classroom.room.serving import Choices
     from ..classroom.room.store import RoomSettings
     from ..session import Session
 
@@ -78,20 +77,23 @@ def serve(
     if (tls_cert is None) != (tls_key is None):
         raise typer.BadParameter("--tls-cert and --tls-key belong together.")
     kept, known = serving.kept_class(settings.home(home), code)
-    listed = None if students is None else [*known, *roster.read(students)]
-    chosen = serving.Choices(
-        name=name,
-        students=listed,
-        places=places if kept or places or students else USUAL_PLACES,
-        cap_usd=cap,
-        class_cap_usd=class_cap,
-        expires_at=None if expires is None else end_time(expires),
-        max_seconds=max_duration,
-    )
+    listed = [] if students is None else [*known, *roster.read(students)]
+    if listed:
+        places = len(set(map(roster.name_key, listed)))
+    given: dict[str, Any] = {
+        "name": name,
+        "listed_only": True if listed else None,
+        "places": places if kept or places else USUAL_PLACES,
+        "cap_usd": cap,
+        "class_cap_usd": class_cap,
+        "expires_at": None if expires is None else end_time(expires),
+        "max_seconds": max_duration,
+    }
+    terms = {each: value for each, value in given.items() if value is not None}
     with open_session(service, home) as session:
         if session.service == "live":
             require_yes(
-                f"Students' clips are paid by your key at {session.base_url}: {_most(chosen, kept)}.\n"
+                f"Students' clips are paid by your key at {session.base_url}: {_most(terms, kept)}.\n"
                 "Serve them?",
                 yes=yes,
                 stake="Students would spend money",
@@ -99,7 +101,9 @@ def serve(
             )
         certificate = (tls_cert, tls_key) if tls_cert and tls_key else None
         code = kept.code if kept else code
-        with serving.opened_room(session, code, chosen, host_name=address, certificate=certificate) as room:
+        with serving.opened_room(
+            session, code, students=listed, host_name=address, certificate=certificate, **terms
+        ) as room:
             _provide(session, room)
             listening = serving.listen(room, host or serving.EVERYWHERE, port)
             try:
@@ -228,10 +232,10 @@ def introduce(room: Room) -> None:
     say("Ctrl-C stops it.")
 
 
-def _most(chosen: Choices, kept: RoomSettings | None) -> str:
+def _most(terms: dict[str, Any], kept: RoomSettings | None) -> str:
     from ..classroom.room.store import USUAL_CAP_USD
 
-    terms: dict[str, Any] = {"cap_usd": USUAL_CAP_USD, **(vars(kept) if kept else {}), **chosen.columns()}
+    terms = {"cap_usd": USUAL_CAP_USD, **(vars(kept) if kept else {}), **terms}
     if terms.get("class_cap_usd") is not None:
         return f"at most {dollars(terms['class_cap_usd'])} in all"
     cap, seats = terms["cap_usd"], terms["places"]

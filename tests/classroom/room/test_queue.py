@@ -14,7 +14,7 @@ from support.waiting import until
 import reelbook as rb
 from reelbook.account import reconcile
 from reelbook.classroom.room.app import Room
-from reelbook.classroom.room.serving import Choices, in_thread, opened_room
+from reelbook.classroom.room.serving import in_thread, opened_room
 from reelbook.classroom.room.store import RoomStore
 from reelbook.errors import InvalidInput, LedgerUnavailable
 from reelbook.sandbox.handle import Sandbox
@@ -288,7 +288,7 @@ def test_a_room_that_stops_goes_on_where_it_was(teacher: rb.Session, visit: Visi
         room.store.change(paused=1)
         waiting = [ada.ordered(f"clip {number}") for number in range(3)]
         key = ada.http.headers["Authorization"]
-    with in_thread(teacher, "FOX-234", Choices()) as room:
+    with in_thread(teacher, "FOX-234") as room:
         ada = visit(room, Authorization=key)
         assert ada.status(done)["status"] == "completed"
         assert [ada.status(job)["queue_position"] for job in waiting] == [0, 1, 2]

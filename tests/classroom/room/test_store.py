@@ -123,7 +123,7 @@ def test_an_image_stays_as_long_as_a_clip_may_need_it(open_store: Open) -> None:
     for state in ("completed", "uncertain", "failed"):
         job = store.hand_over()
         assert job is not None
-        store.settle(job.number, state)  # type: ignore[arg-type]  # one of its words
+        store.settle(job.number, state)
 
     def kept() -> set[int]:
         store.remove_images()

@@ -164,7 +164,7 @@ def _join_page(room: Room, form: Form, refused: Refused | None) -> Response:
         "join.html",
         token=secrets.token_urlsafe(24),
         heading=settings.name if known else "Join a class",
-        terms=f"{_until(settings)} · {_cap(settings)} for clips each" if known else "",
+        terms=f"{_until(settings)} · {dollars(settings.cap_usd)} for clips each" if known else "",
         code=code,
         code_invalid=INVALID if at_code else "",
         code_why=why if at_code else "",
@@ -216,7 +216,7 @@ def _student_page(
         "student.html",
         name=student.name,
         left=f"{left:.2f}",
-        money=f"{dollars(left)} of {_cap(settings)} left",
+        money=f"{dollars(left)} of {dollars(settings.cap_usd)} left",
         until=_until(settings) if opened else "the class has ended",
         notice=_notice(room, settings, opened),
         price=f"{wire.PRICE_USD_PER_SECOND:.2f}",
@@ -599,10 +599,6 @@ def _table(room: Room, request: Request, form: Form) -> Response:
 # What the pages share.
 
 
-def _cap(settings: RoomSettings) -> str:
-    return dollars(settings.cap_usd)
-
-
 def _until(settings: RoomSettings) -> str:
     if settings.expires_at is None:
         return "until your teacher ends the class"
@@ -610,7 +606,7 @@ def _until(settings: RoomSettings) -> str:
 
 
 def _state(room: Room, settings: RoomSettings) -> str:
-    terms = f"{_until(settings)} · {_cap(settings)} each"
+    terms = f"{_until(settings)} · {dollars(settings.cap_usd)} each"
     if settings.service == "sandbox":
         terms = f"sandbox · {terms}"
     if settings.paused:
