@@ -67,7 +67,7 @@ def test_a_live_service_is_served_only_after_a_yes(
     monkeypatch.setattr("reelbook.cli.classroom_room.require_yes", lambda said, **_: asked.append(said))
     names = tmp_path / "latecomers.csv"
     names.write_text("Radia\ngrace\n")
-    terms: dict[str, Any] = {"cap_usd": 20, "students": ["Ada", "Grace"], "listed_only": True, "places": 2}
+    terms: dict[str, Any] = {"cap_usd": 20, "students": ["Ada", "Grace"], "places": 2}
     with rb.connect("live") as session, opened_room(session, "FOX-234", **terms):
         run("classroom", "serve", "--places", "12")
         run("classroom", "serve", "--students", str(names))

@@ -82,7 +82,6 @@ def serve(
         places = len(set(map(roster.name_key, listed)))
     given: dict[str, Any] = {
         "name": name,
-        "listed_only": True if listed else None,
         "places": places if kept or places else USUAL_PLACES,
         "cap_usd": cap,
         "class_cap_usd": class_cap,

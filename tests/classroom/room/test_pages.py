@@ -146,7 +146,7 @@ def test_links_with_codes_are_tries_too(room: Room, visit: Visit) -> None:
 
 def test_the_list_is_shown_to_those_who_have_the_code(serve: Serve, visit: Visit) -> None:
     """And only the names that are free."""
-    room = serve(students=["Ada", "Grace"], listed_only=True, places=2)
+    room = serve(students=["Ada", "Grace"])
     join(visit(room))
 
     assert "Grace" not in visit(room).http.get("/").text

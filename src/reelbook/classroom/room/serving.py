@@ -51,9 +51,9 @@ def opened_room(
 ) -> Iterator[Room]:
     """The room with that code in the session's home: a new one, or the one that goes on.
 
-    For one process only. Without a code it is a new one. `students` are put on its list, `chosen` are fields
-    of `RoomSettings`, `host_name` and `certificate` are as in `Room`. Raises InvalidInput, also for a class
-    of another service, and ClassroomError if another process serves it.
+    For one process only. Without a code it is a new one. Only `students` may join, if there are any; `chosen`
+    are fields of `RoomSettings`, `host_name` and `certificate` are as in `Room`. Raises InvalidInput, also
+    for a class of another service, and ClassroomError if another process serves it.
     """
     code = code or new_code()
     plain = plain_code(code)
@@ -73,6 +73,8 @@ def opened_room(
                 f"The class {code.upper()} was opened with --service {made_for}, and goes on with that "
                 "only. Nothing was started. Another class needs a code of its own (--code)."
             )
+        if students:
+            chosen["listed_only"] = True
         store.begin(code.upper(), session.service, students, **chosen)
         yield Room(store, session, _token(folder), host_name, certificate)
 

@@ -23,7 +23,7 @@ from ... import wire
 from ...account.reconcile import COST_SPREAD
 from ...atomic_files import write_whole
 from ...errors import ClassroomError
-from ...ledger.records import insert, micro, read, stored
+from ...ledger.records import insert, read, stored
 from ...media.images import PreparedImage
 from ...requests import JobRequest
 from ...secret import Secret
@@ -34,7 +34,6 @@ from ..roster import name_key
 from .codes import new_code, plain_code
 from .turns import Line, clips_ahead, next_student
 
-CENT: Final = MICRO // 100
 DEVICE_SECONDS: Final = 1800.0  # how long a code for another device is valid
 NEWEST: Final = 9
 USUAL_NAME: Final = "Class"
@@ -128,13 +127,13 @@ MIGRATIONS: Final = (
 )
 
 
-def most_micro(estimate_micro: int, service: str) -> int:
-    """The most that a clip is charged for, in micro-USD, rounded up to whole cents.
+def most_usd(estimate_usd: float, service: str) -> float:
+    """The most that a clip is charged for, rounded up to whole cents.
 
     A service bills its real length, a sandbox what was asked for (interface, Limits).
     """
     spread = 1.0 if service == "sandbox" else 1.0 + COST_SPREAD
-    return math.ceil(round(estimate_micro * spread) / CENT) * CENT
+    return math.ceil(round(100 * estimate_usd * spread, 4)) / 100
 
 
 @dataclass(frozen=True)
@@ -243,8 +242,15 @@ class RoomStore(SqliteFile):
         """
         with self.transaction() as db:
             if db.execute("SELECT 1 FROM room").fetchone() is None:
-                new = {"only_one": 1, "code": code, "name": USUAL_NAME, "service": service}
-                new |= {"made_at": self.clock(), "cap_usd": USUAL_CAP_USD, "max_seconds": wire.MAX_SECONDS}
+                new = {
+                    "only_one": 1,
+                    "code": code,
+                    "name": USUAL_NAME,
+                    "service": service,
+                    "made_at": self.clock(),
+                    "cap_usd": USUAL_CAP_USD,
+                    "max_seconds": wire.MAX_SECONDS,
+                }
                 insert(db, "room", new)
             db.executemany(
                 "INSERT OR IGNORE INTO students (name, name_key) VALUES (?, ?)",
@@ -360,10 +366,8 @@ class RoomStore(SqliteFile):
         The same `repeat_key` returns the same job again. Raises Refused.
         """
         record = json.dumps(request.record(), ensure_ascii=False, sort_keys=True)
-        estimate = micro(request.estimated_cost_usd)
         with self.transaction() as db:
             now, room = self.clock(), _settings(db)
-            needed = most_micro(estimate, room.service)
             # None equals nothing, so an order without a key is always a new one.
             repeated = db.execute(
                 "SELECT * FROM jobs WHERE student = ? AND repeat_key = ?", (student, repeat_key)
@@ -377,15 +381,22 @@ class RoomStore(SqliteFile):
                 raise Refused(403, "This class has ended. Nothing was ordered.")
             if request.duration_seconds > room.max_seconds:
                 raise Refused(400, f"duration_seconds must be from 1 to {room.max_seconds} in this class")
-            left = _left_micro(db, student)
+            needed = most_usd(request.estimated_cost_usd, room.service)
+            left = _left_micro(db, student) / MICRO
             if needed > left:
-                raise NoMoney(max(0, left) / MICRO, needed / MICRO)
-            image = None if request.image is None else self._keep(request.image)
-            row = db.execute(
-                "INSERT INTO jobs (request_id, student, state, request, image, repeat_key, estimate_micro, "
-                "reserved_micro, accepted_at) VALUES (?, ?, 'queued', ?, ?, ?, ?, ?, ?) RETURNING *",
-                (f"clip_{secrets.token_hex(12)}", student, record, image, repeat_key, estimate, needed, now),
-            ).fetchone()
+                raise NoMoney(max(0.0, left), needed)
+            new = {
+                "request_id": f"clip_{secrets.token_hex(12)}",
+                "student": student,
+                "state": QUEUED,
+                "request": record,
+                "image": None if request.image is None else self._keep(request.image),
+                "repeat_key": repeat_key,
+                "estimate_usd": request.estimated_cost_usd,
+                "reserved_usd": needed,
+                "accepted_at": now,
+            }
+            row = insert(db, "jobs", new)
             return _job(row, _ahead(db, student)[row["number"]])
 
     def _keep(self, image: PreparedImage) -> str:
