@@ -245,7 +245,7 @@ async def _usage(room: Room, request: Request) -> dict[str, Any]:
         "period_days": period,
         "total_requests": sum(job.accepted_at > since for job in jobs),
         "total_seconds": sum(job.seconds or 0.0 for job in done),
-        "total_cost_usd": round(sum(job.cost_usd for job in done), 6),
+        "total_cost_usd": round(math.fsum(job.cost_usd for job in done), 6),
         "current_balance_usd": balance["balance_usd"],
         "total_spent_usd": balance["total_spent_usd"],
     }

@@ -142,7 +142,7 @@ class RoomSettings:
 
     `expires_at` None: it lasts until it is ended. `cap_usd` is each student's, `class_cap_usd` for all
     together, None without one. `question` is that of the last vote, None if none is shown; the vote began at
-    `asked_at` and goes on while `voting`.
+    `asked_at` and goes on while `voting`. `balance_usd` is what the service said at `balance_at`.
     """
 
     code: str
@@ -162,6 +162,8 @@ class RoomSettings:
     question: str | None
     asked_at: float | None
     voting: bool
+    balance_usd: float | None
+    balance_at: float | None
 
     def open(self, now: float) -> bool:
         """Whether clips can be ordered."""
@@ -382,7 +384,7 @@ class RoomStore(SqliteFile):
             if request.duration_seconds > room.max_seconds:
                 raise Refused(400, f"duration_seconds must be from 1 to {room.max_seconds} in this class")
             needed = most_usd(request.estimated_cost_usd, room.service)
-            left = _left_micro(db, student) / MICRO
+            left = _left_usd(db, student)
             if needed > left:
                 raise NoMoney(max(0.0, left), needed)
             new = {
@@ -419,10 +421,8 @@ class RoomStore(SqliteFile):
     def left_usd(self, student: int, *, own_reserved: bool = True) -> float:
         """What the student may still order for. Without `own_reserved`, as if none of theirs waited."""
         with self.reading() as db:
-            left = _left_micro(db, student)
-            if not own_reserved:
-                left += _account(db, student)["reserved_micro"]
-            return max(0, left) / MICRO
+            left = _left_usd(db, student)
+            return max(0.0, left if own_reserved else round(left + _student(db, student).reserved_usd, 6))
 
     def hand_over(self) -> RoomJob | None:
         """The clip whose turn it is, the session's from now on; None if it is nobody's turn."""
@@ -531,8 +531,7 @@ class RoomStore(SqliteFile):
     def money(self) -> tuple[float, float]:
         """What all students together spent, and what is reserved."""
         with self.reading() as db:
-            spent, reserved = _sums_micro(db)
-            return spent / MICRO, reserved / MICRO
+            return _money(db)
 
 
 def _set(db: sqlite3.Connection, table: str, values: Mapping[str, Any], which: str = "TRUE") -> None:
@@ -549,13 +548,8 @@ def _settings(db: sqlite3.Connection) -> RoomSettings:
     return read(RoomSettings, row, **switches)
 
 
-def _account(db: sqlite3.Connection, student: int) -> sqlite3.Row:
-    row: sqlite3.Row = db.execute("SELECT * FROM accounts WHERE id = ?", (student,)).fetchone()
-    return row
-
-
-def _student(db: sqlite3.Connection, student: int) -> Student:
-    return read(Student, _account(db, student))
+def _student(db: sqlite3.Connection, number: int) -> Student:
+    return read(Student, db.execute("SELECT * FROM accounts WHERE id = ?", (number,)).fetchone())
 
 
 def _lines(db: sqlite3.Connection) -> list[Line]:
@@ -586,26 +580,26 @@ def _own_job(db: sqlite3.Connection, student: int, request_id: str) -> sqlite3.R
     return found
 
 
-def _sums_micro(db: sqlite3.Connection) -> tuple[int, int]:
-    row = db.execute("SELECT total(cost_micro), total(reserved_micro) FROM jobs").fetchone()
-    return int(row[0]), int(row[1])
+def _money(db: sqlite3.Connection) -> tuple[float, float]:
+    spent, reserved = db.execute("SELECT total(cost_micro), total(reserved_micro) FROM jobs").fetchone()
+    return spent / MICRO, reserved / MICRO
 
 
-def _left_micro(db: sqlite3.Connection, student: int) -> int:
-    """What the student may order for: the least of their own cap, the class's, and the balance."""
-    own = _account(db, student)
-    room = db.execute("SELECT cap_micro, class_cap_micro, balance_micro, balance_at FROM room").fetchone()
-    left = [room["cap_micro"] - own["spent_micro"] - own["reserved_micro"]]
-    spent, reserved = _sums_micro(db)
-    if room["class_cap_micro"] is not None:
-        left.append(room["class_cap_micro"] - spent - reserved)
-    if room["balance_micro"] is not None:
+def _left_usd(db: sqlite3.Connection, student: int) -> float:
+    """What the student may order for: the least of their own cap, the class's, and the balance.
+
+    It is exact to the micro-USD, as all that it is made of.
+    """
+    own, room = _student(db, student), _settings(db)
+    left = [room.cap_usd - own.spent_usd - own.reserved_usd]
+    spent, reserved = _money(db)
+    if room.class_cap_usd is not None:
+        left.append(room.class_cap_usd - spent - reserved)
+    if room.balance_usd is not None:
         # Nobody knows whether the balance already excludes these.
-        since = db.execute(
-            "SELECT coalesce(sum(cost_micro), 0) FROM jobs WHERE ended_at >= ?", (room["balance_at"],)
-        ).fetchone()[0]
-        left.append(room["balance_micro"] - reserved - since)
-    return int(min(left))
+        since = db.execute("SELECT total(cost_micro) FROM jobs WHERE ended_at >= ?", (room.balance_at,))
+        left.append(room.balance_usd - reserved - since.fetchone()[0] / MICRO)
+    return round(min(left), 6)
 
 
 def _take_back(db: sqlite3.Connection, now: float, said: str, number: int | None = None) -> None:
