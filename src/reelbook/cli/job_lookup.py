@@ -39,12 +39,12 @@ T = TypeVar("T")
 class JobLookup:
     """Finds jobs in a home's ledger, if there is one. `services` has each account's service by its id.
 
-    `resume` is the command that takes up what is unfinished.
+    `resume_command` takes up what is unfinished.
     """
 
     def __init__(self, file: LedgerFile | None, service: Service, home: Path | None) -> None:
         self.file = file
-        self.resume = command_line("jobs", "resume", service=service, home=home)
+        self.resume_command = command_line("jobs", "resume", service=service, home=home)
         everyone = [] if file is None else file.accounts()
         self.services = _service_names(everyone)
         self.accounts = [

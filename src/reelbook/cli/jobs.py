@@ -249,7 +249,7 @@ def resume(
             else:
                 jobs += _resumed(session, [each for each in to_send if each.account_id == account_id])
         left = [entry for entry in left if entry.account_id not in sessions]
-        failed = _wait_for_all(jobs, lookup.resume) if jobs else 0
+        failed = _wait_for_all(jobs, lookup.resume_command) if jobs else 0
         if not jobs and not left:
             say("There is nothing to fetch.", err=True)
         for account_id in sessions.keys() & {entry.account_id for entry in doubtful}:
@@ -377,7 +377,8 @@ def _summary(lookup: JobLookup) -> list[str]:
         lines.append(f"{terminal_line(name)}: {money} · {dollars(spend.uncertain_usd)} uncertain{doubt}")
     if unfinished := lookup.unfinished():
         lines.append(
-            f"{count(len(unfinished), 'clip')} not here yet. To get what is missing:\n  {lookup.resume}"
+            f"{count(len(unfinished), 'clip')} not here yet. To get what is missing:\n"
+            f"  {lookup.resume_command}"
         )
     if elsewhere := lookup.watched_elsewhere():
         lines.append(f"{count(elsewhere, 'clip')} on the way in another running program.")
@@ -390,12 +391,12 @@ def _open_lines(lookup: JobLookup, *, find_out: bool = False) -> list[str]:
     if unsent := lookup.left_unsent():
         lines.append(
             f"{count(len(unsent), 'clip')} not sent before the program ended; nothing was paid. To send what "
-            f"is left, for {_estimate(unsent)}:\n  {lookup.resume} --unsent"
+            f"is left, for {_estimate(unsent)}:\n  {lookup.resume_command} --unsent"
         )
     if not find_out and (uncertain := lookup.uncertain()):
         lines.append(
             f"{count(len(uncertain), 'clip')} sent, never answered, perhaps billed: "
-            f"{_estimate(uncertain)}.\nTo find out from the balance:\n  {lookup.resume} --find-out"
+            f"{_estimate(uncertain)}.\nTo find out from the balance:\n  {lookup.resume_command} --find-out"
         )
     return lines
 
@@ -410,9 +411,9 @@ def _print_job(lookup: JobLookup, entry: Entry) -> None:
         if fact:
             say(f"{label:<{LABEL_CHARACTERS}}{terminal_line(fact)}")
     if entry.state == states.UNCERTAIN:
-        say(f"It was not sent again. To find out from the balance:\n  {lookup.resume} --find-out")
+        say(f"It was not sent again. To find out from the balance:\n  {lookup.resume_command} --find-out")
     elif entry.request_id and not states.state(entry.state).missing and _clip_bytes(entry) is None:
-        say(f"To get its clip:\n  {lookup.resume} {shell_word(entry.request_id)}")
+        say(f"To get its clip:\n  {lookup.resume_command} {shell_word(entry.request_id)}")
 
 
 def _facts(lookup: JobLookup, entry: Entry) -> list[tuple[str, str | None]]:

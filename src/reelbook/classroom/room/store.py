@@ -410,7 +410,7 @@ class RoomStore(SqliteFile):
         return name
 
     def remove_images(self) -> None:
-        """Removes the images that no clip needs which may still be sent, or was sent and never answered."""
+        """Removes all images but those of clips that may still be sent, or were sent and never answered."""
         with self.transaction() as db, contextlib.suppress(OSError):  # what stays is removed the next time
             rows = db.execute("SELECT image FROM jobs WHERE state IN ('queued', 'handed', 'uncertain')")
             needed = {row["image"] for row in rows}
