@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -20,7 +21,7 @@ from support.wheels import make_wheel
 
 import reelbook as rb
 from reelbook.classroom.room.app import Room
-from reelbook.classroom.room.serving import Choices, in_thread, opened_room
+from reelbook.classroom.room.serving import in_thread, opened_room
 from reelbook.classroom.room.store import RoomStore
 from reelbook.classroom.wheels import Target, folder_of
 from reelbook.cli.classroom_room import end_time
@@ -66,8 +67,8 @@ def test_a_live_service_is_served_only_after_a_yes(
     monkeypatch.setattr("reelbook.cli.classroom_room.require_yes", lambda said, **_: asked.append(said))
     names = tmp_path / "latecomers.csv"
     names.write_text("Radia\ngrace\n")
-    choices = Choices(cap_usd=20, students=["Ada", "Grace"])
-    with rb.connect("live") as session, opened_room(session, "FOX-234", choices):
+    terms: dict[str, Any] = {"cap_usd": 20, "students": ["Ada", "Grace"], "places": 2}
+    with rb.connect("live") as session, opened_room(session, "FOX-234", **terms):
         run("classroom", "serve", "--places", "12")
         run("classroom", "serve", "--students", str(names))
     assert "at most $20.00 for each of 12 students, $240.00 in all" in asked[0]
@@ -150,7 +151,7 @@ def test_wheels_says_of_each_target_what_is_missing(
 @pytest.mark.usefixtures("short_jobs")
 def test_the_report_of_a_class(session: rb.Session, run: Run, folder: Path) -> None:
     """A table that a spreadsheet opens without harm, and a page that plays without a network."""
-    with in_thread(session, "FOX-234", Choices(name="Weather <b>")) as room:
+    with in_thread(session, "FOX-234", name="Weather <b>") as room:
         with Visitor(room.url) as ada, Visitor(room.url) as grace:
             ada.join("Ada")
             grace.join("Grace")

@@ -18,7 +18,6 @@ from support.jumping_time import JumpingLoop
 from support.kept_clips import KeptClips
 
 from reelbook import connect, errors, timing, wire
-from reelbook.classroom.room.serving import Choices
 from reelbook.classroom.room.serving import in_thread as room_in_thread
 from reelbook.client import AsyncClient
 from reelbook.media.clips import probe
@@ -71,8 +70,7 @@ def in_room(
         behind.settings(rate_limiting=False, balance_usd=1000)
         timing.use(timing.Timing(new_loop=JumpingLoop, took=timing.SHORT_JOBS))
         teacher = connect("live", api_key=behind.api_key, base_url=behind.url, home=home)
-        choices = Choices(cap_usd=cap_usd)
-        with contextlib.closing(teacher), room_in_thread(teacher, "FOX-234", choices) as running:
+        with contextlib.closing(teacher), room_in_thread(teacher, "FOX-234", cap_usd=cap_usd) as running:
             if most_bytes is not None:
                 running.max_image_bytes = most_bytes
             _, key = running.store.join("Ada")

@@ -19,7 +19,7 @@ from support.kept_clips import KeptClips
 
 from reelbook import connect, wire
 from reelbook.classroom.room import app
-from reelbook.classroom.room.serving import Choices, in_thread
+from reelbook.classroom.room.serving import in_thread
 from reelbook.sandbox import server
 from reelbook.sandbox.openapi import NOT_SHOWN, document
 from reelbook.version import VERSION
@@ -98,7 +98,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[s
         pytest.MonkeyPatch.context() as patched,
         server.in_thread(home, pace=0, executor=KeptClips(), rate_limiting=False, balance_usd=1e6) as sandbox,
         contextlib.closing(connect("sandbox", home=home)) as session,
-        in_thread(session, "FOX-234", Choices(cap_usd=1e5)) as running,
+        in_thread(session, "FOX-234", cap_usd=1e5) as running,
     ):
         patched.setattr(app, "REQUESTS_PER_MINUTE", 10**9)  # one student asks all of it
         running.store.change(paused=1)

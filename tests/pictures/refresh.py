@@ -17,7 +17,7 @@ from PIL import Image, ImageChops
 from playwright.sync_api import Locator, Page
 
 import reelbook as rb
-from reelbook.classroom.room.serving import Choices, in_thread
+from reelbook.classroom.room.serving import in_thread
 from reelbook.sandbox import server
 
 HERE = Path(__file__).parent
@@ -237,8 +237,8 @@ def classroom(page: Page, home: Path) -> None:
     with rb.connect("sandbox", home=home) as session, contextlib.ExitStack() as opened:
         assert session.sandbox is not None
         session.sandbox.settings(pace=0, rate_limiting=False, balance_usd=100)
-        choices = Choices(name="Film class", places=30, cap_usd=2, class_cap_usd=40)
-        room = opened.enter_context(in_thread(session, "KFX-204", choices))
+        choices = {"name": "Film class", "places": 30, "cap_usd": 2, "class_cap_usd": 40}
+        room = opened.enter_context(in_thread(session, "KFX-204", **choices))
         url, room.url = room.url, "http://192.168.1.5:8080"  # what the page shows
         joined = [rb.join(url, room.code, name=name, home=home) for name in STUDENTS]
         for student in joined:

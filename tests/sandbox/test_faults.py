@@ -149,6 +149,7 @@ def test_every_kind_can_be_asked_for_and_taken_back(faulty: Client) -> None:
         ({"kind": "short_body", "after_bytes": -1}, "after_bytes"),
         ({"kind": "unknown_status", "word": ""}, "word"),
         ({"kind": "expired_link", "status": 403}, "status"),
+        ({"kind": "expired_link", "status": 404.0}, "status can't be 404.0"),
         ({"kind": "not_found", "endpoint": "generate"}, "not_found can happen to status only"),
         ({"kind": "broken_json", "endpoint": "download"}, "broken_json can happen to balance"),
     ],

@@ -132,7 +132,7 @@ def test_what_waits_is_taken_back(room: Room, ada: rb.Session, queued: rb.Batch)
     with pytest.raises(SubmissionCancelled):
         queued[0].result()
     assert (queued[0].state, ada.spending().committed_usd) == (states.CANCELLED, 0.05)
-    assert room.store.money() == (0, 50_000)
+    assert room.store.money() == (0, 0.05)
     room.store.change(paused=0)
     room.queue.poke()
     queued[1].result()

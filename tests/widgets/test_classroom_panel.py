@@ -9,7 +9,7 @@ from support.waiting import until
 from widgets.doubles import Page
 
 import reelbook as rb
-from reelbook.classroom.room.serving import Choices, in_thread
+from reelbook.classroom.room.serving import in_thread
 from reelbook.classroom.room.store import RoomStore
 from reelbook.sandbox.handle import Sandbox
 from reelbook.widgets.classroom_panel import ClassroomPanel
@@ -34,7 +34,7 @@ def test_without_a_class_it_says_so_and_asks_nothing(panel: ClassroomPanel, sand
 def test_a_class_that_is_served_is_shown(panel: ClassroomPanel, home: Path) -> None:
     """Who joined, the queue, the money and the newest clips; then that nobody serves it, or that it ended."""
     page = Page(panel)
-    with in_thread(panel.session, "FOX-234", Choices(cap_usd=3, places=2, name="Drawing")) as room:
+    with in_thread(panel.session, "FOX-234", cap_usd=3, places=2, name="Drawing") as room:
         with Visitor(room.url) as ada:
             ada.join("Ada")
             ada.ended(ada.ordered("a heron", 1))
@@ -71,6 +71,6 @@ def test_of_two_classes_the_one_served_last_is_shown(panel: ClassroomPanel) -> N
     """Also where it is the older one, that goes on."""
     page = Page(panel)
     for code in ("FOX-234", "OWL-567", "FOX-234"):
-        with in_thread(panel.session, code, Choices(name=f"Class {code}")):
+        with in_thread(panel.session, code, name=f"Class {code}"):
             panel.update()
             assert page.last("served")["room"]["name"] == f"Class {code}"

@@ -13,13 +13,11 @@ import typer
 from .. import settings, wire
 from ..errors import ConnectionFailed, InvalidInput
 from ..formatting import count, dollars, local, terminal_line
-from ..wire import MICRO
 from .console import require_yes, say
 from .options import MOST_USD, Home, Service, Which, Yes, open_session, option
 
 if TYPE_CHECKING:
     from ..classroom.room.app import Room
-    from ..classroom.room.serving import Choices
     from ..classroom.room.store import RoomSettings
     from ..session import Session
 
@@ -79,20 +77,22 @@ def serve(
     if (tls_cert is None) != (tls_key is None):
         raise typer.BadParameter("--tls-cert and --tls-key belong together.")
     kept, known = serving.kept_class(settings.home(home), code)
-    listed = None if students is None else [*known, *roster.read(students)]
-    chosen = serving.Choices(
-        name=name,
-        students=listed,
-        places=places if kept or places or students else USUAL_PLACES,
-        cap_usd=cap,
-        class_cap_usd=class_cap,
-        expires_at=None if expires is None else end_time(expires),
-        max_seconds=max_duration,
-    )
+    listed = [] if students is None else [*known, *roster.read(students)]
+    if listed:
+        places = len(set(map(roster.name_key, listed)))
+    given: dict[str, Any] = {
+        "name": name,
+        "places": places if kept or places else USUAL_PLACES,
+        "cap_usd": cap,
+        "class_cap_usd": class_cap,
+        "expires_at": None if expires is None else end_time(expires),
+        "max_seconds": max_duration,
+    }
+    terms = {each: value for each, value in given.items() if value is not None}
     with open_session(service, home) as session:
         if session.service == "live":
             require_yes(
-                f"Students' clips are paid by your key at {session.base_url}: {_most(chosen, kept)}.\n"
+                f"Students' clips are paid by your key at {session.base_url}: {_most(terms, kept)}.\n"
                 "Serve them?",
                 yes=yes,
                 stake="Students would spend money",
@@ -100,7 +100,9 @@ def serve(
             )
         certificate = (tls_cert, tls_key) if tls_cert and tls_key else None
         code = kept.code if kept else code
-        with serving.opened_room(session, code, chosen, host_name=address, certificate=certificate) as room:
+        with serving.opened_room(
+            session, code, students=listed, host_name=address, certificate=certificate, **terms
+        ) as room:
             _provide(session, room)
             listening = serving.listen(room, host or serving.EVERYWHERE, port)
             try:
@@ -135,11 +137,11 @@ def report(
     say(f"{held.name}, {reports.period(held)}")
     width = max((len(line.name) for line in lines), default=0)
     for line in lines:
-        clips, spent_usd = count(line.clips, "clip"), dollars(line.spent_micro / MICRO)
+        clips, spent_usd = count(line.clips, "clip"), dollars(line.spent_usd)
         say(f"  {terminal_line(line.name):<{width}}  {clips:>9}  {spent_usd:>8}")
-    say(f"Spent in all: {dollars(spent / MICRO)}.")
+    say(f"Spent in all: {dollars(spent)}.")
     if reserved:
-        say(f"Still reserved, for clips on their way or never answered: {dollars(reserved / MICRO)}.")
+        say(f"Still reserved, for clips on their way or never answered: {dollars(reserved)}.")
     say(f"Table: {written.table}")
     beside = " Its clips lie beside it." if written.beside else ""
     say(f"{count(written.clips, 'clip')}: {written.page}.{beside}")
@@ -214,7 +216,7 @@ def introduce(room: Room) -> None:
     say(f"Code           {held.code}")
     if held.expires_at is not None:
         say(f"Until          {local(held.expires_at):%H:%M}")
-    say(f"Each may spend {dollars(held.cap_micro / MICRO)}\n")
+    say(f"Each may spend {dollars(held.cap_usd)}\n")
     say(f"Your page      {url}/room")
     say(f"Its token      {room.token.reveal()}\n")
     if not room.tls:
@@ -229,13 +231,13 @@ def introduce(room: Room) -> None:
     say("Ctrl-C stops it.")
 
 
-def _most(chosen: Choices, kept: RoomSettings | None) -> str:
-    from ..classroom.room.store import USUAL_CAP_MICRO
+def _most(terms: dict[str, Any], kept: RoomSettings | None) -> str:
+    from ..classroom.room.store import USUAL_CAP_USD
 
-    terms: dict[str, Any] = {"cap_micro": USUAL_CAP_MICRO, **(vars(kept) if kept else {}), **chosen.columns()}
-    if terms.get("class_cap_micro") is not None:
-        return f"at most {dollars(terms['class_cap_micro'] / MICRO)} in all"
-    cap, seats = terms["cap_micro"] / MICRO, terms["places"]
+    terms = {"cap_usd": USUAL_CAP_USD, **(vars(kept) if kept else {}), **terms}
+    if terms.get("class_cap_usd") is not None:
+        return f"at most {dollars(terms['class_cap_usd'])} in all"
+    cap, seats = terms["cap_usd"], terms["places"]
     if seats is None:
         return f"at most {dollars(cap)} for each student, however many join"
     return f"at most {dollars(cap)} for each of {count(seats, 'student')}, {dollars(cap * seats)} in all"
@@ -244,7 +246,7 @@ def _most(chosen: Choices, kept: RoomSettings | None) -> str:
 def _provide(session: Session, room: Room) -> None:
     """Lifts the limits of one's own sandbox, and warns if the caps come to more than the balance."""
     held = room.store.settings()
-    most_usd = (held.whole_cap_micro or 0) / MICRO
+    most_usd = held.whole_cap_usd or 0.0
     if session.sandbox is not None:
         session.sandbox.settings(rate_limiting=False)  # play money, and no other class asks it
     try:

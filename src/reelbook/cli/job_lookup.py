@@ -25,7 +25,7 @@ from ..ledger.store import FILE_NAME
 from ..secret import quotable, shown
 from ..states import UNCERTAIN
 from .console import say
-from .options import Service
+from .options import Service, command_line
 
 SANDBOX: Final = "sandbox"  # its origin in the ledger, whatever address it has
 MATCHES = 10
@@ -37,10 +37,14 @@ T = TypeVar("T")
 
 
 class JobLookup:
-    """Finds jobs in a home's ledger, if there is one. `services` has each account's service by its id."""
+    """Finds jobs in a home's ledger, if there is one. `services` has each account's service by its id.
 
-    def __init__(self, file: LedgerFile | None, service: Service) -> None:
+    `resume_command` takes up what is unfinished.
+    """
+
+    def __init__(self, file: LedgerFile | None, service: Service, home: Path | None) -> None:
         self.file = file
+        self.resume_command = command_line("jobs", "resume", service=service, home=home)
         everyone = [] if file is None else file.accounts()
         self.services = _service_names(everyone)
         self.accounts = [
@@ -123,12 +127,12 @@ def open_lookup(home: Path | None, service: Service) -> Iterator[JobLookup]:
     """A lookup in a home's ledger, which isn't created if it doesn't exist."""
     folder = settings.home(home)
     if not (folder / FILE_NAME).exists():
-        yield JobLookup(None, service)
+        yield JobLookup(None, service, home)
         return
     with LedgerFile.open(folder) as file:
         if file.store.trouble:
             say(file.store.trouble, err=True)
-        yield JobLookup(file, service)
+        yield JobLookup(file, service, home)
 
 
 def parse_time(text: str) -> float:

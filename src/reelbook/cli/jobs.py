@@ -22,7 +22,7 @@ from ..formatting import count, dollars, file_size, iso_time, price, seconds, te
 from ..lazy_module import LazyModule
 from ..requests import options
 from .console import say, say_data, say_json, shell_word, stoppable, with_commands
-from .options import AsJson, Force, Home, ManyArguments, Service, argument, command_line, option
+from .options import AsJson, Force, Home, ManyArguments, Service, argument, option
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -116,8 +116,7 @@ def jobs(
 
     with job_lookup.open_lookup(home, service) as lookup:
         filters["state"] = named_states(state, lookup.file) if state else None
-        again = command_line("jobs", "resume", service=service, home=home)
-        _print_list(lookup, filters, limit, again, as_json=as_json)
+        _print_list(lookup, filters, limit, as_json=as_json)
 
 
 @commands.command(short_help="Show all that is known of one job.")
@@ -134,7 +133,7 @@ def show(
         if as_json:
             say_json(_job_fields(lookup, entry))
         else:
-            _print_job(lookup, entry, command_line("jobs", "resume", service=Service.auto, home=home))
+            _print_job(lookup, entry)
 
 
 @commands.command()
@@ -238,7 +237,6 @@ def resume(
         raise typer.BadParameter("It says how to take what --find-out finds.", param_hint="--alone")
     if unsent and wanted:
         raise typer.BadParameter("It sends all of them: leave the ids out.", param_hint="--unsent")
-    again = command_line("jobs", "resume", service=service, home=home)
     with job_lookup.open_lookup(home, service) as lookup, ExitStack() as stack:
         left = _chosen(lookup, wanted) if wanted else lookup.unfinished()
         left += (to_send := lookup.left_unsent() if unsent else [])
@@ -251,7 +249,7 @@ def resume(
             else:
                 jobs += _resumed(session, [each for each in to_send if each.account_id == account_id])
         left = [entry for entry in left if entry.account_id not in sessions]
-        failed = _wait_for_all(jobs, again) if jobs else 0
+        failed = _wait_for_all(jobs, lookup.resume_command) if jobs else 0
         if not jobs and not left:
             say("There is nothing to fetch.", err=True)
         for account_id in sessions.keys() & {entry.account_id for entry in doubtful}:
@@ -260,7 +258,7 @@ def resume(
         _say_unreached(lookup, left)
         if elsewhere := lookup.watched_elsewhere():
             say(f"{count(elsewhere, 'clip')} left to another running program, which fetches them.", err=True)
-        for line in _open_lines(lookup, again, find_out=find_out):
+        for line in _open_lines(lookup, find_out=find_out):
             say(line, err=True)
     raise typer.Exit(1 if failed or left else 0)
 
@@ -291,9 +289,7 @@ def _refuse_filters(ctx: typer.Context) -> None:
         )
 
 
-def _print_list(
-    lookup: JobLookup, filters: Mapping[str, Any], limit: int, again: str, *, as_json: bool
-) -> None:
+def _print_list(lookup: JobLookup, filters: Mapping[str, Any], limit: int, *, as_json: bool) -> None:
     """Prints the jobs to standard output. If a program reads it, the sums go to standard error."""
     found = lookup.find(limit=limit + 1, **filters)
     entries = found[:limit]
@@ -315,9 +311,9 @@ def _print_list(
         screen.print(job_table(lookup, entries, screen.width))
     if entries:
         lines = [f"There are older ones: --limit {2 * limit} shows more."] if len(found) > limit else []
-        lines += _summary(lookup, again)
+        lines += _summary(lookup)
     elif lookup.anything():
-        lines = ["No job matches. Without the filters there are some.", *_summary(lookup, again)]
+        lines = ["No job matches. Without the filters there are some.", *_summary(lookup)]
     else:
         lines = ['No jobs yet. The first one: reelbook generate "a red fox runs through snow"']
     for line in lines:
@@ -368,8 +364,8 @@ def _short_time(epoch_seconds: float) -> str:
     return moment.strftime("%b %d %H:%M" if this_year else "%b %d  %Y")
 
 
-def _summary(lookup: JobLookup, again: str) -> list[str]:
-    """The money of each service, and what is still to be done. `again` is the command that resumes."""
+def _summary(lookup: JobLookup) -> list[str]:
+    """The money of each service, and what is still to be done."""
     lines = []
     sums = lookup.spend()
     for name, spend in sums.items():
@@ -380,24 +376,27 @@ def _summary(lookup: JobLookup, again: str) -> list[str]:
         doubt = " (unanswered, failed or underpriced)" if spend.uncertain_usd else ""
         lines.append(f"{terminal_line(name)}: {money} · {dollars(spend.uncertain_usd)} uncertain{doubt}")
     if unfinished := lookup.unfinished():
-        lines.append(f"{count(len(unfinished), 'clip')} not here yet. To get what is missing:\n  {again}")
+        lines.append(
+            f"{count(len(unfinished), 'clip')} not here yet. To get what is missing:\n"
+            f"  {lookup.resume_command}"
+        )
     if elsewhere := lookup.watched_elsewhere():
         lines.append(f"{count(elsewhere, 'clip')} on the way in another running program.")
-    return [*lines, *_open_lines(lookup, again)]
+    return [*lines, *_open_lines(lookup)]
 
 
-def _open_lines(lookup: JobLookup, again: str, *, find_out: bool = False) -> list[str]:
+def _open_lines(lookup: JobLookup, *, find_out: bool = False) -> list[str]:
     """What to say of jobs that weren't sent or answered; `find_out` leaves out the unanswered ones."""
     lines = []
     if unsent := lookup.left_unsent():
         lines.append(
             f"{count(len(unsent), 'clip')} not sent before the program ended; nothing was paid. To send what "
-            f"is left, for {_estimate(unsent)}:\n  {again} --unsent"
+            f"is left, for {_estimate(unsent)}:\n  {lookup.resume_command} --unsent"
         )
     if not find_out and (uncertain := lookup.uncertain()):
         lines.append(
             f"{count(len(uncertain), 'clip')} sent, never answered, perhaps billed: "
-            f"{_estimate(uncertain)}.\nTo find out from the balance:\n  {again} --find-out"
+            f"{_estimate(uncertain)}.\nTo find out from the balance:\n  {lookup.resume_command} --find-out"
         )
     return lines
 
@@ -406,15 +405,15 @@ def _estimate(entries: Sequence[Entry]) -> str:
     return f"about {dollars(sum(entry.estimated_cost_usd for entry in entries))}"
 
 
-def _print_job(lookup: JobLookup, entry: Entry, again: str) -> None:
+def _print_job(lookup: JobLookup, entry: Entry) -> None:
     say(terminal_line(entry.prompt))
     for label, fact in _facts(lookup, entry):
         if fact:
             say(f"{label:<{LABEL_CHARACTERS}}{terminal_line(fact)}")
     if entry.state == states.UNCERTAIN:
-        say(f"It was not sent again. To find out from the balance:\n  {again} --find-out")
+        say(f"It was not sent again. To find out from the balance:\n  {lookup.resume_command} --find-out")
     elif entry.request_id and not states.state(entry.state).missing and _clip_bytes(entry) is None:
-        say(f"To get its clip:\n  {again} {shell_word(entry.request_id)}")
+        say(f"To get its clip:\n  {lookup.resume_command} {shell_word(entry.request_id)}")
 
 
 def _facts(lookup: JobLookup, entry: Entry) -> list[tuple[str, str | None]]:

@@ -341,7 +341,7 @@ def _checked(wanted: Mapping[str, Any]) -> Fault:
 def _fits(name: str, default: Any, value: Any) -> bool:
     """Whether the value is of the default's kind; None stands for an optional count."""
     if name == "status":
-        return value in (404, 410)
+        return type(value) is int and value in (404, 410)
     if isinstance(default, bool | str):
         return type(value) is type(default) and value != ""
     if isinstance(default, float):

@@ -7,7 +7,6 @@ from typing import Any
 from reelbook.classroom.room.numbers import RoomNumbers
 
 from ..formatting import count, dollars
-from ..wire import MICRO
 
 
 def served(room: RoomNumbers) -> dict[str, Any]:
@@ -38,8 +37,8 @@ def still(room: RoomNumbers | None) -> str:
 def _figures(room: RoomNumbers) -> str:
     settings = room.settings
     places = "" if settings.places is None else f" of {settings.places}"
-    cap = "" if settings.whole_cap_micro is None else f" of {dollars(settings.whole_cap_micro / MICRO)}"
+    cap = "" if settings.whole_cap_usd is None else f" of {dollars(settings.whole_cap_usd)}"
     return (
         f"{len(room.joined)}{places} joined · {count(room.waiting, 'clip')} in the queue · "
-        f"{dollars(room.spent_micro / MICRO)}{cap} spent"
+        f"{dollars(room.spent_usd)}{cap} spent"
     )

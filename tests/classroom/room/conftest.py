@@ -1,14 +1,15 @@
 """A class that is served over a socket, with a real sandbox behind it."""
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
+from typing import Any
 
 import pytest
 from classroom.room.visitors import Visitor
 
 import reelbook as rb
 from reelbook.classroom.room.app import Room
-from reelbook.classroom.room.serving import Choices, in_thread
+from reelbook.classroom.room.serving import in_thread
 from reelbook.sandbox.handle import Sandbox
 
 Serve = Callable[..., Room]
@@ -25,12 +26,11 @@ def teacher(sandbox: Sandbox, short_jobs: None) -> Iterator[rb.Session]:
 
 @pytest.fixture
 def serve(teacher: rb.Session) -> Iterator[Serve]:
-    """Opens a room with these choices, on the teacher's session."""
+    """Opens a room with these options, on the teacher's session."""
     with ExitStack() as stack:
 
-        def serve(code: str | None = "FOX-234", **choices: object) -> Room:
-            room: AbstractContextManager[Room] = in_thread(teacher, code, Choices(**choices))  # type: ignore[arg-type]
-            return stack.enter_context(room)
+        def serve(code: str | None = "FOX-234", **options: Any) -> Room:
+            return stack.enter_context(in_thread(teacher, code, **options))
 
         yield serve
 

@@ -7,6 +7,7 @@ import pytest
 from classroom.room.conftest import Serve, Visit
 from classroom.room.visitors import Visitor
 from PIL import Image
+from support.waiting import until
 
 import reelbook as rb
 from reelbook import wire
@@ -203,8 +204,8 @@ def test_others_see_nothing(room: Room, visit: Visit, ada: Visitor) -> None:
     assert visit(room, Authorization="Bearer rk-nobody").http.get(wire.BALANCE).status_code == 401
 
 
-def test_a_refused_image_is_not_kept(serve: Serve, visit: Visit) -> None:
-    """One that the cap doesn't pay for leaves nothing in the class's folder; one that was ordered does."""
+def test_an_image_is_kept_until_its_clip_is_made(serve: Serve, visit: Visit) -> None:
+    """One that the cap doesn't pay for leaves nothing in the class's folder."""
     room = serve(cap_usd=0.10)
     room.store.change(paused=1)
     ada = visit(room).join("Ada")
@@ -217,6 +218,10 @@ def test_a_refused_image_is_not_kept(serve: Serve, visit: Visit) -> None:
 
     assert (order(10, seconds=5), order(20, seconds=2)) == (402, 200)
     assert [path.name for path in room.store.images.iterdir()] == [room.store.all_jobs()[0].image]
+    room.store.change(paused=0)
+    room.queue.poke()
+    until(lambda: not list(room.store.images.iterdir()))
+    assert room.store.all_jobs()[0].state == "completed"
 
 
 def test_what_is_refused_reserves_nothing(serve: Serve, visit: Visit) -> None:
@@ -237,4 +242,4 @@ def test_what_is_refused_reserves_nothing(serve: Serve, visit: Visit) -> None:
     refused = ada.order(seconds=5)
     assert refused.status_code == 402
     assert refused.json()["detail"] == "Insufficient balance. Current balance: $0.10, required: $0.25"
-    assert sum(room.store.money()) == 200_000
+    assert sum(room.store.money()) == 0.20

@@ -287,7 +287,7 @@ def test_controls_that_do_nothing_now_are_hidden(serve: Serve, visit: Visit) -> 
     assert hidden() == ["Vote…", "Newest clips", "Never answered…"]
     control(teacher, "end_vote")
     assert hidden() == ["End vote", "Never answered…"]
-    room.store.change(class_cap_micro=None)
+    room.store.change(class_cap_usd=None)
     assert hidden() == ["All, USD ", "End vote", "Never answered…"]
 
 

@@ -14,7 +14,7 @@ from support.waiting import until
 import reelbook as rb
 from reelbook.account import reconcile
 from reelbook.classroom.room.app import Room
-from reelbook.classroom.room.serving import Choices, in_thread, opened_room
+from reelbook.classroom.room.serving import in_thread, opened_room
 from reelbook.classroom.room.store import RoomStore
 from reelbook.errors import InvalidInput, LedgerUnavailable
 from reelbook.sandbox.handle import Sandbox
@@ -149,7 +149,7 @@ def test_a_lost_answer_is_told_as_what_it_is(room: Room, ada: Visitor, sandbox: 
     assert told["uncertain"] is True
     assert "was not sent again" in told["error"]
     assert ada.balance() == {"balance_usd": 2.0, "total_spent_usd": 0.0}
-    assert room.store.money() == (0, 250_000)
+    assert room.store.money() == (0, 0.25)
     assert posts(sandbox) == 1
 
 
@@ -167,7 +167,7 @@ def test_the_room_finds_out_by_itself(
     until(lambda: room.store.counts().get("refused"))
 
     assert "Nothing was paid" in ada.status(job)["error"]
-    assert room.store.money() == (50_000, 0)
+    assert room.store.money() == (0.05, 0)
 
 
 def test_what_was_found_out_while_it_stood_still_is_settled(
@@ -186,7 +186,7 @@ def test_what_was_found_out_while_it_stood_still_is_settled(
     with in_thread(teacher, "FOX-234") as room:
         until(lambda: room.store.counts().get("refused"))
         assert "uncertain" not in visit(room, Authorization=key).status(job)
-        assert room.store.money() == (50_000, 0)
+        assert room.store.money() == (0.05, 0)
 
 
 def test_a_clip_that_was_handed_over_and_not_sent_waits_again(
@@ -218,7 +218,7 @@ def test_a_disk_that_fails_once_strands_no_clip(
         fails_once(monkeypatch, rb.Session, "submit", LedgerUnavailable("The disk is full."))
 
     assert ada.ended(ada.ordered())["status"] == "completed"
-    assert room.store.money() == (50_000, 0)
+    assert room.store.money() == (0.05, 0)
     assert posts(sandbox) == 1
 
 
@@ -252,13 +252,13 @@ def test_a_clip_whose_file_isnt_given_makes_room_for_others(
         ended = ada.ended(lost)
         assert ended["status"] == "failed"
         assert f"notebook it is {teacher.jobs()[0].request_id}" in ended["error"]
-        assert room.store.money() == (50_000, 0)
+        assert room.store.money() == (0.05, 0)
         ada.ordered()
         until(lambda: posts(sandbox) == 2)
     sandbox.clear_faults()
     with in_thread(teacher, "FOX-234") as room:
         until(lambda: room.store.counts() == {"completed": 2})
-        assert room.store.money() == (100_000, 0)
+        assert room.store.money() == (0.10, 0)
 
 
 def test_hostile_floods_spend_not_a_cent_more(serve: Serve, visit: Visit, sandbox: Sandbox) -> None:
@@ -275,7 +275,7 @@ def test_hostile_floods_spend_not_a_cent_more(serve: Serve, visit: Visit, sandbo
     assert answers.count(200) == 12
     assert set(answers) == {200, 402}
     until(lambda: room.store.counts() == {"completed": 12})
-    assert room.store.money() == (600_000, 0)
+    assert room.store.money() == (0.60, 0)
     assert posts(sandbox) == 12
 
 
@@ -288,7 +288,7 @@ def test_a_room_that_stops_goes_on_where_it_was(teacher: rb.Session, visit: Visi
         room.store.change(paused=1)
         waiting = [ada.ordered(f"clip {number}") for number in range(3)]
         key = ada.http.headers["Authorization"]
-    with in_thread(teacher, "FOX-234", Choices()) as room:
+    with in_thread(teacher, "FOX-234") as room:
         ada = visit(room, Authorization=key)
         assert ada.status(done)["status"] == "completed"
         assert [ada.status(job)["queue_position"] for job in waiting] == [0, 1, 2]

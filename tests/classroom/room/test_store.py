@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 from ledger.doubles import Clock
+from PIL import Image
 
 from reelbook import JobRequest
 from reelbook.classroom.room.store import DEVICE_SECONDS, MIGRATIONS, RoomJob, RoomStore
 from reelbook.web.database import SqliteFile
 from reelbook.web.refusals import NoMoney, Refused
-from reelbook.wire import MICRO
 
 Open = Callable[..., RoomStore]
 
@@ -55,24 +55,24 @@ def handed(store: RoomStore, seconds: int = 1) -> RoomJob:
 
 def test_a_clip_that_comes_out_longer_passes_no_cap(open_store: Open) -> None:
     """Of a service that bills real lengths the most is reserved, in whole cents, and settled by the cost."""
-    store = open_store(cap_micro=60 * MICRO // 100)
+    store = open_store(cap_usd=0.60)
     store.change(service="live")
     ada = store.join("Ada")[0].id
     for _ in range(2):
-        assert store.order(ada, clip(5)).reserved_micro == 300_000
+        assert store.order(ada, clip(5)).reserved_usd == 0.30
     with pytest.raises(NoMoney):
         store.order(ada, clip(1))
     for job in iter(store.hand_over, None):
         store.settle(job.number, "completed", cost_usd=0.2951)
 
-    assert store.money() == (590_200, 0)
+    assert store.money() == (0.5902, 0)
     with pytest.raises(NoMoney, match=r"\$0.01, required: \$0.06"):
         store.order(ada, clip(1))
 
 
 def test_a_thousand_orders_at_once_stay_under_every_cap(open_store: Open) -> None:
     """Thirty students at a time against their own caps, the class's and the balance: to the cent."""
-    store = open_store(cap_micro=MICRO // 2, class_cap_micro=12 * MICRO)
+    store = open_store(cap_usd=0.50, class_cap_usd=12.0)
     store.change(balance_usd=9.97, balance_at=0.0)
     students = [store.join(f"Student {number}")[0].id for number in range(30)]
     begin = threading.Barrier(30)
@@ -92,7 +92,7 @@ def test_a_thousand_orders_at_once_stay_under_every_cap(open_store: Open) -> Non
         taken = list(pool.map(flood, students))
     assert max(taken) <= 10
     assert sum(taken) == 199  # $9.95 of the balance of $9.97, which is the least of the three
-    assert store.money() == (0, 9_950_000)
+    assert store.money() == (0, 9.95)
 
 
 def test_the_real_cost_takes_the_place_of_the_reservation(open_store: Open) -> None:
@@ -103,34 +103,57 @@ def test_the_real_cost_takes_the_place_of_the_reservation(open_store: Open) -> N
     for state, cost in (("completed", 0.2375), ("failed", 0.0), ("refused", 0.0)):
         job = handed(store, 5)
         store.settle(job.number, state, cost_usd=cost)  # type: ignore[arg-type]  # one of its words
-    assert store.money() == (237_500, 0)
-    assert store.left_micro(job.student) == 1_762_500
+    assert store.money() == (0.2375, 0)
+    assert store.left_usd(job.student) == 1.7625
 
     job = handed(store, 5)
     store.settle(job.number, "uncertain", error="nobody knows")
-    assert store.money() == (237_500, 250_000)
+    assert store.money() == (0.2375, 0.25)
     for _ in range(2):
         store.settle(job.number, "completed", cost_usd=0.25)
-    assert store.money() == (487_500, 0)
+    assert store.money() == (0.4875, 0)
+
+
+def test_an_image_stays_as_long_as_a_clip_may_need_it(open_store: Open) -> None:
+    """Those that wait, are sent or were never answered; and one that is ordered again is there again."""
+    store = open_store(cap_usd=3.0)
+    ada, _ = store.join("Ada")
+    stills = [JobRequest.from_image(Image.new("L", (320, 180), shade), "zoom") for shade in (0, 50, 100, 150)]
+    orders = [store.order(ada.id, still) for still in [*stills, stills[0]]]
+    for state in ("completed", "uncertain", "failed"):
+        job = store.hand_over()
+        assert job is not None
+        store.settle(job.number, state)
+
+    def kept() -> set[int]:
+        store.remove_images()
+        names = {path.name for path in store.images.iterdir()}
+        return {number for number, job in enumerate(orders) if job.image in names}
+
+    assert kept() == {0, 1, 3, 4}
+    store.take_back(ada.id, orders[4].request_id)
+    assert kept() == {1, 3}
+    store.order(ada.id, stills[2])
+    assert kept() == {1, 2, 3}
 
 
 def test_what_was_heard_of_the_balance_bounds_all(open_store: Open, clock: Clock) -> None:
     """Costs that may not be in it yet count, those from before it was asked for don't."""
-    store = open_store(cap_micro=100 * MICRO)
+    store = open_store(cap_usd=100.0)
     store.change(balance_usd=1.00, balance_at=clock.now)
     job = handed(store, 5)
     clock.now += 10
     store.settle(job.number, "completed", cost_usd=0.25)
 
-    assert store.left_micro(job.student) == 750_000
-    for seconds, left in ((-1, 500_000), (1, 750_000)):
+    assert store.left_usd(job.student) == 0.75
+    for seconds, left in ((-1, 0.50), (1, 0.75)):
         store.change(balance_usd=0.75, balance_at=clock.now + seconds)
-        assert store.left_micro(job.student) == left
+        assert store.left_usd(job.student) == left
 
 
 def test_all_is_as_it_was_when_the_file_is_opened_again(open_store: Open) -> None:
     """Keys, caps, queue and reservations; what is chosen anew holds, the rest stays."""
-    store = open_store(cap_micro=3 * MICRO, places=5)
+    store = open_store(cap_usd=3.0, places=5)
     ada, key = store.join("Ada")
     first = store.order(ada.id, clip(5))
     store.order(ada.id, clip(2))
@@ -139,11 +162,11 @@ def test_all_is_as_it_was_when_the_file_is_opened_again(open_store: Open) -> Non
     again = open_store(places=6)
     found = again.student_of(key.reveal())
     assert found is not None
-    assert (found.id, found.reserved_micro) == (ada.id, 350_000)
+    assert (found.id, found.reserved_usd) == (ada.id, 0.35)
     assert [each.state for each in again.all_jobs()] == ["handed", "queued"]
     assert again.all_jobs()[0].request_id == first.request_id
-    assert again.left_micro(ada.id) == 2_650_000
-    assert (again.settings().places, again.settings().cap_micro) == (6, 3 * MICRO)
+    assert again.left_usd(ada.id) == 2.65
+    assert (again.settings().places, again.settings().cap_usd) == (6, 3.0)
 
 
 def test_a_device_code_is_good_once_and_for_half_an_hour(
@@ -181,7 +204,7 @@ def test_the_end_takes_back_what_waits(open_store: Open, clock: Clock, by_time: 
         store.order(ada.id, clip(1))
     store.hand_over()
     store.expire()
-    assert store.money() == (0, 150_000)
+    assert store.money() == (0, 0.15)
     if by_time:
         clock.now += 60
         store.expire()
@@ -189,7 +212,7 @@ def test_the_end_takes_back_what_waits(open_store: Open, clock: Clock, by_time: 
         store.end()
 
     assert store.counts() == {"handed": 1, "taken back": 2}
-    assert store.money() == (0, 50_000)
+    assert store.money() == (0, 0.05)
     with pytest.raises(Refused, match="ended"):
         store.order(ada.id, clip(1))
     with pytest.raises(Refused, match="ended"):
@@ -210,7 +233,7 @@ def test_what_comes_back_is_the_first_of_its_students(open_store: Open) -> None:
     again = store.hand_over()
     assert again is not None
     assert again.request_id == first.request_id
-    assert store.money() == (0, 300_000)
+    assert store.money() == (0, 0.30)
 
 
 def test_a_class_of_an_earlier_version_goes_on(open_store: Open, tmp_path: Path) -> None:
@@ -228,6 +251,6 @@ def test_a_class_of_an_earlier_version_goes_on(open_store: Open, tmp_path: Path)
         )
     store = open_store()
     settings, (ada,) = store.settings(), store.students()
-    assert (settings.name, settings.cap_micro, settings.voting) == ("Films", 500_000, False)
-    assert (ada.name, ada.spent_micro, ada.reserved_micro) == ("Ada", 100_000, 50_000)
-    assert store.left_micro(ada.id) == 350_000
+    assert (settings.name, settings.cap_usd, settings.voting) == ("Films", 0.50, False)
+    assert (ada.name, ada.spent_usd, ada.reserved_usd) == ("Ada", 0.10, 0.05)
+    assert store.left_usd(ada.id) == 0.35

@@ -40,7 +40,6 @@ from ...web.payloads import (
     wanted_from_text,
 )
 from ...web.refusals import NoMoney, Refused
-from ...wire import MICRO
 from ..roster import tidy
 from .codes import LONGEST_CODE, Tries, plain_code
 from .queue import RoomQueue
@@ -185,7 +184,7 @@ async def _ordered(room: Room, request: Request, wanted: Wanted) -> dict[str, An
     return {
         "request_id": job.request_id,
         "status": wire.PENDING,
-        "estimated_cost_usd": job.estimate_micro / MICRO,
+        "estimated_cost_usd": job.estimate_usd,
         "estimated_duration_seconds": job.request["duration_seconds"],
         **({} if job.ahead is None else {"queue_position": job.ahead}),
     }
@@ -211,7 +210,7 @@ def job_object(
     told: dict[str, Any] = {"request_id": job.request_id}
     if job.state in (QUEUED, HANDED):
         state, percent = room.queue.progress(job)
-        told |= {"status": state, "estimated_cost_usd": job.estimate_micro / MICRO}
+        told |= {"status": state, "estimated_cost_usd": job.estimate_usd}
         if percent is not None:
             told["progress"] = percent
         if job.ahead is not None:
@@ -222,18 +221,18 @@ def job_object(
             told["message"] = room.queue.trouble
     elif job.state == "completed":
         told |= {"status": wire.COMPLETED, "video_url": f"{base_url}{CLIPS}/{job.clip}.mp4"}
-        told |= {"duration_seconds": job.seconds, "cost_usd": job.cost_micro / MICRO}
+        told |= {"duration_seconds": job.seconds, "cost_usd": job.cost_usd}
     else:
         told |= {"status": wire.FAILED, "error": job.error or job.state}
-        told |= {"uncertain": True} if job.state == UNCERTAIN else {"cost_usd": job.cost_micro / MICRO}
+        told |= {"uncertain": True} if job.state == UNCERTAIN else {"cost_usd": job.cost_usd}
     return told
 
 
 async def _balance(room: Room, request: Request) -> dict[str, Any]:
     student: Student = request.state.student
     # As at the service, a clip is charged when it is done; until then it only counts against new orders.
-    left = await asyncio.to_thread(room.store.left_micro, student.id, own_reserved=False)
-    return {"balance_usd": left / MICRO, "total_spent_usd": student.spent_micro / MICRO}
+    left_usd = await asyncio.to_thread(room.store.left_usd, student.id, own_reserved=False)
+    return {"balance_usd": left_usd, "total_spent_usd": student.spent_usd}
 
 
 async def _usage(room: Room, request: Request) -> dict[str, Any]:
@@ -246,7 +245,7 @@ async def _usage(room: Room, request: Request) -> dict[str, Any]:
         "period_days": period,
         "total_requests": sum(job.accepted_at > since for job in jobs),
         "total_seconds": sum(job.seconds or 0.0 for job in done),
-        "total_cost_usd": sum(job.cost_micro for job in done) / MICRO,
+        "total_cost_usd": round(math.fsum(job.cost_usd for job in done), 6),
         "current_balance_usd": balance["balance_usd"],
         "total_spent_usd": balance["total_spent_usd"],
     }

@@ -31,7 +31,7 @@ class RoomNumbers:
     ended: bool
     joined: tuple[str, ...]
     waiting: int
-    spent_micro: int
+    spent_usd: float
     clips: tuple[tuple[str, str], ...]
 
 

@@ -27,7 +27,6 @@ from ...web.html import Html, joined, kept_text
 from ...web.pages import FRESH, INVALID, alert, clip_article, same, usd, video
 from ...web.payloads import TEXT, fields_of, reached_at, read_form, wanted_from_text
 from ...web.refusals import NoMoney, Refused
-from ...wire import MICRO
 from ..wheels import complete_targets, folder_of
 from . import downloads, report, voting
 from .app import CLIPS, Room, admitted, check_tries, join, join_as_program, order, wrong_guess
@@ -165,7 +164,7 @@ def _join_page(room: Room, form: Form, refused: Refused | None) -> Response:
         "join.html",
         token=secrets.token_urlsafe(24),
         heading=settings.name if known else "Join a class",
-        terms=f"{_until(settings)} · {_cap(settings)} for clips each" if known else "",
+        terms=f"{_until(settings)} · {dollars(settings.cap_usd)} for clips each" if known else "",
         code=code,
         code_invalid=INVALID if at_code else "",
         code_why=why if at_code else "",
@@ -205,7 +204,7 @@ def _student_page(
     """The student's page. `form` is what was typed, if that was `refused`."""
     settings = room.store.settings()
     jobs = room.store.jobs(student.id)
-    left = room.store.left_micro(student.id) / MICRO
+    left = room.store.left_usd(student.id)
     between = room.store.seconds_between_clips()
     opened = settings.open(room.store.clock())
     every, hidden = "all" in request.query_params, Html(" hidden")
@@ -217,7 +216,7 @@ def _student_page(
         "student.html",
         name=student.name,
         left=f"{left:.2f}",
-        money=f"{dollars(left)} of {_cap(settings)} left",
+        money=f"{dollars(left)} of {dollars(settings.cap_usd)} left",
         until=_until(settings) if opened else "the class has ended",
         notice=_notice(room, settings, opened),
         price=f"{wire.PRICE_USD_PER_SECOND:.2f}",
@@ -282,10 +281,10 @@ def _clip(room: Room, job: RoomJob, between_seconds: float | None) -> Html:
             '<form class="line" method="post" action="/mine/take-back">'
             '<button class="plain" name="request_id" value="{}">Take back</button>'
             '<span class="quiet">gives the {} back</span></form>'
-        ).format(job.request_id, dollars(job.reserved_micro / MICRO))
+        ).format(job.request_id, dollars(job.reserved_usd))
     elif job.state == "completed":
         seed = job.request.get("seed", wire.RANDOM_SEED)
-        quiet = f"{'' if seed == wire.RANDOM_SEED else f'seed {seed} · '}{dollars(job.cost_micro / MICRO)}"
+        quiet = f"{'' if seed == wire.RANDOM_SEED else f'seed {seed} · '}{dollars(job.cost_usd)}"
         url = f"{CLIPS}/{job.clip}.mp4"
         film = video(url)
         more = Html('<a class="plain" href="{}" download>Download</a>').format(url)
@@ -418,10 +417,10 @@ def _control(room: Room, request: Request, form: Form) -> Response:
         store.change(voting=False, question=None)
     elif action == "cap":
         # Never lowered: students have been promised as much.
-        for column, field in (("cap_micro", "each"), ("class_cap_micro", "all")):
+        for column, field in (("cap_usd", "each"), ("class_cap_usd", "all")):
             kept, amount = getattr(settings, column), usd(form.get(field, ""))
-            if kept is not None and amount is not None and amount * MICRO > kept:
-                store.change(**{column: round(amount * MICRO)})
+            if kept is not None and amount is not None and amount > kept:
+                store.change(**{column: amount})
     elif action == "release" and (number := form.get("student", "")).isdecimal():
         store.release(int(number[:9]))
     elif action == "hide":
@@ -487,7 +486,7 @@ def _numbers(room: Room, settings: RoomSettings, students: list[Student]) -> Htm
     here = sum(student.joined_at is not None for student in students)
     waiting = counts.get(QUEUED, 0)
     about_time = "" if between is None or not waiting else f", {about(waiting * between)}"
-    cap = settings.whole_cap_micro
+    cap = settings.whole_cap_usd
     facts = room.session.facts
     number = Html("<div><b>{}</b><span class=quiet>{}</span>{}</div>")
     places = Html(" <small>of {}</small>").format(settings.places) if settings.places else Html("")
@@ -496,10 +495,10 @@ def _numbers(room: Room, settings: RoomSettings, students: list[Student]) -> Htm
         number.format(waiting, f"in queue{about_time}", ""),
     ]
     if cap is None:
-        parts.append(number.format(dollars(spent / MICRO), "spent", ""))
+        parts.append(number.format(dollars(spent), "spent", ""))
     else:
         bar = Html('<progress value="{}" max="{}" aria-label="Spent"></progress>').format(spent, cap)
-        parts.append(number.format(dollars(spent / MICRO), f"of {dollars(cap / MICRO)} spent", bar))
+        parts.append(number.format(dollars(spent), f"of {dollars(cap)} spent", bar))
     if facts.requests_limit and facts.requests_left is not None and facts.requests_limit <= 20:
         left = f"{facts.requests_left} of {count(facts.requests_limit, 'request')} left"
         used = '<i class="used"></i>' * (facts.requests_limit - facts.requests_left)
@@ -515,13 +514,13 @@ def _numbers(room: Room, settings: RoomSettings, students: list[Student]) -> Htm
 
 
 def _controls(room: Room, settings: RoomSettings, students: list[Student]) -> Html:
-    hidden, cap_all = Html(" hidden"), settings.class_cap_micro
+    hidden, cap_all = Html(" hidden"), settings.class_cap_usd
     option = Html('<option value="{}">{}</option>').format
     return SITE.filled(
         "controls.html",
         pause="Go on" if settings.paused else "Pause all",
-        each=f"{settings.cap_micro / MICRO:.2f}",
-        all=f"{(cap_all or 0) / MICRO:.2f}",
+        each=f"{settings.cap_usd:.2f}",
+        all=f"{cap_all or 0:.2f}",
         all_hidden=hidden if cap_all is None else "",
         names=joined(option(each.id, each.name) for each in students if each.joined_at is not None),
         names_shown="Show names" if settings.names_hidden else "Hide names",
@@ -542,7 +541,7 @@ def _ended_page(room: Room, settings: RoomSettings) -> Response:
     lines, total = report.sums(room.store)
     counts = room.store.counts()
     spent, reserved = room.store.money()
-    cap = settings.whole_cap_micro
+    cap = settings.whole_cap_usd
     facts = {
         "Failed or refused": counts.get("failed", 0) + counts.get("refused", 0),
         "Taken back before they were sent": counts.get("taken back", 0),
@@ -555,9 +554,9 @@ def _ended_page(room: Room, settings: RoomSettings) -> Response:
     sums += joined(fact.format(what, number) for what, number in facts.items() if number)
     sums += fact.format("Passes that still work", "none")
     sums += Html('<dt class="all">Spent{}</dt><dd class="all">{}{}</dd>').format(
-        "" if cap is None else f" of {dollars(cap / MICRO)}",
-        dollars(spent / MICRO),
-        f", {dollars(reserved / MICRO)} reserved" if reserved else "",
+        "" if cap is None else f" of {dollars(cap)}",
+        dollars(spent),
+        f", {dollars(reserved)} reserved" if reserved else "",
     )
     body = SITE.filled(
         "ended.html",
@@ -579,7 +578,7 @@ def _row(line: StudentSum) -> Html:
         line.name,
         line.clips,
         f"{line.seconds:g}",
-        dollars(line.spent_micro / MICRO),
+        dollars(line.spent_usd),
         line.refused,
         last,
     )
@@ -600,10 +599,6 @@ def _table(room: Room, request: Request, form: Form) -> Response:
 # What the pages share.
 
 
-def _cap(settings: RoomSettings) -> str:
-    return dollars(settings.cap_micro / MICRO)
-
-
 def _until(settings: RoomSettings) -> str:
     if settings.expires_at is None:
         return "until your teacher ends the class"
@@ -611,7 +606,7 @@ def _until(settings: RoomSettings) -> str:
 
 
 def _state(room: Room, settings: RoomSettings) -> str:
-    terms = f"{_until(settings)} · {_cap(settings)} each"
+    terms = f"{_until(settings)} · {dollars(settings.cap_usd)} each"
     if settings.service == "sandbox":
         terms = f"sandbox · {terms}"
     if settings.paused:

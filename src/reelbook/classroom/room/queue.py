@@ -215,6 +215,7 @@ class RoomQueue:
         self.store.expire()
         for number, handed in list(self._handed.items()):
             self._look_at(number, handed, now)
+        self.store.remove_images()
         if not (self.store.counts().get(QUEUED) or any(each.unsent for each in self._handed.values())):
             self.trouble = None  # no clip waits for its end any more
 

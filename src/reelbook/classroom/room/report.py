@@ -14,7 +14,6 @@ from ...errors import InvalidInput
 from ...formatting import count, csv_table, file_name, local
 from ...web.html import Html, joined
 from ...web.pages import Site, video
-from ...wire import MICRO
 from .store import RoomJob, RoomSettings, RoomStore
 
 SITE: Final = Site("room", Path(__file__).parent, "/room/static")  # this page and all others of the room
@@ -28,7 +27,7 @@ class StudentSum:
     name: str
     clips: int
     seconds: float
-    spent_micro: int
+    spent_usd: float
     refused: int
     last_at: float | None
 
@@ -57,7 +56,7 @@ def _sum(name: str, jobs: Sequence[RoomJob]) -> StudentSum:
         name,
         clips=len(done),
         seconds=sum(job.seconds or 0.0 for job in done),
-        spent_micro=sum(job.cost_micro for job in jobs),
+        spent_usd=round(sum(job.cost_usd for job in jobs), 6),
         refused=sum(job.state in ("failed", "refused") for job in jobs),
         last_at=max((job.ended_at or 0.0 for job in done), default=None),
     )
@@ -71,7 +70,7 @@ def table(store: RoomStore) -> str:
         "prompt": lambda job: job.prompt,
         "duration_seconds": lambda job: job.request["duration_seconds"],
         "state": lambda job: job.state,
-        "cost_usd": lambda job: job.cost_micro / MICRO,
+        "cost_usd": lambda job: job.cost_usd,
         "ordered_at": lambda job: local(job.accepted_at),
         "ended_at": lambda job: None if job.ended_at is None else local(job.ended_at),
         "clip_seconds": lambda job: job.seconds,

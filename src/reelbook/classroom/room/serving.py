@@ -7,7 +7,6 @@ import logging
 import secrets
 import socket
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,11 +14,9 @@ from filelock import FileLock, Timeout
 
 from ...atomic_files import write_whole
 from ...errors import ClassroomError, InvalidInput
-from ...ledger.records import stored
 from ...secret import Secret
 from ...session import Session
 from ...web.listening import LOOPBACK, Server, bound_socket, own_address
-from ..roster import name_key
 from .app import Room, make_app
 from .codes import LONGEST_CODE, new_code, plain_code
 from .numbers import ADDRESS, classes
@@ -27,29 +24,6 @@ from .store import RoomSettings, RoomStore
 
 USUAL_PORT: Final = 8080
 EVERYWHERE: Final = "0.0.0.0"  # noqa: S104 - a class is on the network
-
-
-@dataclass(frozen=True)
-class Choices:
-    """What a teacher chooses when a room is opened; None leaves it as it is, or takes the default.
-
-    Caps are USD, `expires_at` epoch seconds, lengths seconds. `students` are the only names that may join.
-    """
-
-    name: str | None = None
-    students: Sequence[str] | None = None
-    places: int | None = None
-    cap_usd: float | None = None
-    class_cap_usd: float | None = None
-    expires_at: float | None = None
-    max_seconds: int | None = None
-
-    def columns(self) -> dict[str, Any]:
-        """What was chosen, by the columns of the store, with amounts in whole micro-USD."""
-        chosen = {name: value for name, value in vars(self).items() if value is not None}
-        if (students := chosen.pop("students", None)) is not None:
-            chosen |= {"places": len(set(map(name_key, students))), "listed_only": True}
-        return stored(chosen)
 
 
 def kept_class(home: Path, code: str | None = None) -> tuple[RoomSettings | None, list[str]]:
@@ -69,15 +43,17 @@ def kept_class(home: Path, code: str | None = None) -> tuple[RoomSettings | None
 def opened_room(
     session: Session,
     code: str | None = None,
-    choices: Choices | None = None,
     *,
+    students: Sequence[str] = (),
     host_name: str | None = None,
     certificate: tuple[Path, Path] | None = None,
+    **chosen: Any,
 ) -> Iterator[Room]:
     """The room with that code in the session's home: a new one, or the one that goes on.
 
-    For one process only. Without a code it is a new one. `host_name` and `certificate` are as in `Room`.
-    Raises InvalidInput, also for a class of another service, and ClassroomError if another process serves it.
+    For one process only. Without a code it is a new one. Only `students` may join, if there are any; `chosen`
+    are fields of `RoomSettings`, `host_name` and `certificate` are as in `Room`. Raises InvalidInput, also
+    for a class of another service, and ClassroomError if another process serves it.
     """
     code = code or new_code()
     plain = plain_code(code)
@@ -97,8 +73,9 @@ def opened_room(
                 f"The class {code.upper()} was opened with --service {made_for}, and goes on with that "
                 "only. Nothing was started. Another class needs a code of its own (--code)."
             )
-        chosen = choices or Choices()
-        store.begin(code.upper(), session.service, chosen.students or (), **chosen.columns())
+        if students:
+            chosen["listed_only"] = True
+        store.begin(code.upper(), session.service, students, **chosen)
         yield Room(store, session, _token(folder), host_name, certificate)
 
 
@@ -153,16 +130,10 @@ def serve(room: Room, listening: socket.socket, on_started: Callable[[], None]) 
 
 
 @contextlib.contextmanager
-def in_thread(
-    session: Session,
-    code: str | None = None,
-    choices: Choices | None = None,
-    *,
-    certificate: tuple[Path, Path] | None = None,
-) -> Iterator[Room]:
-    """Serves a room to this computer, on a free port and in a thread, until the block ends."""
+def in_thread(session: Session, code: str | None = None, **options: Any) -> Iterator[Room]:
+    """Serves an `opened_room` to this computer, on a free port and in a thread, until the block ends."""
     with (
-        opened_room(session, code, choices, certificate=certificate) as room,
+        opened_room(session, code, **options) as room,
         make_server(room, listen(room, LOOPBACK, 0)).in_thread("reelbook-room") as answers,
     ):
         if not answers:

@@ -1,11 +1,13 @@
 """The room's SQLite file: settings, students and their keys, jobs and the money reserved for them.
 
-Amounts are whole micro-USD, times epoch seconds. Methods that change something wait for the disk: call them
-from a thread. Keys are kept as SHA-256 digests. The session's ledger is another file, and isn't written here.
+Amounts are USD, in the file whole micro-USD; times are epoch seconds. Methods that change something wait for
+the disk: call them from a thread. Keys are kept as SHA-256 digests. The session's ledger is another file, and
+isn't written here.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
@@ -21,7 +23,7 @@ from ... import wire
 from ...account.reconcile import COST_SPREAD
 from ...atomic_files import write_whole
 from ...errors import ClassroomError
-from ...ledger.records import micro, read, stored
+from ...ledger.records import insert, read, stored
 from ...media.images import PreparedImage
 from ...requests import JobRequest
 from ...secret import Secret
@@ -32,11 +34,10 @@ from ..roster import name_key
 from .codes import new_code, plain_code
 from .turns import Line, clips_ahead, next_student
 
-CENT: Final = MICRO // 100
 DEVICE_SECONDS: Final = 1800.0  # how long a code for another device is valid
 NEWEST: Final = 9
 USUAL_NAME: Final = "Class"
-USUAL_CAP_MICRO: Final = 2 * MICRO
+USUAL_CAP_USD: Final = 2.0
 
 State = Literal["queued", "handed", "completed", "failed", "refused", "uncertain", "taken back"]
 """What became of a job. `handed`: it is the session's, so it may have been sent."""
@@ -126,22 +127,22 @@ MIGRATIONS: Final = (
 )
 
 
-def most_micro(estimate_micro: int, service: str) -> int:
-    """The most that a clip is charged for, in micro-USD, rounded up to whole cents.
+def most_usd(estimate_usd: float, service: str) -> float:
+    """The most that a clip is charged for, rounded up to whole cents.
 
     A service bills its real length, a sandbox what was asked for (interface, Limits).
     """
     spread = 1.0 if service == "sandbox" else 1.0 + COST_SPREAD
-    return math.ceil(round(estimate_micro * spread) / CENT) * CENT
+    return math.ceil(round(100 * estimate_usd * spread, 4)) / 100
 
 
 @dataclass(frozen=True)
 class RoomSettings:
     """The teacher's choices, and the state of the room. `places` None: any number.
 
-    `expires_at` None: it lasts until it is ended. `cap_micro` is each student's, `class_cap_micro` for all
+    `expires_at` None: it lasts until it is ended. `cap_usd` is each student's, `class_cap_usd` for all
     together, None without one. `question` is that of the last vote, None if none is shown; the vote began at
-    `asked_at` and goes on while `voting`.
+    `asked_at` and goes on while `voting`. `balance_usd` is what the service said at `balance_at`.
     """
 
     code: str
@@ -152,8 +153,8 @@ class RoomSettings:
     expires_at: float | None
     places: int | None
     listed_only: bool
-    cap_micro: int
-    class_cap_micro: int | None
+    cap_usd: float
+    class_cap_usd: float | None
     max_seconds: int
     paused: bool
     names_hidden: bool
@@ -161,17 +162,19 @@ class RoomSettings:
     question: str | None
     asked_at: float | None
     voting: bool
+    balance_usd: float | None
+    balance_at: float | None
 
     def open(self, now: float) -> bool:
         """Whether clips can be ordered."""
         return self.ended_at is None and (self.expires_at is None or now < self.expires_at)
 
     @property
-    def whole_cap_micro(self) -> int | None:
+    def whole_cap_usd(self) -> float | None:
         """What all together may spend, if that is limited."""
-        if self.class_cap_micro is not None:
-            return self.class_cap_micro
-        return None if self.places is None else self.cap_micro * self.places
+        if self.class_cap_usd is not None:
+            return self.class_cap_usd
+        return None if self.places is None else round(self.cap_usd * self.places, 6)
 
 
 @dataclass(frozen=True)
@@ -181,8 +184,8 @@ class Student:
     id: int
     name: str
     joined_at: float | None
-    spent_micro: int
-    reserved_micro: int
+    spent_usd: float
+    reserved_usd: float
 
 
 @dataclass(frozen=True)
@@ -198,9 +201,9 @@ class RoomJob:
     state: str
     request: Mapping[str, Any]
     image: str | None
-    estimate_micro: int
-    reserved_micro: int
-    cost_micro: int
+    estimate_usd: float
+    reserved_usd: float
+    cost_usd: float
     accepted_at: float
     ended_at: float | None
     error: str | None
@@ -241,11 +244,16 @@ class RoomStore(SqliteFile):
         """
         with self.transaction() as db:
             if db.execute("SELECT 1 FROM room").fetchone() is None:
-                db.execute(
-                    "INSERT INTO room (only_one, code, name, service, made_at, cap_micro, max_seconds) "
-                    "VALUES (1, ?, ?, ?, ?, ?, ?)",
-                    (code, USUAL_NAME, service, self.clock(), USUAL_CAP_MICRO, wire.MAX_SECONDS),
-                )
+                new = {
+                    "only_one": 1,
+                    "code": code,
+                    "name": USUAL_NAME,
+                    "service": service,
+                    "made_at": self.clock(),
+                    "cap_usd": USUAL_CAP_USD,
+                    "max_seconds": wire.MAX_SECONDS,
+                }
+                insert(db, "room", new)
             db.executemany(
                 "INSERT OR IGNORE INTO students (name, name_key) VALUES (?, ?)",
                 [(name, name_key(name)) for name in names],
@@ -360,10 +368,8 @@ class RoomStore(SqliteFile):
         The same `repeat_key` returns the same job again. Raises Refused.
         """
         record = json.dumps(request.record(), ensure_ascii=False, sort_keys=True)
-        estimate = micro(request.estimated_cost_usd)
         with self.transaction() as db:
             now, room = self.clock(), _settings(db)
-            needed = most_micro(estimate, room.service)
             # None equals nothing, so an order without a key is always a new one.
             repeated = db.execute(
                 "SELECT * FROM jobs WHERE student = ? AND repeat_key = ?", (student, repeat_key)
@@ -377,15 +383,22 @@ class RoomStore(SqliteFile):
                 raise Refused(403, "This class has ended. Nothing was ordered.")
             if request.duration_seconds > room.max_seconds:
                 raise Refused(400, f"duration_seconds must be from 1 to {room.max_seconds} in this class")
-            left = _left_micro(db, student)
+            needed = most_usd(request.estimated_cost_usd, room.service)
+            left = _left_usd(db, student)
             if needed > left:
-                raise NoMoney(max(0, left) / MICRO, needed / MICRO)
-            image = None if request.image is None else self._keep(request.image)
-            row = db.execute(
-                "INSERT INTO jobs (request_id, student, state, request, image, repeat_key, estimate_micro, "
-                "reserved_micro, accepted_at) VALUES (?, ?, 'queued', ?, ?, ?, ?, ?, ?) RETURNING *",
-                (f"clip_{secrets.token_hex(12)}", student, record, image, repeat_key, estimate, needed, now),
-            ).fetchone()
+                raise NoMoney(max(0.0, left), needed)
+            new = {
+                "request_id": f"clip_{secrets.token_hex(12)}",
+                "student": student,
+                "state": QUEUED,
+                "request": record,
+                "image": None if request.image is None else self._keep(request.image),
+                "repeat_key": repeat_key,
+                "estimate_usd": request.estimated_cost_usd,
+                "reserved_usd": needed,
+                "accepted_at": now,
+            }
+            row = insert(db, "jobs", new)
             return _job(row, _ahead(db, student)[row["number"]])
 
     def _keep(self, image: PreparedImage) -> str:
@@ -396,11 +409,20 @@ class RoomStore(SqliteFile):
             write_whole(self.images / name, image.data)
         return name
 
-    def left_micro(self, student: int, *, own_reserved: bool = True) -> int:
+    def remove_images(self) -> None:
+        """Removes all images but those of clips that may still be sent, or were sent and never answered."""
+        with self.transaction() as db, contextlib.suppress(OSError):  # what stays is removed the next time
+            rows = db.execute("SELECT image FROM jobs WHERE state IN ('queued', 'handed', 'uncertain')")
+            needed = {row["image"] for row in rows}
+            for file in self.images.iterdir():
+                if file.name not in needed:
+                    file.unlink()
+
+    def left_usd(self, student: int, *, own_reserved: bool = True) -> float:
         """What the student may still order for. Without `own_reserved`, as if none of theirs waited."""
         with self.reading() as db:
-            left = _left_micro(db, student)
-            return max(0, left if own_reserved else left + _student(db, student).reserved_micro)
+            left = _left_usd(db, student)
+            return max(0.0, left if own_reserved else round(left + _student(db, student).reserved_usd, 6))
 
     def hand_over(self) -> RoomJob | None:
         """The clip whose turn it is, the session's from now on; None if it is nobody's turn."""
@@ -506,10 +528,10 @@ class RoomStore(SqliteFile):
         )
         return None if len(rows) < 3 else (rows[0][0] - rows[-1][0]) / (len(rows) - 1)
 
-    def money(self) -> tuple[int, int]:
-        """What all students together spent, and what is reserved, in micro-USD."""
+    def money(self) -> tuple[float, float]:
+        """What all students together spent, and what is reserved."""
         with self.reading() as db:
-            return _sums(db)
+            return _money(db)
 
 
 def _set(db: sqlite3.Connection, table: str, values: Mapping[str, Any], which: str = "TRUE") -> None:
@@ -558,26 +580,26 @@ def _own_job(db: sqlite3.Connection, student: int, request_id: str) -> sqlite3.R
     return found
 
 
-def _sums(db: sqlite3.Connection) -> tuple[int, int]:
-    row = db.execute("SELECT total(cost_micro), total(reserved_micro) FROM jobs").fetchone()
-    return int(row[0]), int(row[1])
+def _money(db: sqlite3.Connection) -> tuple[float, float]:
+    spent, reserved = db.execute("SELECT total(cost_micro), total(reserved_micro) FROM jobs").fetchone()
+    return spent / MICRO, reserved / MICRO
 
 
-def _left_micro(db: sqlite3.Connection, student: int) -> int:
-    """What the student may order for: the least of their own cap, the class's, and the balance."""
-    own = _student(db, student)
-    room = db.execute("SELECT cap_micro, class_cap_micro, balance_micro, balance_at FROM room").fetchone()
-    left = [room["cap_micro"] - own.spent_micro - own.reserved_micro]
-    spent, reserved = _sums(db)
-    if room["class_cap_micro"] is not None:
-        left.append(room["class_cap_micro"] - spent - reserved)
-    if room["balance_micro"] is not None:
+def _left_usd(db: sqlite3.Connection, student: int) -> float:
+    """What the student may order for: the least of their own cap, the class's, and the balance.
+
+    It is exact to the micro-USD, as all that it is made of.
+    """
+    own, room = _student(db, student), _settings(db)
+    left = [room.cap_usd - own.spent_usd - own.reserved_usd]
+    spent, reserved = _money(db)
+    if room.class_cap_usd is not None:
+        left.append(room.class_cap_usd - spent - reserved)
+    if room.balance_usd is not None:
         # Nobody knows whether the balance already excludes these.
-        since = db.execute(
-            "SELECT coalesce(sum(cost_micro), 0) FROM jobs WHERE ended_at >= ?", (room["balance_at"],)
-        ).fetchone()[0]
-        left.append(room["balance_micro"] - reserved - since)
-    return int(min(left))
+        since = db.execute("SELECT total(cost_micro) FROM jobs WHERE ended_at >= ?", (room.balance_at,))
+        left.append(room.balance_usd - reserved - since.fetchone()[0] / MICRO)
+    return round(min(left), 6)
 
 
 def _take_back(db: sqlite3.Connection, now: float, said: str, number: int | None = None) -> None:
