@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from support.waiting import until
-from widgets.doubles import Page
+from widgets.doubles import Page, kept_stills
 
 import reelbook as rb
 from reelbook.errors import InvalidInput
@@ -213,6 +213,25 @@ def test_the_still_form_is_a_table_with_labels(session: rb.Session) -> None:
     assert text.startswith("Matrix: a {animal} runs · All 6 here · $0.30")
     planned, _ = Matrix(foxes(seed=[8, 9]), session).still()
     assert planned.count("Planned") == 6
+
+
+def test_the_notebook_keeps_the_grid_at_rest(session: rb.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not while clips are under way, and not for one who uses it; later changes are kept, too."""
+    matrix = bought(session, seed=[1])
+    page, kept = MatrixPage(matrix), kept_stills(matrix)
+    with monkeypatch.context() as busy:
+        busy.setattr(Matrix, "_running", True)
+        matrix.rows = "seed"
+        page.says("left")
+        assert kept == []
+        page.says("entered")
+    matrix.refresh()
+    assert kept == []
+    page.says("left")
+    assert len(kept) == 1
+    matrix.rows = "animal"
+    matrix.refresh()
+    assert len(kept) == 2
 
 
 def test_it_is_saved_as_it_stands(

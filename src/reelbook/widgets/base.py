@@ -136,7 +136,8 @@ class Panel(anywidget.AnyWidget):
     _over = ""  # what to say when the trouble is over
     _sends_news = False  # by messages, which aren't kept until the page asks
     says_trouble = True  # False if another panel beside it does
-    stands_for: Panel | None = None  # the host whose still form is kept when a person leaves this panel
+    stands_for: Panel | None = None  # the host that a person enters and leaves with this panel
+    _left = False  # whether the person has turned to something else
 
     def __init__(self, **traits: Any) -> None:
         only_known(self, traits)
@@ -200,9 +201,16 @@ class Panel(anywidget.AnyWidget):
         """A value that changes whenever the still form does."""
         return self.still()[0]
 
+    @property
+    def _at_rest(self) -> bool:
+        """Whether the view may be redrawn: nothing in it is under way, and nobody uses it."""
+        return True
+
     def keep_still(self) -> None:
-        """Puts the still form into the notebook, to be saved. That redraws the view: not while it is used."""
-        if self._displays and self.reaches_page and (now := self.still_of()) != self._still_kept:
+        """Puts the still form into the notebook, to be saved. That redraws the view, so only at rest."""
+        if not (self._displays and self.reaches_page and self._at_rest):
+            return
+        if (now := self.still_of()) != self._still_kept:
             self._still_kept = now
             for shown in self._displays:
                 shown.update(self._repr_mimebundle_(), raw=True)
@@ -367,8 +375,13 @@ class Panel(anywidget.AnyWidget):
         answer: dict[str, Any] | None = handler(**parts)
         return answer
 
+    def _on_entered(self) -> None:
+        (self.stands_for or self)._left = False
+
     def _on_left(self) -> None:
-        (self.stands_for or self).keep_still()
+        panel = self.stands_for or self
+        panel._left = True
+        panel.keep_still()
 
     def _on_dismiss(self) -> None:
         self.say("")

@@ -36,7 +36,6 @@ T = TypeVar("T")
 Row: TypeAlias = tuple[T, ...]
 
 STILL_CELLS, STILL_BYTES = 36, 30_000  # of all posters in the still form together
-NOT_PRESSED = ("left", "ask", "hello", "posters", "chunk")  # messages that no person sends
 PAGE_SETS = ("rows", "columns", "page", "selected", "opened", "by")
 
 
@@ -95,7 +94,6 @@ class Matrix(Plays, BuysSweeps, LeadsOn, ServesClips):
         self._plan: Plan | None = None
         self._plan_is_old, self._plans = True, False
         self._greeting: dict[str, Any] = {}  # sent to a new page in one message with its cells
-        self._away = False
         super().__init__(shape=_shape(self.run.cells), **traits)
         many = [axis.name for axis in self.sweep.axes if len(axis.values) > 1]
         if "rows" not in traits:
@@ -129,8 +127,11 @@ class Matrix(Plays, BuysSweeps, LeadsOn, ServesClips):
                 message = {"name": "cells", **self._greeting, "cells": cells}
                 self._greeting = {}
                 self.send({**message, **({"head": head} if head else {})})
-        if self._away and not self._running:
-            self.keep_still()
+        self.keep_still()
+
+    @property
+    def _at_rest(self) -> bool:
+        return self._left and not self._running
 
     def still(self) -> tuple[str, str]:
         cells, drawn = self.run.cells, itertools.count()
@@ -302,18 +303,6 @@ class Matrix(Plays, BuysSweeps, LeadsOn, ServesClips):
         for cell in self.run.cells:
             if cell.job is job:
                 self._told(cell)
-
-    def _heard(self, widget: object, content: Any, buffers: Any) -> None:
-        if isinstance(content, dict) and content.get("name") not in NOT_PRESSED:
-            self._away = False
-        super()._heard(widget, content, buffers)
-
-    @traitlets.observe("rows", "columns", "page", "playing", "selected", "opened")
-    def _used(self, _: object) -> None:
-        self._away = False
-
-    def _on_left(self) -> None:
-        self._away = True
 
     def _on_hello(self) -> None:
         with self._sending:
