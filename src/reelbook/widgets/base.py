@@ -263,19 +263,23 @@ class Panel(anywidget.AnyWidget):
             self.mark = "sandbox" if self._in_sandbox else ""
             self.update()
 
-    def _say_trouble(self) -> None:
-        """Says that nothing can be bought while the ledger can't be written, or the key is refused."""
-        if not self.says_trouble:
-            return
+    def _current_trouble(self) -> str | None:
+        """Why nothing can be bought: the ledger can't be written, or the key is refused."""
         # Some panels have no session, or the connection of a tool server alone.
         facts = getattr(getattr(self, "session", None), "facts", None)
-        trouble = None if facts is None else facts.trouble or facts.key_trouble
+        if facts is None or not (facts.trouble or facts.key_trouble):
+            return None
+        self._over = "The ledger can be written again." if facts.trouble else "The key is accepted now."
+        return str(facts.trouble or facts.key_trouble)
+
+    def _say_trouble(self) -> None:
+        if not self.says_trouble:
+            return
+        trouble = self._current_trouble()
         if trouble and trouble != self._trouble:
             self.say_problem(trouble)
         elif self._trouble and not trouble and self.message["text"] in (self._trouble, self._press_refused):
             self.say(self._over)
-        if facts is not None and trouble:
-            self._over = "The ledger can be written again." if facts.trouble else "The key is accepted now."
         self._trouble = trouble
 
     def _refresh_from_thread(self) -> None:
