@@ -324,3 +324,26 @@ def test_a_double_click_does_not_answer_whether_to_buy(notebook: Notebook) -> No
     assert notebook.value("matrix61.run.id") is None
     answer.click()
     notebook.comes_to("matrix61.run.id is None", False)
+
+
+def test_an_edit_takes_back_the_question_whether_to_buy(notebook: Notebook) -> None:
+    """Also one that leaves the price as it is; "No" does the same, and the answer buys."""
+    form = notebook.run(
+        "form62 = rb.SweepForm(session, template='a {fox|owl} yawns', confirm_above_usd=0.05)\n"
+        "form62.axes = {'seed': '1', 'duration_seconds': '1'}\nform62"
+    )
+    make, answer = (
+        form.get_by_role("button", name=f"{verb} 2 clips · $0.10", exact=True)
+        for verb in ("Make", "Yes, make")
+    )
+    make.click()
+    form.get_by_role("button", name="No", exact=True).click()
+    make.click()
+    answer.wait_for()
+    form.get_by_role("textbox", name="Prompt").fill("a {fox|owl} sneezes")
+    make.wait_for()
+    form.get_by_role("textbox", name="Prompt").press("Control+Enter")
+    notebook.comes_to("form62.sweep.template", "a {fox|owl} sneezes")
+    assert notebook.value("form62._begun") is False
+    answer.click()
+    notebook.comes_to("form62._begun", True)

@@ -35,10 +35,14 @@ def test_a_card_says_that_the_ledger_cannot_be_written() -> None:
     running = job(session)
     card, said = JobCard(running), SimpleQueue[str]()
     card.observe(lambda change: said.put(change["new"]["text"]), "message")
-    for trouble in ("The ledger can't be written: the disk is full.", None):
-        session.facts = replace(session.facts, trouble=trouble)
-        session.tell(None)
-        assert said.get(timeout=60) == (trouble or "The ledger can be written again.")
+    for kind, text, over in (
+        ("trouble", "The ledger can't be written: the disk is full.", "The ledger can be written again."),
+        ("key_trouble", "The service doesn't accept this API key.", "The key is accepted now."),
+    ):
+        for trouble in (text, None):
+            session.facts = replace(session.facts, **{kind: trouble})
+            session.tell(None)
+            assert said.get(timeout=60) == (trouble or over)
     card.close()
     assert session.listeners == []
 

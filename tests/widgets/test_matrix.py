@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from support.waiting import until
-from widgets.doubles import Page
+from widgets.doubles import Page, kept_stills
 
 import reelbook as rb
 from reelbook.errors import InvalidInput
@@ -61,7 +61,7 @@ def bought(session: rb.Session, **axes: Any) -> Matrix:
 def test_a_planned_sweep_says_what_it_costs_and_buys_at_a_press(
     session: rb.Session, sandbox: Sandbox
 ) -> None:
-    """What is left out is neither counted nor bought; above a sum the first press only asks."""
+    """What is left out is neither counted nor bought; above a sum the page asks first."""
     page = MatrixPage(Matrix(foxes(), session, confirm_above_usd=0.27))
     assert page.last("sweep")["axes"] == [
         ["animal", ["fox", "heron", "bear"]],
@@ -70,17 +70,14 @@ def test_a_planned_sweep_says_what_it_costs_and_buys_at_a_press(
     ]
     assert {cell["word"] for cell in page.cells.values()} == {"Planned"}
     assert page.cells[2]["acts"] == [["leave_out", "Leave out"]]
-    until(lambda: page.head["controls"] == [["buy", "Make 6 clips · $0.30"]])
+    until(lambda: page.head["controls"] == [["buy", "Make 6 clips · $0.30", "Yes, make 6 clips · $0.30"]])
     assert page.head["said"].startswith("6 clips · $0.30 · ")
     page.says("buy")
-    page.says("buy")  # a double click is no answer
-    assert page.head["controls"] == [["buy", "Yes, make 6 clips · $0.30"], ["no", "No"]]
-    page.says("no")
-    assert page.head["controls"] == [["buy", "Make 6 clips · $0.30"]]
+    assert page.matrix.run.id is None
     for number in (2, 3):
         page.says("leave_out", key=number)
     page.says("take_in", key=3)
-    until(lambda: page.head["controls"] == [["buy", "Make 5 clips · $0.25"]])
+    until(lambda: page.head["controls"] == [["buy", "Make 5 clips · $0.25", ""]])
     assert "text-to-video" not in sandbox.state()["requests"]
     page.says("buy")
     page.says("buy")  # a double press
@@ -213,6 +210,25 @@ def test_the_still_form_is_a_table_with_labels(session: rb.Session) -> None:
     assert text.startswith("Matrix: a {animal} runs · All 6 here · $0.30")
     planned, _ = Matrix(foxes(seed=[8, 9]), session).still()
     assert planned.count("Planned") == 6
+
+
+def test_the_notebook_keeps_the_grid_at_rest(session: rb.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not while clips are under way, and not for one who uses it; later changes are kept, too."""
+    matrix = bought(session, seed=[1])
+    page, kept = MatrixPage(matrix), kept_stills(matrix)
+    with monkeypatch.context() as busy:
+        busy.setattr(Matrix, "_running", True)
+        matrix.rows = "seed"
+        page.says("left")
+        assert kept == []
+        page.says("entered")
+    matrix.refresh()
+    assert kept == []
+    page.says("left")
+    assert len(kept) == 1
+    matrix.rows = "animal"
+    matrix.refresh()
+    assert len(kept) == 2
 
 
 def test_it_is_saved_as_it_stands(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from PIL import Image
-from widgets.doubles import says
+from widgets.doubles import kept_stills, says
 
 import reelbook as rb
 from reelbook.account.usage import UsageSpan
@@ -107,6 +107,20 @@ def test_the_still_form_has_the_total_and_a_small_picture(chart: UsageChart) -> 
     assert "data:image/png;base64," in page
     assert len(page) < 6000
     assert bars_png(bars((), 30, None)).startswith(b"\x89PNG")
+
+
+def test_the_notebook_keeps_the_chart_once_it_is_whole_and_nobody_uses_it(chart: UsageChart) -> None:
+    """The head hears where the person is, for all of the chart; a period set by code counts as no use."""
+    kept = kept_stills(chart)
+    says(chart.head, "entered")
+    chart.head.days = 7
+    settled(chart)
+    assert kept == []
+    says(chart.head, "left")
+    chart.selected_day = chart.foot.words["rows"][0][0]
+    chart.days = 30
+    settled(chart)
+    assert [text.split(" · ")[0] for text in kept] == ["$1.10 in 7 days", "$3.10 in 30 days"]
 
 
 def test_a_refusal_is_said_and_asked_again(session: rb.Session, sandbox: Sandbox) -> None:

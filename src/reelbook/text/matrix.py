@@ -113,11 +113,9 @@ def buy_words(plan: Plan, *, verb: str = "Make") -> str:
     return f"{verb} {count(plan.bought, 'clip')} · {dollars(plan.cost_usd)}"
 
 
-def buy_buttons(plan: Plan, name: str, *, asked: bool) -> list[list[str]]:
-    """The button called `name`, which buys. If `asked`, the person is asked again first."""
-    if not asked:
-        return [[name, buy_words(plan)]]
-    return [[name, buy_words(plan, verb="Yes, make")], ["no", "No"]]
+def answer_words(plan: Plan, confirm_above_usd: float) -> str:
+    """The answer without which nothing is bought above that sum: "Yes, make 16 clips · $1.60"."""
+    return buy_words(plan, verb="Yes, make") if plan.cost_usd > confirm_above_usd else ""
 
 
 def find_out_controls(uncertain: int, word_would_tell: int) -> list[list[str]]:

@@ -136,7 +136,8 @@ class Panel(anywidget.AnyWidget):
     _over = ""  # what to say when the trouble is over
     _sends_news = False  # by messages, which aren't kept until the page asks
     says_trouble = True  # False if another panel beside it does
-    stands_for: Panel | None = None  # the host whose still form is kept when a person leaves this panel
+    stands_for: Panel | None = None  # the host that a person enters and leaves with this panel
+    _left = False  # whether the person has turned to something else
 
     def __init__(self, **traits: Any) -> None:
         only_known(self, traits)
@@ -200,9 +201,16 @@ class Panel(anywidget.AnyWidget):
         """A value that changes whenever the still form does."""
         return self.still()[0]
 
+    @property
+    def _at_rest(self) -> bool:
+        """Whether the view may be redrawn: nothing in it is under way, and nobody uses it."""
+        return True
+
     def keep_still(self) -> None:
-        """Puts the still form into the notebook, to be saved. That redraws the view: not while it is used."""
-        if self._displays and self.reaches_page and (now := self.still_of()) != self._still_kept:
+        """Puts the still form into the notebook, to be saved. That redraws the view, so only at rest."""
+        if not (self._displays and self.reaches_page and self._at_rest):
+            return
+        if (now := self.still_of()) != self._still_kept:
             self._still_kept = now
             for shown in self._displays:
                 shown.update(self._repr_mimebundle_(), raw=True)
@@ -255,19 +263,23 @@ class Panel(anywidget.AnyWidget):
             self.mark = "sandbox" if self._in_sandbox else ""
             self.update()
 
-    def _say_trouble(self) -> None:
-        """Says that nothing can be bought while the ledger can't be written, or the key is refused."""
-        if not self.says_trouble:
-            return
+    def _current_trouble(self) -> str | None:
+        """Why nothing can be bought: the ledger can't be written, or the key is refused."""
         # Some panels have no session, or the connection of a tool server alone.
         facts = getattr(getattr(self, "session", None), "facts", None)
-        trouble = None if facts is None else facts.trouble or facts.key_trouble
+        if facts is None or not (facts.trouble or facts.key_trouble):
+            return None
+        self._over = "The ledger can be written again." if facts.trouble else "The key is accepted now."
+        return str(facts.trouble or facts.key_trouble)
+
+    def _say_trouble(self) -> None:
+        if not self.says_trouble:
+            return
+        trouble = self._current_trouble()
         if trouble and trouble != self._trouble:
             self.say_problem(trouble)
         elif self._trouble and not trouble and self.message["text"] in (self._trouble, self._press_refused):
             self.say(self._over)
-        if facts is not None and trouble:
-            self._over = "The ledger can be written again." if facts.trouble else "The key is accepted now."
         self._trouble = trouble
 
     def _refresh_from_thread(self) -> None:
@@ -367,8 +379,13 @@ class Panel(anywidget.AnyWidget):
         answer: dict[str, Any] | None = handler(**parts)
         return answer
 
+    def _on_entered(self) -> None:
+        (self.stands_for or self)._left = False
+
     def _on_left(self) -> None:
-        (self.stands_for or self).keep_still()
+        panel = self.stands_for or self
+        panel._left = True
+        panel.keep_still()
 
     def _on_dismiss(self) -> None:
         self.say("")

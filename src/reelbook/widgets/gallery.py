@@ -162,7 +162,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         self._groups = Groups()
         opened = traits.pop("opened", "")
         super().__init__(**traits)
-        self._endings += (session.subscribe(self._told),)
+        self._endings += (session.subscribe(self._live.tell),)
         self._look_up()
         self.opened = opened  # only now, because it has to be among those found
         self._offer()
@@ -192,7 +192,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         self._open(job)
 
     def update(self) -> None:
-        told = self._live.told()
+        told = [job for job in self._live.told() if job is not None]
         if told:
             self._group()
         for job in told:
@@ -300,10 +300,6 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
     def _tell(self, message: dict[str, Any]) -> None:
         self._last_said = self._said()
         self.send({**message, "turn": self._found.turn, **self._last_said})
-
-    def _told(self, job: Job | None) -> None:
-        if job is not None:
-            self._live.tell(job)
 
     def _open(self, job: Job | None) -> None:
         self._open_job = job

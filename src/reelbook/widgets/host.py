@@ -35,10 +35,27 @@ class Host(Panel):
 
     undrawn = False
 
+    def __init__(self, **traits: Any) -> None:
+        super().__init__(**traits)
+        self._endings += (self._close_children,)
+
     @property
     def children(self) -> tuple[ipywidgets.Widget, ...]:
         """The widgets of all panes, in their order."""
         return tuple(chain.from_iterable(self.panes.values()))
+
+    def _put(self, pane: str, *widgets: ipywidgets.Widget) -> None:
+        """Fills a pane, and closes what was in it and isn't any more."""
+        former = self.panes.get(pane, ())
+        self.panes = {**self.panes, pane: [*widgets]}
+        for each in former:
+            if each not in widgets:
+                each.close()
+
+    def _close_children(self) -> None:
+        children, self.panes = self.children, {}
+        for each in children:
+            each.close()
 
     def say(self, text: str, tone: Any = "info") -> None:
         """Shows `text` under the first panel: the host itself draws nothing."""

@@ -62,7 +62,7 @@ class JobCard(LeadsOn, ShowsJob, ServesClips):
         self.refresh()
 
     def _session_changed(self, _: Job | None) -> None:
-        if (session := self.session) is not None and session.facts.trouble != self._trouble:
+        if self._current_trouble() != self._trouble:
             self._live.changed()
 
     def update(self) -> None:

@@ -15,6 +15,7 @@ import traitlets
 
 from reelbook.errors import InvalidInput
 from reelbook.explore import Axis, Plan, RunCell, Study, Sweep, SweepRun
+from reelbook.explore.plan import CONFIRM_ABOVE_USD
 from reelbook.formatting import Line
 from reelbook.session import Job, Session
 from reelbook.session.clip import numbered
@@ -30,13 +31,11 @@ from .compare import MOST as MOST_COMPARED
 from .job_actions import LeadsOn
 from .notices import follow
 from .static_html import picture_html, small_poster, table_html, text_html
-from .sweep_buying import BuysSweeps
 
 T = TypeVar("T")
 Row: TypeAlias = tuple[T, ...]
 
 STILL_CELLS, STILL_BYTES = 36, 30_000  # of all posters in the still form together
-NOT_PRESSED = ("left", "ask", "hello", "posters", "chunk")  # messages that no person sends
 PAGE_SETS = ("rows", "columns", "page", "selected", "opened", "by")
 
 
@@ -47,7 +46,7 @@ class AxisNames(traitlets.List):  # type: ignore[type-arg] # Colab's can't be su
         return super().validate(obj, [value] if isinstance(value, str) else value)
 
 
-class Matrix(Plays, BuysSweeps, LeadsOn, ServesClips):
+class Matrix(Plays, LeadsOn, ServesClips):
     """The clips of a sweep in a grid: planned, bought, watched while they arrive, played on one clock.
 
     `Matrix(sweep, session)` shows a sweep as it is planned, with what it costs and the button that buys it;
@@ -77,6 +76,7 @@ class Matrix(Plays, BuysSweeps, LeadsOn, ServesClips):
     by = traitlets.Enum(["time", "part"], "time", help="What the clips have in common.").tag(sync=True)
     selected = traitlets.List(traitlets.Int(), help="Numbers of the selected cells.").tag(sync=True)
     opened = traitlets.Int(0, help="Number of the opened cell; 0: none.").tag(sync=True)
+    confirm_above_usd = traitlets.Float(CONFIRM_ABOVE_USD, help="From where on it asks a second time.")
     shape = traitlets.Float(16 / 9, help="Of the cells, width over height.").tag(sync=True)
     offers = traitlets.List(traitlets.Unicode(), help="What else the page offers.").tag(sync=True)
 
@@ -95,7 +95,6 @@ class Matrix(Plays, BuysSweeps, LeadsOn, ServesClips):
         self._plan: Plan | None = None
         self._plan_is_old, self._plans = True, False
         self._greeting: dict[str, Any] = {}  # sent to a new page in one message with its cells
-        self._away = False
         super().__init__(shape=_shape(self.run.cells), **traits)
         many = [axis.name for axis in self.sweep.axes if len(axis.values) > 1]
         if "rows" not in traits:
@@ -129,8 +128,11 @@ class Matrix(Plays, BuysSweeps, LeadsOn, ServesClips):
                 message = {"name": "cells", **self._greeting, "cells": cells}
                 self._greeting = {}
                 self.send({**message, **({"head": head} if head else {})})
-        if self._away and not self._running:
-            self.keep_still()
+        self.keep_still()
+
+    @property
+    def _at_rest(self) -> bool:
+        return self._left and not self._running
 
     def still(self) -> tuple[str, str]:
         cells, drawn = self.run.cells, itertools.count()
@@ -235,7 +237,7 @@ class Matrix(Plays, BuysSweeps, LeadsOn, ServesClips):
             return found
         if self.run.id is not None:
             return [["resume", words.buy_words(plan, verb="Resume,")], *found]
-        return words.buy_buttons(plan, "buy", asked=self._asks_to_confirm)
+        return [["buy", words.buy_words(plan), words.answer_words(plan, self.confirm_above_usd)]]
 
     def _planned(self) -> Plan | None:
         """The last plan; a new one takes a moment, so it is computed in the background."""
@@ -303,18 +305,6 @@ class Matrix(Plays, BuysSweeps, LeadsOn, ServesClips):
             if cell.job is job:
                 self._told(cell)
 
-    def _heard(self, widget: object, content: Any, buffers: Any) -> None:
-        if isinstance(content, dict) and content.get("name") not in NOT_PRESSED:
-            self._away = False
-        super()._heard(widget, content, buffers)
-
-    @traitlets.observe("rows", "columns", "page", "playing", "selected", "opened")
-    def _used(self, _: object) -> None:
-        self._away = False
-
-    def _on_left(self) -> None:
-        self._away = True
-
     def _on_hello(self) -> None:
         with self._sending:
             super()._on_hello()
@@ -333,11 +323,9 @@ class Matrix(Plays, BuysSweeps, LeadsOn, ServesClips):
                 if name in values:
                     self.set_trait(name, values[name])
 
-    def _on_buy(self) -> None:
-        cost = 0.0 if self._plan is None else self._plan.cost_usd
-        if self._is_confirmed(cost):
-            self.run.start(confirm=self._asks_to_confirm, confirm_above_usd=self.confirm_above_usd)
-            self._asked_at = None
+    def _on_buy(self, answer: Any) -> None:
+        if self._plan and words.answer_words(self._plan, self.confirm_above_usd) in ("", answer):
+            self.run.start(confirm=bool(answer), confirm_above_usd=self.confirm_above_usd)
 
     def _on_pause(self) -> None:
         self.run.pause()

@@ -122,7 +122,7 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
         self._files = Uploads()
         self._told: dict[str, Passport] = {}  # what the last file said, by its clips
         super().__init__(**traits)
-        self._endings += (session.subscribe(self._session_changed),)
+        self._endings += (session.subscribe(self._live.changed),)
         self.refresh()
         if not session.closed:
             session._refresh_balance()
@@ -175,11 +175,6 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
         self.words = words.form_words(self.session.facts, spend)
         self.plan = self._plan()
         self.live = bool(self.session.running)
-
-    def _session_changed(self, job: Job | None) -> None:
-        # A job that begins or ends changes what is left of the spending limit.
-        if job is None or self.asks or job.request_id is None or not job.running:
-            self._live.changed()
 
     def _plan(self) -> str:
         if not self.on_plan or self.mode != "text-to-video":

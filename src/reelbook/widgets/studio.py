@@ -100,7 +100,6 @@ class Studio(Host):
         view = traits.pop("view", "create")
         session = session_of(self, session)
         super().__init__(kind="reelbook-studio", **traits)
-        self._endings += (self._close_panels,)
         self._open(session)
         self.view = view
 
@@ -157,7 +156,7 @@ class Studio(Host):
         if not self.panes:
             return
         if self.view not in self.panes:
-            self.panes = {**self.panes, self.view: [self._new_panel(self.view)]}
+            self._put(self.view, self._new_panel(self.view))
         self.pane = self.view
 
     def _new_panel(self, view: str) -> Panel:
@@ -217,14 +216,12 @@ class Studio(Host):
     def _show_matrix(self, run: SweepRun) -> None:
         from .matrix import Matrix
 
-        matrix = Matrix(run)
-        matrix.on_compare(self._put_side_by_side)
-        matrix.on_judge(self._ask_which_is_better)
-        matrix.on_vary(self._plan_variations)
-        former, self.matrix = self.matrix, matrix
-        self.panes = {**self.panes, "explore": [self.sweep_form, matrix]}
-        if former is not None:
-            former.close()
+        assert self.sweep_form is not None
+        self.matrix = Matrix(run)
+        self.matrix.on_compare(self._put_side_by_side)
+        self.matrix.on_judge(self._ask_which_is_better)
+        self.matrix.on_vary(self._plan_variations)
+        self._put("explore", self.sweep_form, self.matrix)
 
     def _take(self, job: Job) -> None:
         self.card.job = job
@@ -239,6 +236,7 @@ class Studio(Host):
     def _put_side_by_side(self, jobs: tuple[Job, ...]) -> None:
         self.compare = Compare(jobs, self.session)
         self._put("compare", self.compare)
+        self.view = "compare"
 
     def _ask_which_is_better(self, study: Study | Sequence[Job]) -> None:
         from .judge import Judge
@@ -246,13 +244,7 @@ class Studio(Host):
         self.judge = Judge(study, self.session)
         self.judge.on_hand_over(self._hand_over_judged)
         self._put("judge", self.judge)
-
-    def _put(self, view: str, panel: Panel) -> None:
-        former = self.panes.get(view, [])
-        self.panes = {**self.panes, view: [panel]}
-        for each in former:
-            each.close()
-        self.view = view
+        self.view = "judge"
 
     def _look_at(self, job: Job) -> None:
         self.view = "gallery"
@@ -277,24 +269,13 @@ class Studio(Host):
 
     def _offer(self, offers: Sequence[tuple[str, Sequence[Job]]]) -> None:
         form = HandOverForm(self.session, offers)
-        form.on_close(self._close_foot)
-        self._close_foot()
-        self.panes = {**self.panes, "foot": [self.tray, form]}
-
-    def _close_foot(self) -> None:
-        for panel in self.panes["foot"][1:]:
-            panel.close()
-        self.panes = {**self.panes, "foot": [self.tray]}
+        form.on_close(lambda: self._put("foot", self.tray))
+        self._put("foot", self.tray, form)
 
     def _use(self, session: Session) -> None:
-        self._close_panels()
+        self._close_children()
         self.view = "create"
         self._open(session)
-
-    def _close_panels(self) -> None:
-        panels, self.panes = self.children, {}
-        for panel in panels:
-            panel.close()
 
 
 def tools_offered(session: Session) -> bool:

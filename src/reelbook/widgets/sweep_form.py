@@ -11,6 +11,7 @@ from reelbook.errors import ConfigurationError, InvalidInput, InvalidTemplate, R
 from reelbook.explore import Plan, Sweep, SweepRun
 from reelbook.explore.axes import parsed, typed
 from reelbook.explore.designs import DESIGNS, MAX_CELLS
+from reelbook.explore.plan import CONFIRM_ABOVE_USD
 from reelbook.explore.sweep import RESERVED, slot_name
 from reelbook.explore.templates import Template, is_plain
 from reelbook.explore.variations import Variations, variations
@@ -24,13 +25,12 @@ from .base import Callbacks, session_of
 from .bundle import packed, style
 from .clip_serving import ServesClips
 from .prompt_form import OffersPrompts
-from .sweep_buying import BuysSweeps
 
 EARLIER = 8  # shown at most
 COUNTED = 500  # a larger grid's other designs are only counted once they are chosen
 
 
-class SweepForm(BuysSweeps, OffersPrompts, ServesClips):
+class SweepForm(OffersPrompts, ServesClips):
     """Asks for a sweep: a template, the values of its slots, seeds and lengths; says what it comes to first.
 
     `SweepForm(session)`; without a session `reelbook.connect()`. Observe, link or set `template`, `axes` (a
@@ -56,6 +56,7 @@ class SweepForm(BuysSweeps, OffersPrompts, ServesClips):
     axes = traitlets.Dict(help="What is typed for each axis.").tag(sync=True)
     design = traitlets.Enum(DESIGNS, "grid", help="Which cells of the grid are made.").tag(sync=True)
     sample = traitlets.Int(8, min=1, help="How many cells a sample has.").tag(sync=True)
+    confirm_above_usd = traitlets.Float(CONFIRM_ABOVE_USD, help="From where on it asks a second time.")
     words = traitlets.Dict(help="What the page says of it.").tag(sync=True)
     limits = traitlets.Dict({"template": LONGEST_TEXT, "sample": MAX_CELLS}).tag(sync=True)
     earlier: traitlets.List[Any] = traitlets.List(help="The sweeps there are, newest first.").tag(sync=True)
@@ -143,7 +144,8 @@ class SweepForm(BuysSweeps, OffersPrompts, ServesClips):
             varied = [axis.name for axis in sweep.axes if len(axis.values) > 1]
             note = " ".join([*plan.notes, words.first_words(sweep.cells, varied)])
             off = " ".join(plan.problems)
-            buttons = matrix_words.buy_buttons(plan, "begin", asked=self._asks_to_confirm)
+            answer = matrix_words.answer_words(plan, self.confirm_above_usd)
+            buttons = [["begin", matrix_words.buy_words(plan), answer]]
             if self._begun:
                 lines, buttons, note, off = [], [], words.BEGUN, ""
         varies = []  # what can be varied in the clip: name, label and whether it is the current one
@@ -182,7 +184,6 @@ class SweepForm(BuysSweeps, OffersPrompts, ServesClips):
         return self.sweep
 
     def _show(self, run: SweepRun) -> None:
-        self._asked_at = None
         if not self.on_run:
             self.say(f"Begun. rb.Matrix(rb.Sweep.open(session, {run.id!r})) shows it.")
         self.on_run.tell(run)
@@ -217,7 +218,7 @@ class SweepForm(BuysSweeps, OffersPrompts, ServesClips):
 
     @traitlets.observe("template", "axes", "design", "sample")
     def _edited(self, _: object) -> None:
-        self._asked_at, self._begun = None, False
+        self._begun = False
         if self.message["tone"] == "info":
             self.say("")
         if self._endings:
@@ -227,9 +228,12 @@ class SweepForm(BuysSweeps, OffersPrompts, ServesClips):
         with self.updating("Looking for sweeps"):
             self._look_for_earlier()
 
-    def _on_begin(self) -> None:
-        if self._plan is not None and not self._begun and self._is_confirmed(self._plan.cost_usd):
-            self.begin(confirm=self._asks_to_confirm)
+    def _on_begin(self, answer: Any) -> None:
+        plan = self._plan  # the answer may have been to an earlier one
+        if plan is None or self._begun:
+            return
+        if matrix_words.answer_words(plan, self.confirm_above_usd) in ("", answer):
+            self.begin(confirm=bool(answer))
 
     def _on_look(self) -> None:
         self._show(SweepRun(self.session, self._readable()))

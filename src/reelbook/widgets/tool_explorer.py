@@ -281,7 +281,6 @@ class ToolExplorer(Host):
         self.on_result = self.panel.on_result
         self.taken: JobCard | Player | None = None
         super().__init__(kind="reelbook-tools", panes={"": [self.panel]}, **traits)
-        self._endings += (lambda: [panel.close() for panel in self.children],)
         self.panel.stands_for = self
         traitlets.link((self, "selected"), (self.panel, "selected"))
         self.panel.observe(lambda change: self.set_trait("state", change["new"]), "state")
@@ -301,10 +300,8 @@ class ToolExplorer(Host):
         return f"<div>{''.join(page for page, _ in stills)}</div>", " · ".join(text for _, text in stills)
 
     def _show(self, taken: Job | Path) -> None:
-        former, self.taken = self.taken, JobCard(taken) if isinstance(taken, Job) else Player(taken)
-        self.panes = {"": [self.panel, self.taken]}
-        if former is not None:
-            former.close()
+        self.taken = JobCard(taken) if isinstance(taken, Job) else Player(taken)
+        self._put("", self.panel, self.taken)
 
 
 def shown_result(result: ToolResult) -> tuple[list[Part], dict[str, bytes]]:

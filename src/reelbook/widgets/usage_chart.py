@@ -54,16 +54,13 @@ class UsageWords(Panel):
         if part == "foot":
             self._css = ""  # the head's style applies to the page; saving it once is enough
         super().__init__(part=part)
+        self.stands_for = chart
 
     def update(self) -> None:
         self._chart.refresh()
 
     def _on_again(self) -> None:
         self._chart._open()
-
-    def _on_left(self) -> None:
-        """Nobody uses it now, so its still form may be saved as soon as it is complete."""
-        self._chart._left = True
 
 
 class UsageChart(Host):
@@ -97,7 +94,6 @@ class UsageChart(Host):
         self._paid = {job.request_id for job in self.session.jobs(state="completed", limit=PAID)}
         self._began = time.monotonic()
         self.history: UsageHistory | None = None
-        self._left = False
         self.head, self.foot = UsageWords(self, "head"), UsageWords(self, "foot")
         self._figure = BarFigure(self._take_slot)
         drawn = [self.head, self._figure.figure, self.foot]
@@ -105,7 +101,6 @@ class UsageChart(Host):
         traitlets.link((self, "days"), (self.head, "days"))
         traitlets.link((self, "selected_day"), (self.foot, "selected"))
         self._endings += (self.session.subscribe(self._something_changed), self._end_history)
-        self._endings += tuple(each.close for each in drawn)
         self._open()
 
     def still(self) -> tuple[str, str]:
@@ -122,23 +117,25 @@ class UsageChart(Host):
         """Changes once the days are split, and not with every later clip: each change redraws the view."""
         return self.days, self._whole
 
+    @property
+    def _at_rest(self) -> bool:
+        return self._left and self._whole
+
     @traitlets.observe("days")
     def _open(self, _: object = None) -> None:
         if not self._endings:
             return
         self._end_history()
-        self._left = False
-        self.selected_day = ""
         self._began = time.monotonic()
         self.history = self.session.usage_history(self.days)
         self.history.subscribe(self._live.changed)
+        self.selected_day = ""
         self.refresh()
 
     @traitlets.observe("selected_day")
     def _choose(self, _: object = None) -> None:
         if not self._endings:
             return
-        self._left = False
         span = self._chosen()
         with self.showing_errors("Finding the clips of a day"):
             self._jobs = ()
@@ -220,8 +217,7 @@ class UsageChart(Host):
             if self.undrawn and self._bars != self._pictured:
                 self.picture = bars_png(self._bars) if shown else b""
                 self._pictured = self._bars
-            if self._left and done:
-                self.keep_still()
+        self.keep_still()
 
     def _day(self) -> dict[str, Any]:
         if (span := self._chosen()) is None:

@@ -14,10 +14,8 @@ import {
  *   node: HTMLElement, parts: Record<string, HTMLElement>}} Cell `heard`: when its news came
  */
 
-const EMPTY = {
-  word: "", tone: "wait", bar: null, note: "", money: "", about: "", clip: 0, seconds: 0, fps: 24, acts: [],
-  picked: false, remark: "", id: "", line: [],
-};
+// Of a cell's face, what the kernel needn't send; all else comes in the message that names the cell.
+const EMPTY = { bar: null, seconds: 0, acts: [], line: [], remark: "" };
 
 /** What leads on from a cell. `choose(choice, title)`: "vary" or a kind of code; the title says that it was copied. */
 export function cellMenu(choose) {

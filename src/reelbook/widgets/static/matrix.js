@@ -1,9 +1,8 @@
 // The matrix: the clips of a sweep in rows, columns and pages, on one clock. Where a cell stands is decided in the page
 // (_matrix_table.js): swapping axes asks nobody. What is here joins its parts: head, selection, keys and the kernel's
 // news.
-import {
-  ask, filledButton, foldButton, h, isNew, openPanel, plainButton, refill, restButton, setText, showText, tell,
-} from "./_dom.js";
+import { ask, filledButton, foldButton, h, openPanel, plainButton, setText, showText, tell } from "./_dom.js";
+import { askingButtons } from "./_asking.js";
 import { tellWhenLeft } from "./_left.js";
 import { countingLines, keepAsking, lineText } from "./_live.js";
 import { clipKeys } from "./_controls.js";
@@ -19,7 +18,8 @@ import { zoomAndPan } from "./_matrix_zoom.js";
 
 /**
  * What the kernel tells: a sweep with all its cells, then the cells that changed.
- * @typedef {{said: string, left: import("./_live.js").Line, controls: Array<[string, string]>, problem: string}} Head
+ * @typedef {{said: string, left: import("./_live.js").Line, controls: Array<[string, string, string?]>,
+ *   problem: string}} Head
  * @typedef {{n: number} & Partial<import("./_matrix_cell.js").Face>} News
  * @typedef {{axes: Array<[string, string[]]>, places: import("./_matrix_cell.js").Place[], keys: string,
  *   most_compared: number, head?: Head, cells: News[]}} Told
@@ -230,9 +230,7 @@ function render({ model, el }) {
       choose(n, event.shiftKey);
     } else open(n);
   });
-  table.addEventListener("pointerover", ({ target }) => {
-    look(numberAt(target));
-  });
+  table.addEventListener("pointerover", ({ target }) => look(numberAt(target)));
   table.addEventListener("pointerleave", () => look(0));
   const onCells = (call) => (event) => {
     if (table.contains(event.target) && !event.target.closest("button, select")) call();
@@ -304,21 +302,17 @@ function render({ model, el }) {
       clips.load();
     },
   };
-  const shown = { said: "", left: [], controls: [], problem: "" };
+  const shown = { left: [] }; // of the head; the rest comes with the first cells
   let here = "";
   const drawHead = () => {
     setText(title, shown.said);
     drawLeft(shown.left.length ? [shown.left] : []);
     showText(note, shown.problem);
-    if (isNew(controls, shown.controls)) {
-      const button = ([name, text], at) => {
-        const made = !at && name !== "pause" ? filledButton : plainButton;
-        const off = name === "buy" && shown.problem ? "true" : null;
-        return made(text, () => tell(model, { name }), { "data-act": name, "aria-disabled": off });
-      };
-      refill(controls, shown.controls.map(button), table.querySelector('td[tabindex="0"]'));
-      if (shown.controls.some(([name]) => name === "no")) restButton(controls.firstChild);
-    }
+    askingButtons(controls, shown.controls, (name, text, act, place) => {
+      const made = !place && name !== "pause" ? filledButton : plainButton;
+      const off = name === "buy" && shown.problem ? "true" : null;
+      return made(text, act, { "data-act": name, "aria-disabled": off });
+    }, (name, answer) => tell(model, { name, answer }), table.querySelector('td[tabindex="0"]'));
     if (shown.said !== here) frame.say(here = shown.said);
   };
   const tick = () => {

@@ -1,8 +1,7 @@
 // The form of a sweep: a template, what varies, what that comes to; and the earlier sweeps.
 import { codeCopies } from "./_code.js";
-import {
-  ask, freshId, h, isNew, openPanel, plainButton, refill, restButton, setText, showText, tell,
-} from "./_dom.js";
+import { ask, freshId, h, openPanel, plainButton, refill, setText, showText, tell } from "./_dom.js";
+import { askingButtons } from "./_asking.js";
 import { tellWhenLeft } from "./_left.js";
 import { keepAsking } from "./_live.js";
 import { posters } from "./_posters.js";
@@ -60,6 +59,9 @@ function render({ model, el }) {
   const note = h("p", { class: "rb-quiet" });
   const why = h("p", { class: "rb-why", hidden: true });
   const buys = h("div", { class: "rb-acts" });
+  const drawBuys = () => askingButtons(buys, words().buttons, (name, text, act) => plainButton(
+    text, () => { if (!words().off) act(); }, { class: name === "begin" ? "rb-primary" : "rb-plain" }),
+  (name, answer) => press(name, { answer }));
   const look = plainButton("Look at the cells", () => press("look"));
   const code = codeCopies(frame, model, ["cell", "script"]);
   const left = h("ul", { class: "rb-left" });
@@ -138,11 +140,7 @@ function render({ model, el }) {
     code.opener.hidden = !now.lines.length;
     if (code.opener.hidden && !code.choices.hidden) code.opener.click();
     look.hidden = !now.looks || !now.buttons.length;
-    if (isNew(buys, now.buttons)) {
-      refill(buys, now.buttons.map(([name, text]) => plainButton(
-        text, () => { if (!words().off) press(name); }, { class: name === "begin" ? "rb-primary" : "rb-plain" })));
-      if (now.buttons.some(([name]) => name === "no")) restButton(buys.firstChild);
-    }
+    drawBuys();
     for (const node of buys.querySelectorAll(".rb-primary")) {
       node.setAttribute("aria-disabled", String(Boolean(now.off)));
     }
@@ -181,7 +179,14 @@ function render({ model, el }) {
   frame.root.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
-    if (!event.repeat && !words().off) press("begin");
+    if (event.repeat || words().off) return;
+    if (buys.firstElementChild) buys.firstElementChild.click();
+    else press("begin"); // what was typed a moment ago
+  });
+  frame.draw(["template", "axes", "design", "sample"], () => {
+    if (buys.children.length < 2) return;
+    delete buys.dataset.drawn; // what is asked was about something else
+    drawBuys();
   });
   tellWhenLeft(frame, model);
   frame.listen("msg:custom", ({ name }) => {
