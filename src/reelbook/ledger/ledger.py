@@ -15,12 +15,11 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from .. import states, wire
-from ..executions import CellId, PlaceCounter, current_execution, is_another
+from ..executions import CellId, Place, PlaceCounter, current_execution, is_another
 from ..models import Completed, Failed, JobStatus, state_of
 from ..requests import JobRequest
 from ..secret import Secret
@@ -31,7 +30,7 @@ from .records import Account, EarlierRun, Entry, Spend, Submission, place_column
 from .request_log import RequestLog
 from .search import Entries, marks, matching
 from .store import Store, unusable
-from .sweeps import NewSweep, Sweeps
+from .sweeps import Sweeps
 from .tool_calls import ToolCalls, ToolJob, ToolJobs
 from .votes import Votes
 
@@ -178,10 +177,9 @@ class Ledger(Entries):
             for each in requests
         ]
 
-    def new_sweep(self, name: str, record: Mapping[str, object]) -> NewSweep:
-        """A sweep to be recorded, at its place in the cell that runs on this thread."""
-        new = NewSweep(name, record)
-        return replace(new, place=self._places.place(new.sameness, current_execution()))
+    def sweep_place(self, record: Mapping[str, object]) -> Place | None:
+        """The place of a sweep in the cell that runs on this thread; None outside a cell."""
+        return self._places.place(sweeps.sameness(record), current_execution())
 
     def intend(
         self, batch: Sequence[Submission], *, withdrawn: Callable[[], bool] = lambda: False

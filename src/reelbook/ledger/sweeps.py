@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -41,23 +40,6 @@ _ENDED: Final = frozenset(names(final=True))
 _UNPAID: Final = frozenset(names(charge="none"))
 
 Seconds = tuple[float, float, float]
-
-
-@dataclass(frozen=True)
-class NewSweep:
-    """A sweep about to be bought. `place` is the notebook's cell that asks for it, None for a script.
-
-    `record` is JSON; `planned_seconds` is how long it will take: early, likely and late.
-    """
-
-    name: str
-    record: Mapping[str, object]
-    planned_seconds: Seconds = (0.0, 0.0, 0.0)
-    place: Place | None = None
-
-    @cached_property
-    def sameness(self) -> str:
-        return hashlib.sha256(json.dumps(self.record, sort_keys=True).encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True)
@@ -106,16 +88,15 @@ class KeptCell(NamedTuple):
 
 
 class Sweeps(Part):
-    def earlier(self, new: NewSweep) -> int | None:
-        """The number of the sweep that an earlier run of this notebook cell began, if there was one."""
-        place = new.place
+    def earlier(self, record: Mapping[str, object], place: Place | None) -> int | None:
+        """The number of the equal sweep that an earlier run of this notebook cell began, if there was one."""
         if place is None:
             return None
         name = place.cell_id
         rows = self._store.rows(
             "SELECT * FROM sweeps WHERE account = ? AND sameness = ? AND nth = ? "
             "AND (cell = ? OR cell_id = ?) ORDER BY id DESC",
-            *(self._account, new.sameness, place.nth, place.cell, None if name is None else name.id),
+            *(self._account, sameness(record), place.nth, place.cell, None if name is None else name.id),
         )
         for row in rows:
             then = place_of(row)
@@ -123,18 +104,30 @@ class Sweeps(Part):
                 return int(row["id"])
         return None
 
-    def begin(self, new: NewSweep, cells: Iterable[int], *, left_out: Collection[int] = ()) -> int:
-        """Records a sweep with the numbers of its cells, to be run by this kernel. Returns its number."""
+    def begin(
+        self,
+        name: str,
+        record: Mapping[str, object],
+        cells: Iterable[int],
+        *,
+        planned_seconds: Seconds,
+        place: Place | None = None,
+        left_out: Collection[int] = (),
+    ) -> int:
+        """Records a sweep with the numbers of its cells, to be run by this kernel. Returns its number.
+
+        `record` is JSON; `planned_seconds` and `place` are as in `SweepRecord` and `Ledger.sweep_place`.
+        """
         values = {
             "account": self._account,
-            "name": new.name,
-            "record": json.dumps(new.record),
-            "sameness": new.sameness,
-            **place_columns(new.place),
+            "name": name,
+            "record": json.dumps(record),
+            "sameness": sameness(record),
+            **place_columns(place),
             "state": RUNNING,
             "kernel": self._kernel.name,
             **dict.fromkeys(("planned_at", "began_at"), self._clock()),
-            "planned_seconds": json.dumps(new.planned_seconds),
+            "planned_seconds": json.dumps(planned_seconds),
         }
 
         def work(db: sqlite3.Connection) -> int:
@@ -288,6 +281,11 @@ class Sweeps(Part):
     def _state(self, row: sqlite3.Row, cells: Collection[KeptCell]) -> str:
         alive = self._kernel.fate(row["kernel"]) == "lives"
         return sweep_state(row["state"], (each.state for each in cells), alive=alive)
+
+
+def sameness(record: Mapping[str, object]) -> str:
+    """Equal for the records of equal sweeps."""
+    return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def cell_state(job: str | None, *, left_out: bool) -> str:
