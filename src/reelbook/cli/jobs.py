@@ -154,9 +154,10 @@ def receipt(
     """
     from ..account.receipt import receipt_of
     from ..ledger.search import ALL_ENTRIES
+    from ..saved_files import target_file
 
-    if csv is not None and str(csv) != "-" and csv.exists() and not force:
-        raise InvalidInput(f"{csv} is there already. --force replaces it.")
+    if csv is not None and str(csv) != "-":
+        target_file(csv, csv.name, remedy="--force replaces it", overwrite=force)
     with job_lookup.open_lookup(home, service) as lookup:
         entries = lookup.find(experiment=experiment, limit=ALL_ENTRIES)
         by_tools = [] if experiment is not None else lookup.everywhere(lambda each: each.tool_jobs.list())

@@ -25,11 +25,12 @@ from ..errors import (
     WaitTimeout,
 )
 from ..event_thread import Future, until_done
-from ..formatting import count, csv_table, dollars
+from ..formatting import count, dollars
 from ..ledger import Submission, SweepCell, SweepRecord
 from ..ledger.sweeps import PAUSED, RUNNING, STOPPED, cell_state, sweep_state
 from ..listeners import Listeners, call_beside
 from ..requests import JobRequest, options
+from ..saved_files import csv_of
 from ..session import Clip, Job, Session
 from ..session.batch import stop_error, stop_reason, with_message
 from ..session.session import current_experiment
@@ -275,10 +276,11 @@ class SweepRun:
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
         """The same as CSV, also written to `path` if given.
 
-        A text that a spreadsheet would calculate gets a ' in front of it. Raises OSError.
+        A text that a spreadsheet would calculate gets a ' in front of it. Raises InvalidInput where there is
+        no such folder, and ReelbookError if the disk refuses.
         """
         rows = [_row(each) for each in self.cells]
-        return csv_table(list(rows[0]), [row.values() for row in rows], path)
+        return csv_of(list(rows[0]), [row.values() for row in rows], path, what="The table")
 
     def subscribe(self, callback: Callable[[RunCell | None], None]) -> Callable[[], None]:
         """Calls `callback` on the session's thread with each cell that changes; with None for the run itself.
