@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from ledger.doubles import KEY, Clock, Kernel, fox, heard, intend
+from ledger.doubles import KEY, Clock, Kernel, fox, heard, intend, submitted
 from support.ledgers import told
 
 from reelbook.errors import InvalidInput, SpendLimitReached
@@ -108,6 +108,9 @@ def test_clips_that_are_there_are_taken(ledger: Ledger, sweep: int, tmp_path: Pa
     ledger.downloaded(entry.id, tmp_path / "fox.mp4")
     assert ledger.sweeps.found([fox().request]) == {}
     (tmp_path / "fox.mp4").touch()
+    newer = submitted(ledger)
+    ledger.status(newer, told("completed", cost_usd=0.25))
+    ledger.downloaded(newer, tmp_path / "deleted-since.mp4")
     found = ledger.sweeps.found([fox().request, fox(seed=8).request])
     assert {sameness: each.id for sameness, each in found.items()} == {fox().request.sameness: entry.id}
     own = intend(ledger, cell(sweep, 2)).entry

@@ -229,18 +229,16 @@ class Sweeps(Part):
         Not of one that leaves its seed to chance: that asks for another clip each time.
         """
         asked = {each.sameness: each for each in requests if each.seed not in (None, wire.RANDOM_SEED)}
-        newest = (
-            "account = ? AND sameness IN (?, ?) AND state = 'completed' ORDER BY clip_path IS NULL, id DESC"
-        )
+        newest = "account = ? AND sameness IN (?, ?) AND state = 'completed' ORDER BY id DESC"
 
         def work(db: sqlite3.Connection) -> dict[str, Entry]:
             found = {}
             for sameness, request in asked.items():
                 left_random = replace(request, seed=None).sameness
                 for entry in matching(db, newest, self._account, sameness, left_random):
-                    if entry.record.get("seed") == request.seed:
-                        if entry.clip_path and Path(entry.clip_path).exists():
-                            found[sameness] = entry
+                    here = entry.clip_path is not None and Path(entry.clip_path).exists()
+                    if here and entry.record.get("seed") == request.seed:
+                        found[sameness] = entry
                         break
             return found
 
