@@ -37,7 +37,7 @@ def filled(ledger: Ledger, clock: Clock) -> list[Entry]:
             )
         if rng.random() < 0.4:
             tags = rng.sample(("keep", "blue"), rng.randint(0, 2))
-            ledger.annotations.mark(entry.id, Marks(5.0 if rng.random() < 0.5 else None, tags=tuple(tags)))
+            ledger.mark(entry.id, Marks(5.0 if rng.random() < 0.5 else None, tags=tuple(tags)))
     return [kept for number in range(1, 201) if (kept := ledger.get(number)) is not None]
 
 

@@ -163,7 +163,7 @@ def receipt(
         by_tools = [] if experiment is not None else lookup.everywhere(lambda each: each.tool_jobs.list())
         bought = receipt_of(entries, lookup.services, experiment, by_tools)
         if experiment is not None and not bought.rows:
-            names = dict.fromkeys(lookup.everywhere(lambda each: each.annotations.experiments()))
+            names = dict.fromkeys(lookup.everywhere(lambda each: each.experiments()))
             listed = ", ".join(f"“{terminal_line(name)}”" for name in list(names)[:EXPERIMENTS_NAMED])
             others = f" The last ones are {listed}." if listed else ""
             raise InvalidInput(f"Nothing was bought in an experiment called “{experiment}”.{others}")

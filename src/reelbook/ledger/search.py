@@ -18,7 +18,7 @@ from .. import states
 from ..errors import InvalidInput
 from ..secret import NOT_SHOWN, holds_key, quotable
 from .records import PRICE, Entry, micro
-from .store import Store
+from .store import Part
 
 Sort = Literal["newest", "oldest", "costliest"]
 
@@ -58,12 +58,8 @@ class Filter:
 EVERYTHING: Final = Filter()
 
 
-class Entries:
-    """The entries of an account, or of all accounts where it is None."""
-
-    def __init__(self, store: Store, account_id: int | None) -> None:
-        self.store = store
-        self._account_id = account_id
+class Entries(Part):
+    """Questions about entries."""
 
     def get(self, entry_id: int) -> Entry | None:
         """The entry with that number, in any account."""
@@ -119,10 +115,6 @@ class Entries:
 
         return self.store.read(read)
 
-    def entries_since(self, since: float) -> list[Entry]:
-        """What was submitted from that time on (epoch seconds), newest first."""
-        return self.find(Filter(since=since), limit=ALL_ENTRIES)
-
     def uncertain_entries(self) -> list[Entry]:
         """What was sent and never answered, oldest first."""
         return self.find(Filter(state=states.UNCERTAIN), sort="oldest", limit=ALL_ENTRIES)
@@ -131,6 +123,29 @@ class Entries:
         """The entries that may have moved money or counts since then, without the uncertain ones."""
         wanted = "account = ? AND state <> ? AND (ended_at IS NULL OR ended_at > ?)"
         return self._entries(wanted, self._account_id, states.UNCERTAIN, at - LATE_SECONDS)
+
+    def picks(self, since: float | None = None) -> list[Entry]:
+        """The entries picked from `since` on (epoch seconds), in the order of picking."""
+        wanted = "account = ? AND picked_at >= ? ORDER BY picked_at, id"
+        return self._entries(wanted, self._account_id, since or 0.0)
+
+    def tags(self) -> dict[str, int]:
+        """All tags of the account in alphabetical order, and how many entries have each."""
+        rows = self.store.rows(
+            "SELECT value, count(*) FROM entries, json_each(tags) "
+            "WHERE account = ? AND tags <> '[]' GROUP BY value",
+            self._account_id,
+        )
+        return dict(sorted(map(tuple, rows), key=lambda each: str(each[0]).casefold()))
+
+    def experiments(self) -> list[str]:
+        """The names of the account's last 100 experiments, the last used first."""
+        rows = self.store.rows(
+            "SELECT experiment FROM entries WHERE account = ? AND experiment IS NOT NULL "
+            "GROUP BY experiment ORDER BY max(intended_at) DESC LIMIT 100",
+            self._account_id,
+        )
+        return [row["experiment"] for row in rows]
 
     def _entries(self, wanted: str, *values: object) -> list[Entry]:
         return self.store.read(lambda db: matching(db, wanted, *values))

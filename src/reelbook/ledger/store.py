@@ -436,11 +436,13 @@ class Store:
 
 
 class Part:
-    """What an account's ledger has on one subject."""
+    """What the ledger has on one subject: of one account, or of all where `account_id` is None."""
 
-    def __init__(self, store: Store, account: int, kernel: Kernel, clock: Callable[[], float]) -> None:
-        self._store = store
-        self._account = account
+    def __init__(
+        self, store: Store, account_id: int | None, kernel: Kernel, clock: Callable[[], float]
+    ) -> None:
+        self.store = store
+        self._account_id = account_id
         self._kernel = kernel
         self._clock = clock
 

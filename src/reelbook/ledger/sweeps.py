@@ -93,10 +93,10 @@ class Sweeps(Part):
         if place is None:
             return None
         name = place.cell_id
-        rows = self._store.rows(
+        rows = self.store.rows(
             "SELECT * FROM sweeps WHERE account = ? AND sameness = ? AND nth = ? "
             "AND (cell = ? OR cell_id = ?) ORDER BY id DESC",
-            *(self._account, sameness(record), place.nth, place.cell, None if name is None else name.id),
+            *(self._account_id, sameness(record), place.nth, place.cell, None if name is None else name.id),
         )
         for row in rows:
             then = place_of(row)
@@ -119,7 +119,7 @@ class Sweeps(Part):
         `record` is JSON; `planned_seconds` and `place` are as in `SweepRecord` and `Ledger.sweep_place`.
         """
         values = {
-            "account": self._account,
+            "account": self._account_id,
             "name": name,
             "record": json.dumps(record),
             "sameness": sameness(record),
@@ -138,16 +138,16 @@ class Sweeps(Part):
             )
             return number
 
-        return self._store.write(work)
+        return self.store.write(work)
 
     def all(self) -> list[SweepRecord]:
         """The account's sweeps, newest first."""
-        return self._records("account = ? ORDER BY id DESC", self._account)
+        return self._records("account = ? ORDER BY id DESC", self._account_id)
 
     def names(self, *, limit: int) -> list[tuple[int, str]]:
         """The numbers and the templates of the account's last sweeps, newest first."""
         newest = "SELECT id, record ->> 'template' FROM sweeps WHERE account = ? ORDER BY id DESC LIMIT ?"
-        return [tuple(row) for row in self._store.rows(newest, self._account, limit)]
+        return [tuple(row) for row in self.store.rows(newest, self._account_id, limit)]
 
     def interrupted(self) -> list[SweepRecord]:
         """Those that nobody paused or stopped, but whose kernel ended before everything was sent."""
@@ -157,7 +157,7 @@ class Sweeps(Part):
     def record(self, sweep: int | str) -> SweepRecord:
         """The sweep of that number. Raises InvalidInput where this key has none."""
         with contextlib.suppress(TypeError, ValueError, OverflowError):
-            if found := self._records("account = ? AND id = ?", self._account, int(sweep)):
+            if found := self._records("account = ? AND id = ?", self._account_id, int(sweep)):
                 return found[0]
         raise InvalidInput(f"This key has no sweep {sweep}. session.sweeps() lists what there is.")
 
@@ -186,17 +186,17 @@ class Sweeps(Part):
         return cells
 
     def cells(self, sweep: int) -> list[KeptCell]:
-        return self._store.read(lambda db: _cells(db, sweep))
+        return self.store.read(lambda db: _cells(db, sweep))
 
     def place(self, entry: int) -> SweepCell | None:
         """The cell that an entry was first bought for."""
         first = "SELECT sweep, number FROM sweep_cells WHERE entry = ? ORDER BY found, sweep"
-        row = self._store.row(first, entry)
+        row = self.store.row(first, entry)
         return None if row is None else SweepCell(*row)
 
     def wish(self, sweep: int) -> str:
         """What a person last wanted, in whichever kernel: RUNNING, PAUSED or STOPPED."""
-        row = self._store.row("SELECT state FROM sweeps WHERE id = ?", sweep)
+        row = self.store.row("SELECT state FROM sweeps WHERE id = ?", sweep)
         return STOPPED if row is None else str(row["state"])
 
     def change(self, sweep: int, wish: str) -> None:
@@ -215,13 +215,13 @@ class Sweeps(Part):
                 db.execute("UPDATE sweeps SET kernel = ? WHERE id = ?", (self._kernel.name, sweep))
             db.execute("UPDATE sweeps SET state = ? WHERE id = ?", (wish, sweep))
 
-        self._store.keep(work)
+        self.store.keep(work)
 
     def leave_out(self, sweep: int, numbers: Iterable[int], *, left_out: bool = True) -> None:
         """Leaves cells out, or takes them in again."""
         change = "UPDATE sweep_cells SET left_out = ? WHERE sweep = ? AND number = ?"
         chosen = [(left_out, sweep, number) for number in numbers]
-        self._store.keep(lambda db: db.executemany(change, chosen))
+        self.store.keep(lambda db: db.executemany(change, chosen))
 
     def found(self, requests: Iterable[JobRequest]) -> dict[str, Entry]:
         """By sameness, the newest clip here of each request that has one, even by a drawn seed.
@@ -235,14 +235,14 @@ class Sweeps(Part):
             found = {}
             for sameness, request in asked.items():
                 left_random = replace(request, seed=None).sameness
-                for entry in matching(db, newest, self._account, sameness, left_random):
+                for entry in matching(db, newest, self._account_id, sameness, left_random):
                     here = entry.clip_path is not None and Path(entry.clip_path).exists()
                     if here and entry.record.get("seed") == request.seed:
                         found[sameness] = entry
                         break
             return found
 
-        return self._store.read(work)
+        return self.store.read(work)
 
     def take(self, sweep: int, found: Mapping[int, int]) -> None:
         """Gives the cells of these numbers an entry that existed before, unless something was bought."""
@@ -252,11 +252,11 @@ class Sweeps(Part):
                 if number in found and (before is None or before.state in _UNPAID):
                     assign(db, SweepCell(sweep, number, before), found[number], found=True)
 
-        self._store.keep(work)
+        self.store.keep(work)
 
     def _records(self, wanted: str, *values: object) -> list[SweepRecord]:
         query = f"SELECT * FROM sweeps WHERE {wanted}"  # noqa: S608 - our own words
-        return self._store.read(
+        return self.store.read(
             lambda db: [self._record(row, _cells(db, row["id"])) for row in db.execute(query, values)]
         )
 

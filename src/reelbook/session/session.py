@@ -492,11 +492,11 @@ class Session(Tooling, SuggestsNames):
 
     def tags(self) -> dict[str, int]:
         """The tags in use in alphabetical order, and how many jobs have each."""
-        return self._ledger.annotations.tags()
+        return self._ledger.tags()
 
     def experiments(self) -> list[str]:
         """The names of the experiments, the one used last first."""
-        return self._ledger.annotations.experiments()
+        return self._ledger.experiments()
 
     def pick(self, clip: Job | Clip | str, *, note: str | None = None) -> None:
         """Picks a clip, given as a job, a clip or its id: "this one".
@@ -519,7 +519,7 @@ class Session(Tooling, SuggestsNames):
 
         `since` is a time of the picking: a datetime, a date or epoch seconds.
         """
-        picked = self._ledger.annotations.picks(epoch(since))
+        picked = self._ledger.picks(epoch(since))
         return tuple(self._jobs.of(entry, watch=False) for entry in picked)
 
     def sweeps(self) -> tuple[SweepRecord, ...]:
