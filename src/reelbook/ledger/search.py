@@ -12,7 +12,7 @@ import sqlite3
 import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from .. import states
 from ..errors import InvalidInput
@@ -83,7 +83,13 @@ class Entries(Part):
         limit: int = 50,
         after: int | None = None,
     ) -> list[Entry]:
-        """A page of entries, sorted by time or by cost; `after` is the `id` of the last page's last entry."""
+        """A page of entries, sorted by time or by cost; `after` is the `id` of the last page's last entry.
+
+        Raises InvalidInput for an unknown order, and for a limit that is no whole number from 0.
+        """
+        if sort not in get_args(Sort):
+            raise InvalidInput(f"Jobs can't be sorted {quotable(sort)}, only {', '.join(get_args(Sort))}.")
+        most = checked_limit(limit)
         terms, values = _conditions(self._account_id, wanted)
         column = PRICE if sort == "costliest" else "intended_at"
         way, beyond = ("ASC", ">") if sort == "oldest" else ("DESC", "<")
@@ -93,7 +99,7 @@ class Entries(Part):
 
         def read(db: sqlite3.Connection) -> list[Entry]:
             where = " AND ".join([*terms, _with_words(db, wanted.text)])
-            return matching(db, f"{where} ORDER BY {column} {way}, id {way} LIMIT ?", *values, limit)
+            return matching(db, f"{where} ORDER BY {column} {way}, id {way} LIMIT ?", *values, most)
 
         return self.store.read(read)
 
@@ -104,14 +110,15 @@ class Entries(Part):
         return int(self.store.rows(counted, *values)[0][0])
 
     def prompts(self, text: str, limit: int) -> list[str]:
-        """The prompts with these words, each once and the last used first."""
+        """The prompts with these words, each once and the last used first. `limit` is as in `find`."""
+        most = checked_limit(limit)
 
         def read(db: sqlite3.Connection) -> list[str]:
             query = (
                 f"SELECT prompt FROM entries WHERE account = ? AND {_with_words(db, text)} "  # noqa: S608 - our own words
                 "GROUP BY prompt ORDER BY max(id) DESC LIMIT ?"
             )
-            return [row["prompt"] for row in db.execute(query, (self._account_id, limit))]
+            return [row["prompt"] for row in db.execute(query, (self._account_id, most))]
 
         return self.store.read(read)
 
@@ -154,6 +161,13 @@ class Entries(Part):
 def matching(db: sqlite3.Connection, wanted: str, *values: object) -> list[Entry]:
     rows = db.execute(f"SELECT * FROM entries WHERE {wanted}", values)  # noqa: S608 - our own words
     return [Entry.of(row) for row in rows]
+
+
+def checked_limit(limit: int) -> int:
+    """How many rows are read at most. Raises InvalidInput for what is no whole number from 0."""
+    if not isinstance(limit, int) or limit < 0:
+        raise InvalidInput(f"limit is a whole number from 0, not {quotable(limit)}.")
+    return min(limit, ALL_ENTRIES)
 
 
 def marks(values: Collection[object]) -> str:

@@ -15,6 +15,7 @@ from typing import Any, Final, Literal
 from .. import wire
 from ..secret import Secret
 from .records import fingerprint, insert, read
+from .search import checked_limit
 from .store import Part
 
 # "failed": answered with an error; "unsent": never arrived; "uncertain": sent and never answered.
@@ -89,7 +90,7 @@ class ToolCalls(Part):
 
     def recent(self, limit: int = 20) -> list[ToolCall]:
         """The last calls of all servers and users, newest first."""
-        rows = self.store.rows("SELECT * FROM tool_calls ORDER BY id DESC LIMIT ?", limit)
+        rows = self.store.rows("SELECT * FROM tool_calls ORDER BY id DESC LIMIT ?", checked_limit(limit))
         return [_tool_call(row) for row in rows]
 
 
