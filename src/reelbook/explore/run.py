@@ -27,7 +27,8 @@ from ..errors import (
 from ..event_thread import Future, until_done
 from ..formatting import count, dollars
 from ..ledger import Submission, SweepCell, SweepRecord
-from ..ledger.sweeps import PAUSED, RUNNING, STOPPED, cell_state, sweep_state
+from ..ledger.records import cell_state
+from ..ledger.sweeps import PAUSED, RUNNING, STOPPED, sweep_state
 from ..listeners import Listeners, call_beside
 from ..requests import JobRequest, options
 from ..saved_files import csv_of

@@ -48,8 +48,10 @@ def check_limit(
 ) -> None:
     """Raises SpendLimitReached if clips of these costs together would exceed the limit."""
     needed = sum(map(micro, costs_usd))
+    if limit_usd is None or not needed:
+        return
     known, understated_usd = sums(db, account)
-    if limit_usd is None or not needed or micro(known.committed_usd) + needed <= micro(limit_usd):
+    if micro(known.committed_usd) + needed <= micro(limit_usd):
         return
     parts = [
         f"{exact_dollars(amount)} {word}"

@@ -1,4 +1,4 @@
-"""Sweeps: their plans and their cells. Only its writer (`explore`) knows what a sweep's record means.
+"""Sweeps: their plans and their cells. `explore` writes a sweep's record; here only its axes are read.
 
 A cell has at most one entry at a time, and gets it in the transaction that records the entry. So each cell
 is bought once, whoever runs the sweep and however often a kernel is killed.
@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from .. import wire
 from ..errors import InvalidInput
@@ -23,7 +23,7 @@ from ..executions import Place, is_another
 from ..formatting import exact_dollars, local, terminal_line
 from ..requests import JobRequest
 from ..secret import quotable
-from ..states import CANCELLED, LEFT_OUT, PLANNED, names
+from ..states import LEFT_OUT, PLANNED, names
 from .records import Entry, SweepCell, insert, place_columns, place_of
 from .search import matching
 from .store import Part
@@ -72,19 +72,6 @@ class SweepRecord:
 
     def __repr__(self) -> str:
         return f"<SweepRecord {self}>"
-
-
-class KeptCell(NamedTuple):
-    """A cell and its entry, if it has one. `found`: the entry existed before, and cost nothing."""
-
-    number: int
-    entry: Entry | None
-    found: bool
-    left_out: bool
-
-    @property
-    def state(self) -> str:
-        return cell_state(None if self.entry is None else self.entry.told_state, left_out=self.left_out)
 
 
 class Sweeps(Part):
@@ -185,10 +172,10 @@ class Sweeps(Part):
             cells = found if cells is None else cells & found
         return cells
 
-    def cells(self, sweep: int) -> list[KeptCell]:
+    def cells(self, sweep: int) -> list[SweepCell]:
         return self.store.read(lambda db: _cells(db, sweep))
 
-    def place(self, entry: int) -> SweepCell | None:
+    def cell_of(self, entry: int) -> SweepCell | None:
         """The cell that an entry was first bought for."""
         first = "SELECT sweep, number FROM sweep_cells WHERE entry = ? ORDER BY found, sweep"
         row = self.store.row(first, entry)
@@ -248,9 +235,9 @@ class Sweeps(Part):
         """Gives the cells of these numbers an entry that existed before, unless something was bought."""
 
         def work(db: sqlite3.Connection) -> None:
-            for number, before, _, _ in _cells(db, sweep):
-                if number in found and (before is None or before.state in _UNPAID):
-                    assign(db, SweepCell(sweep, number, before), found[number], found=True)
+            for cell in _cells(db, sweep):
+                if cell.number in found and (cell.entry is None or cell.entry.state in _UNPAID):
+                    assign(db, cell, found[cell.number], found=True)
 
         self.store.keep(work)
 
@@ -260,7 +247,7 @@ class Sweeps(Part):
             lambda db: [self._record(row, _cells(db, row["id"])) for row in db.execute(query, values)]
         )
 
-    def _record(self, row: sqlite3.Row, cells: Collection[KeptCell]) -> SweepRecord:
+    def _record(self, row: sqlite3.Row, cells: Collection[SweepCell]) -> SweepRecord:
         own = [each.entry for each in cells if each.entry is not None and not each.found]
         state = self._state(row, cells)
         return SweepRecord(
@@ -276,7 +263,7 @@ class Sweeps(Part):
             elapsed_seconds=_elapsed(row, cells, self._clock() if state == RUNNING else None),
         )
 
-    def _state(self, row: sqlite3.Row, cells: Collection[KeptCell]) -> str:
+    def _state(self, row: sqlite3.Row, cells: Collection[SweepCell]) -> str:
         alive = self._kernel.fate(row["kernel"]) == "lives"
         return sweep_state(row["state"], (each.state for each in cells), alive=alive)
 
@@ -284,13 +271,6 @@ class Sweeps(Part):
 def sameness(record: Mapping[str, object]) -> str:
     """Equal for the records of equal sweeps."""
     return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:32]
-
-
-def cell_state(job: str | None, *, left_out: bool) -> str:
-    """A cell's state, by that of its job, if it has one."""
-    if left_out:
-        return LEFT_OUT
-    return PLANNED if job in (None, CANCELLED) else job
 
 
 def sweep_state(wish: str, states: Iterable[str], *, alive: bool) -> str:
@@ -303,13 +283,13 @@ def sweep_state(wish: str, states: Iterable[str], *, alive: bool) -> str:
 
 
 def holder(db: sqlite3.Connection, cell: SweepCell) -> Entry | None:
-    """The cell's entry, unless that is the one it was seen with, in the same state."""
+    """The entry that the cell has by now, unless that is the one it was read with, in the same state."""
     row = db.execute(
         "SELECT entries.* FROM sweep_cells JOIN entries ON entries.id = entry WHERE sweep = ? AND number = ?",
         (cell.sweep, cell.number),
     ).fetchone()
-    seen = None if cell.seen is None else (cell.seen.id, cell.seen.state)
-    return None if row is None or (row["id"], row["state"]) == seen else Entry.of(row)
+    before = None if cell.entry is None else (cell.entry.id, cell.entry.state)
+    return None if row is None or (row["id"], row["state"]) == before else Entry.of(row)
 
 
 def assign(db: sqlite3.Connection, cell: SweepCell, entry_id: int, *, found: bool = False) -> None:
@@ -318,21 +298,24 @@ def assign(db: sqlite3.Connection, cell: SweepCell, entry_id: int, *, found: boo
         "UPDATE sweep_cells SET entry = ?, found = ? WHERE sweep = ? AND number = ?",
         (entry_id, found, cell.sweep, cell.number),
     )
-    if cell.seen is not None:
-        db.execute("UPDATE entries SET left_unsent = 0 WHERE id = ?", (cell.seen.id,))
+    if cell.entry is not None:
+        db.execute("UPDATE entries SET left_unsent = 0 WHERE id = ?", (cell.entry.id,))
 
 
-def _cells(db: sqlite3.Connection, sweep: int) -> list[KeptCell]:
+def _cells(db: sqlite3.Connection, sweep: int) -> list[SweepCell]:
     rows = db.execute(
         "SELECT sweep_cells.number, sweep_cells.found, sweep_cells.left_out, entries.* FROM sweep_cells "
         "LEFT JOIN entries ON entries.id = sweep_cells.entry WHERE sweep = ? ORDER BY sweep_cells.number",
         (sweep,),
     )
     held = ((row, None if row["id"] is None else Entry.of(row)) for row in rows)
-    return [KeptCell(row["number"], entry, bool(row["found"]), bool(row["left_out"])) for row, entry in held]
+    return [
+        SweepCell(sweep, row["number"], entry, bool(row["found"]), bool(row["left_out"]))
+        for row, entry in held
+    ]
 
 
-def _elapsed(row: sqlite3.Row, cells: Iterable[KeptCell], now: float | None) -> float:
+def _elapsed(row: sqlite3.Row, cells: Iterable[SweepCell], now: float | None) -> float:
     """How long it has run: until `now`, or until the last moment known of its clips."""
     own = [each.entry for each in cells if each.entry is not None and not each.found]
     moments = [(each.sent_at, each.accepted_at, each.ended_at, each.downloaded_at) for each in own]
