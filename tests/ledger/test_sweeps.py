@@ -14,16 +14,14 @@ from reelbook.ledger import Entry, Ledger, Submission, SweepCell
 from reelbook.ledger.sweeps import PAUSED, RUNNING, STOPPED, sweep_state
 
 PLANNED = (60.0, 90.0, 120.0)
-RECORD = {"template": "a fox"}
+RECORD = {"name": "foxes", "template": "a fox"}
 
 
 def begin(
     ledger: Ledger, cells: Iterable[int], *, place: Place | None = None, left_out: Collection[int] = ()
 ) -> int:
     """A sweep that is written down, with these cells."""
-    return ledger.sweeps.begin(
-        "foxes", RECORD, cells, planned_seconds=PLANNED, place=place, left_out=left_out
-    )
+    return ledger.sweeps.begin(RECORD, cells, planned_seconds=PLANNED, place=place, left_out=left_out)
 
 
 def cell(sweep: int, number: int = 1, seen: Entry | None = None) -> Submission:
@@ -162,7 +160,7 @@ def test_a_sweep_is_what_its_cells_and_its_kernel_make_it(
 RUN = """
 from dataclasses import replace
 from reelbook.ledger import SweepCell
-number = ledger.sweeps.begin("foxes", {}, [1, 2], planned_seconds=(1.0, 2.0, 3.0))
+number = ledger.sweeps.begin({"name": "foxes"}, [1, 2], planned_seconds=(1.0, 2.0, 3.0))
 intend(ledger, replace(fox(), cell=SweepCell(number, 1)))
 say("begun")
 wait()

@@ -25,10 +25,11 @@ from ..errors import (
     WaitTimeout,
 )
 from ..event_thread import Future, until_done
+from ..executions import current_execution
 from ..formatting import count, dollars
 from ..ledger import Submission, SweepCell, SweepRecord
 from ..ledger.records import cell_state
-from ..ledger.sweeps import PAUSED, RUNNING, STOPPED, sweep_state
+from ..ledger.sweeps import PAUSED, RUNNING, STOPPED, sameness, sweep_state
 from ..listeners import Listeners, call_beside
 from ..requests import JobRequest, options
 from ..saved_files import csv_of
@@ -181,7 +182,7 @@ class SweepRun:
         """
         if self.id is None:
             record = self.sweep.to_record()
-            place = self.session._ledger.sweep_place(record)
+            place = self.session._places.place(sameness(record), current_execution())
             if not again and (earlier := self._rows.earlier(record, place)) is not None:
                 self.id = str(earlier)
                 self.planned_seconds = self._rows.record(earlier).planned_seconds
@@ -199,7 +200,6 @@ class SweepRun:
             self.planned_seconds = planned.seconds
             self.session._jobs.keep_images(each.cell.request for each in self.cells)
             number = self._rows.begin(
-                self.sweep.name or self.sweep.template,
                 record,
                 self._cells,
                 planned_seconds=planned.seconds,

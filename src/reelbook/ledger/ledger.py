@@ -15,13 +15,13 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from .. import states, wire
-from ..executions import CellId, Place, PlaceCounter, current_execution, is_another
+from ..executions import CellId, is_another
 from ..models import Completed, Failed, JobStatus, state_of
 from ..requests import JobRequest
 from ..secret import Secret
@@ -146,7 +146,6 @@ class Ledger(Entries):
         self.account = account
         self.max_spend_usd = max_spend_usd
         self.opened_at = self._clock()
-        self._places = PlaceCounter()
         self.requests = RequestLog(self.store, self._kernel.name, account)
         self.samples = money.Samples(*bound)
         self.votes = Votes(*bound)
@@ -162,20 +161,6 @@ class Ledger(Entries):
         self.requests.account = self.account
 
     # Submissions.
-
-    def submissions(
-        self, requests: Sequence[JobRequest], *, once: str | None = None, **kept: Any
-    ) -> list[Submission]:
-        """The requests as submissions, each at its place in the cell that runs on this thread."""
-        execution = current_execution()
-        return [
-            Submission.of(each, place=self._places.place(each.sameness, execution, once=once), **kept)
-            for each in requests
-        ]
-
-    def sweep_place(self, record: Mapping[str, object]) -> Place | None:
-        """The place of a sweep in the cell that runs on this thread; None outside a cell."""
-        return self._places.place(sweeps.sameness(record), current_execution())
 
     def intend(
         self, batch: Sequence[Submission], *, withdrawn: Callable[[], bool] = lambda: False

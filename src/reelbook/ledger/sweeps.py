@@ -1,4 +1,4 @@
-"""Sweeps: their plans and their cells. `explore` writes a sweep's record; here only its axes are read.
+"""Sweeps: their plans and their cells. `explore` writes what a sweep's record holds.
 
 A cell has at most one entry at a time, and gets it in the transaction that records the entry. So each cell
 is bought once, whoever runs the sweep and however often a kernel is killed.
@@ -93,7 +93,6 @@ class Sweeps(Part):
 
     def begin(
         self,
-        name: str,
         record: Mapping[str, object],
         cells: Iterable[int],
         *,
@@ -103,11 +102,11 @@ class Sweeps(Part):
     ) -> int:
         """Records a sweep with the numbers of its cells, to be run by this kernel. Returns its number.
 
-        `record` is JSON; `planned_seconds` and `place` are as in `SweepRecord` and `Ledger.sweep_place`.
+        `place` is the notebook cell's, None for a script; the others are as in `SweepRecord`.
         """
         values = {
             "account": self._account_id,
-            "name": name,
+            "name": record["name"] or record["template"],
             "record": json.dumps(record),
             "sameness": sameness(record),
             **place_columns(place),

@@ -30,6 +30,7 @@ from ..agent_tools.server import ToolServer
 from ..client.downloads import LONGEST_SECONDS, limit_bytes
 from ..errors import InvalidInput, LedgerLocked
 from ..event_thread import EventThread, Future
+from ..executions import PlaceCounter, current_execution
 from ..formatting import file_name
 from ..ledger import Ledger, LedgerFile, Submission, SweepRecord
 from ..ledger.search import ALL_ENTRIES, Filter, named_states
@@ -142,6 +143,7 @@ class Session(Tooling, SuggestsNames):
         # The home's own sandbox changes its address, and is the same service all the same.
         name = "sandbox" if sandbox else base_url
         self._ledger = ledger.ledger(name, key, max_spend_usd=max_spend_usd)
+        self._places = PlaceCounter()
         ledger.store.troubled.subscribe(self._ledger_changed)
         self._connection = Connection(
             key,
@@ -391,8 +393,15 @@ class Session(Tooling, SuggestsNames):
         """
         self._thread.close()
 
-    def _submissions(self, requests: Sequence[JobRequest], **how: Any) -> list[Submission]:
-        return self._ledger.submissions(requests, experiment=current_experiment(), **how)
+    def _submissions(
+        self, requests: Sequence[JobRequest], *, once: str | None = None, **how: Any
+    ) -> list[Submission]:
+        """The requests as submissions, each at its place in the cell that runs on this thread."""
+        execution, how["experiment"] = current_execution(), current_experiment()
+        return [
+            Submission.of(each, place=self._places.place(each.sameness, execution, once=once), **how)
+            for each in requests
+        ]
 
     def _submit(self, batch: Sequence[Submission]) -> list[Job]:
         self._thread.refuse_closed()
