@@ -59,7 +59,7 @@ EVERYTHING: Final = Filter()
 
 
 class Entries(Part):
-    """Questions about entries."""
+    """Questions about the entries of an account, or of all accounts."""
 
     def get(self, entry_id: int) -> Entry | None:
         """The entry with that number, in any account."""

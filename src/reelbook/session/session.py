@@ -397,7 +397,8 @@ class Session(Tooling, SuggestsNames):
         self, requests: Sequence[JobRequest], *, once: str | None = None, **how: Any
     ) -> list[Submission]:
         """The requests as submissions, each at its place in the cell that runs on this thread."""
-        execution, how["experiment"] = current_execution(), current_experiment()
+        how["experiment"] = current_experiment()
+        execution = current_execution()
         return [
             Submission.of(each, place=self._places.place(each.sameness, execution, once=once), **how)
             for each in requests
