@@ -9,7 +9,6 @@ import csv
 import hashlib
 import io
 import json
-import os
 import re
 import time
 import unicodedata
@@ -161,19 +160,12 @@ def spreadsheet_cell(text: str) -> str:
     return f"'{text}" if formula or text[:1] in ("\t", "\r", "\n") else text
 
 
-def csv_table(
-    columns: Sequence[str], rows: Iterable[Iterable[object]], path: str | os.PathLike[str] | None = None
-) -> str:
-    """A table as CSV for a spreadsheet: None is an empty cell, and no text is taken for a formula.
-
-    It is also written to `path`, beginning with the mark by which Excel recognises UTF-8. Raises OSError.
-    """
+def csv_table(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
+    """A table as CSV for a spreadsheet: None is an empty cell, and no text is taken for a formula."""
     table = io.StringIO(newline="")
     writer = csv.writer(table)
     writer.writerow(columns)
     writer.writerows(map(_cell, row) for row in rows)
-    if path is not None:
-        Path(path).write_text(table.getvalue(), encoding="utf-8-sig", newline="")
     return table.getvalue()
 
 

@@ -11,6 +11,7 @@ from account.accounts import NOON, entry
 
 import reelbook as rb
 from reelbook.account.receipt import COLUMNS, Receipt, receipt_of
+from reelbook.errors import InvalidInput, ReelbookError
 from reelbook.ledger import ToolJob
 from reelbook.sandbox.handle import Sandbox
 
@@ -64,6 +65,10 @@ def test_the_file_has_a_line_for_each_clip_and_the_sums(tmp_path: Path) -> None:
     text = made.to_csv(tmp_path / "fog.csv")
     data = (tmp_path / "fog.csv").read_bytes()
     assert data == b"\xef\xbb\xbf" + text.encode()
+    with pytest.raises(InvalidInput, match="There is no folder"):
+        made.to_csv(tmp_path / "nowhere" / "fog.csv")
+    with pytest.raises(ReelbookError, match="The receipt could not be written: Is a directory"):
+        made.to_csv(tmp_path)
     table = made.to_pandas()
     assert (list(table.columns), table["cost_usd"].sum()) == (list(COLUMNS), 0.5)
     assert (table["seed"][0], table["seed"][1]) == (None, 2**70)

@@ -220,6 +220,8 @@ def test_a_receipt_is_written_for_a_spreadsheet(run: Run, folder: Path) -> None:
     assert (written.exit_code, written.stdout) == (0, "fog.csv: 1 clip, 2 s: $0.10 charged.\n")
     with (folder / "fog.csv").open(encoding="utf-8-sig", newline="") as file:
         assert [line["prompt"] for line in csv.DictReader(file)] == ["a fox", ""]
+    nowhere = run("jobs", "receipt", "--csv", "nowhere/fog.csv")
+    assert (nowhere.exit_code, "There is no folder" in nowhere.stderr) == (2, True)
     again = run("jobs", "receipt", "--csv", "fog.csv")
     assert (again.exit_code, "is there already" in again.stderr) == (2, True)
     assert run("jobs", "receipt", "--csv", "fog.csv", "--force").exit_code == 0

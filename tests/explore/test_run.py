@@ -251,7 +251,7 @@ def test_a_notebook_cell_run_again_goes_on_with_its_sweep(
 
     def run(cell: str | None, number: int, **options: Any) -> SweepRun:
         execution = None if cell is None else Execution(cell, f"run {number}")
-        monkeypatch.setattr("reelbook.ledger.ledger.current_execution", lambda: execution)
+        monkeypatch.setattr("reelbook.explore.run.current_execution", lambda: execution)
         return foxes(animal=["fox"], seed=[-1]).run(session, **options)
 
     first = run("cell", 1)
@@ -269,10 +269,10 @@ def test_a_sweep_that_was_refused_is_checked_again(
     session: rb.Session, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where an earlier run of the cell began it: asked twice without a yes, it buys nothing more."""
-    monkeypatch.setattr("reelbook.ledger.ledger.current_execution", lambda: Execution("cell", "run 1"))
+    monkeypatch.setattr("reelbook.explore.run.current_execution", lambda: Execution("cell", "run 1"))
     halted(SweepRun(session, foxes()), sandbox, 2)
     before = sent(sandbox)
-    monkeypatch.setattr("reelbook.ledger.ledger.current_execution", lambda: Execution("cell", "run 2"))
+    monkeypatch.setattr("reelbook.explore.run.current_execution", lambda: Execution("cell", "run 2"))
     run = SweepRun(session, foxes())
     for _ in range(2):
         with pytest.raises(errors.ConfirmationNeeded):

@@ -72,6 +72,6 @@ def test_a_file_that_is_none_of_ours_is_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"styles\.txt can't be read"):
         list(Styles(tmp_path))
     (tmp_path / "file").write_text("")
-    with pytest.raises(ReelbookError, match="can't be written"):
+    with pytest.raises(ReelbookError, match="could not be written"):
         Styles(tmp_path / "file").add("film grain")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["file", "styles.txt"]

@@ -73,7 +73,7 @@ def test_a_ledger_of_every_schema_opens_with_its_jobs_and_money(folder: Path, nu
         assert again.place is not None
         assert place.known_by(again.place) == "text"  # its cell had no id then
         assert intend(ledger, fox()).entry.id == 4
-        ledger.annotations.mark(1, Marks(note="kept", tags=("old",)))
+        ledger.mark(1, Marks(note="kept", tags=("old",)))
         assert [entry.marks.note for entry in find(ledger, tag="old")] == ["kept"]
 
 
@@ -110,7 +110,7 @@ def test_stars_and_winners_of_an_earlier_reelbook_are_picks(folder: Path, number
                 "INSERT INTO picks (account, at, winner, among) VALUES (?, ?, ?, ?)", winners
             )
     with opened(folder) as ledger:
-        picks = [(each.id, each.marks.picked_at) for each in ledger.annotations.picks()]
+        picks = [(each.id, each.marks.picked_at) for each in ledger.picks()]
     by_star, by_choice = [(1, 1_800_000_000.0)], [(2, 1_900_000_000.0), (1, 1_900_000_009.0)]
     assert picks == (by_choice if number >= 3 else by_star)
 

@@ -9,6 +9,7 @@ import pytest
 from ledger.doubles import KEY, Clock, find, fox, intend
 from support.ledgers import told
 
+from reelbook.errors import InvalidInput
 from reelbook.ledger import Entry, Ledger, LedgerFile, Marks
 
 WORDS = ("red", "fox", "Foxglove", "snow", "night", "50%", "under_score", '"quoted"', "été", "雪の夜", "a-b")
@@ -37,7 +38,7 @@ def filled(ledger: Ledger, clock: Clock) -> list[Entry]:
             )
         if rng.random() < 0.4:
             tags = rng.sample(("keep", "blue"), rng.randint(0, 2))
-            ledger.annotations.mark(entry.id, Marks(5.0 if rng.random() < 0.5 else None, tags=tuple(tags)))
+            ledger.mark(entry.id, Marks(5.0 if rng.random() < 0.5 else None, tags=tuple(tags)))
     return [kept for number in range(1, 201) if (kept := ledger.get(number)) is not None]
 
 
@@ -147,3 +148,19 @@ def test_a_page_costs_the_same_wherever_it_is(ledger: Ledger) -> None:
         plan = " / ".join(row["detail"] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}"))
         assert "SEARCH entries USING INDEX" in plan
         assert "USE TEMP B-TREE FOR ORDER BY" not in plan
+
+
+def test_a_page_is_asked_for_in_an_order_and_of_a_size(ledger: Ledger) -> None:
+    """Nothing else is taken for another order, nor for all but the last."""
+    entry = intend(ledger, fox()).entry
+    assert find(ledger, limit=10**30) == [entry]
+    limit: Any
+    for limit in (None, -1, "5", 2.0):
+        with pytest.raises(InvalidInput, match="whole number"):
+            find(ledger, limit=limit)
+        with pytest.raises(InvalidInput, match="whole number"):
+            ledger.prompts("fox", limit)
+        with pytest.raises(InvalidInput, match="whole number"):
+            ledger.tool_calls.recent(limit)
+    with pytest.raises(InvalidInput, match="'cheapest', only newest, oldest, costliest"):
+        find(ledger, sort="cheapest")

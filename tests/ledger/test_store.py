@@ -93,9 +93,9 @@ def test_half_a_character_is_refused_and_stands_in_nobodys_way(ledger: Ledger) -
     with read_only(ledger):
         for note in ("before", half, "after"):
             with pytest.raises(InvalidInput) if note == half else nullcontext():
-                ledger.annotations.mark(entry.id, Marks(note=note))
+                ledger.mark(entry.id, Marks(note=note))
     with pytest.raises(InvalidInput, match="Nothing was kept"):
-        ledger.annotations.mark(entry.id, Marks(note=half))
+        ledger.mark(entry.id, Marks(note=half))
     assert (known(ledger, entry.id).marks.note, ledger.store.trouble) == ("after", None)
 
 

@@ -1,23 +1,27 @@
 """Sweeps and their cells in the ledger: each cell has one entry, whoever writes it down."""
 
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from ledger.doubles import KEY, Clock, Kernel, fox, heard, intend
+from ledger.doubles import KEY, Clock, Kernel, fox, heard, intend, submitted
 from support.ledgers import told
 
 from reelbook.errors import InvalidInput, SpendLimitReached
 from reelbook.executions import CellId, Place
 from reelbook.ledger import Entry, Ledger, Submission, SweepCell
-from reelbook.ledger.sweeps import PAUSED, RUNNING, STOPPED, NewSweep, sweep_state
+from reelbook.ledger.sweeps import PAUSED, RUNNING, STOPPED, sweep_state
 
 PLANNED = (60.0, 90.0, 120.0)
+RECORD = {"name": "foxes", "template": "a fox"}
 
 
-def new(place: Place | None = None, **record: object) -> NewSweep:
-    """A sweep that is about to be written down."""
-    return NewSweep("foxes", {"template": "a fox", **record}, PLANNED, place)
+def begin(
+    ledger: Ledger, cells: Iterable[int], *, place: Place | None = None, left_out: Collection[int] = ()
+) -> int:
+    """A sweep that is written down, with these cells."""
+    return ledger.sweeps.begin(RECORD, cells, planned_seconds=PLANNED, place=place, left_out=left_out)
 
 
 def cell(sweep: int, number: int = 1, seen: Entry | None = None) -> Submission:
@@ -28,14 +32,14 @@ def cell(sweep: int, number: int = 1, seen: Entry | None = None) -> Submission:
 @pytest.fixture
 def sweep(ledger: Ledger) -> int:
     """One of three cells."""
-    return ledger.sweeps.begin(new(), [1, 2, 3])
+    return begin(ledger, [1, 2, 3])
 
 
 def test_a_sweep_is_kept_with_its_cells(ledger: Ledger, clock: Clock) -> None:
     """Its record, how many cells are in which state, what they cost and how long they took."""
-    number = ledger.sweeps.begin(new(), [1, 2, 3], left_out=[3])
+    number = begin(ledger, [1, 2, 3], left_out=[3])
     record = ledger.sweeps.record(number)
-    assert (record.id, record.name, record.record) == (str(number), "foxes", {"template": "a fox"})
+    assert (record.id, record.name, record.record) == (str(number), "foxes", RECORD)
     assert (record.state, record.counts) == ("running", {"planned": 2, "left out": 1})
     assert (record.at.timestamp(), record.planned_seconds, record.cost_usd) == (clock.now, PLANNED, 0.0)
     entry = intend(ledger, cell(number)).entry
@@ -53,7 +57,7 @@ def test_a_sweep_is_kept_with_its_cells(ledger: Ledger, clock: Clock) -> None:
     ledger.sweeps.change(number, RUNNING)
     clock.now += 2
     assert ledger.sweeps.all()[0].elapsed_seconds == 12
-    newest = ledger.sweeps.begin(new(), [1])
+    newest = begin(ledger, [1])
     assert [each.id for each in ledger.sweeps.all()] == [str(newest), str(number)]
     other = ledger.file.ledger("https://other.example", KEY)
     assert other.sweeps.all() == []
@@ -102,6 +106,9 @@ def test_clips_that_are_there_are_taken(ledger: Ledger, sweep: int, tmp_path: Pa
     ledger.downloaded(entry.id, tmp_path / "fox.mp4")
     assert ledger.sweeps.found([fox().request]) == {}
     (tmp_path / "fox.mp4").touch()
+    newer = submitted(ledger)
+    ledger.status(newer, told("completed", cost_usd=0.25))
+    ledger.downloaded(newer, tmp_path / "deleted-since.mp4")
     found = ledger.sweeps.found([fox().request, fox(seed=8).request])
     assert {sameness: each.id for sameness, each in found.items()} == {fox().request.sameness: entry.id}
     own = intend(ledger, cell(sweep, 2)).entry
@@ -121,16 +128,14 @@ def test_a_cell_that_is_run_again_finds_its_sweep(ledger: Ledger, tmp_path: Path
     """By its id or its text; another cell, another sweep and the second equal one are their own."""
     name = CellId("a", "opening", str(tmp_path / "fox.ipynb"))
     place = Place("text", 1, name)
-    first = ledger.sweeps.begin(new(place), [1])
+    first = begin(ledger, [1], place=place)
     edited = Place("other text", 1, name)
     copied = Place("text", 1, replace(name, id="b"))
-    assert ledger.sweeps.earlier(new(place)) == first
-    assert ledger.sweeps.earlier(new(edited)) == first
-    assert ledger.sweeps.earlier(new(Place("text"))) == first
-    assert ledger.sweeps.earlier(new(copied)) is None
-    assert ledger.sweeps.earlier(new(place, seed=[1])) is None
-    assert ledger.sweeps.earlier(new(replace(place, nth=2))) is None
-    assert ledger.sweeps.earlier(new(None)) is None
+    for same in (place, edited, Place("text")):
+        assert ledger.sweeps.earlier(RECORD, same) == first
+    for other in (copied, replace(place, nth=2), None):
+        assert ledger.sweeps.earlier(RECORD, other) is None
+    assert ledger.sweeps.earlier({**RECORD, "seed": [1]}, place) is None
 
 
 @pytest.mark.parametrize(
@@ -155,8 +160,7 @@ def test_a_sweep_is_what_its_cells_and_its_kernel_make_it(
 RUN = """
 from dataclasses import replace
 from reelbook.ledger import SweepCell
-from reelbook.ledger.sweeps import NewSweep
-number = ledger.sweeps.begin(NewSweep("foxes", {}, (1.0, 2.0, 3.0)), [1, 2])
+number = ledger.sweeps.begin({"name": "foxes"}, [1, 2], planned_seconds=(1.0, 2.0, 3.0))
 intend(ledger, replace(fox(), cell=SweepCell(number, 1)))
 say("begun")
 wait()

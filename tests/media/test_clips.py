@@ -134,6 +134,8 @@ def test_a_filmstrip_runs_through_the_clip(clip: Path, tmp_path: Path) -> None:
     assert clips.filmstrip(short, 12, tile_height=20).width == 12 * 30 + 11 * 2
     with pytest.raises(InvalidInput):
         clips.filmstrip(clip, 0)
+    with pytest.raises(InvalidInput, match="1 to 200 tiles"):
+        clips.filmstrip(clip, 10**6)
 
 
 def test_hashes_tell_pictures_apart(clip: Path, tmp_path: Path) -> None:

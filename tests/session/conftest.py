@@ -21,7 +21,7 @@ def run_cell(monkeypatch: pytest.MonkeyPatch) -> RunCell:
         nonlocal runs
         runs += 1
         execution = Execution(cell, f"run {runs}")
-        monkeypatch.setattr("reelbook.ledger.ledger.current_execution", lambda: execution)
+        monkeypatch.setattr("reelbook.session.session.current_execution", lambda: execution)
 
     return run
 

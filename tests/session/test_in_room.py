@@ -91,12 +91,12 @@ def test_what_stays_unanswered_is_looked_up(
 
     (verdict,) = ada.reconcile().verdicts
     assert (verdict.job, verdict.answer) == (job, "accepted")
-    (entry,) = ada._ledger.entries_since(0)
+    (entry,) = ada._ledger.find()
     assert (entry.state, entry.ended_at) == ("pending", None)
     room.store.change(paused=0)
     room.queue.poke()
     assert job.result().duration_seconds == pytest.approx(1.0, abs=0.1)
-    (entry,) = ada._ledger.entries_since(0)
+    (entry,) = ada._ledger.find()
     assert entry.accepted_at is not None
     assert entry.ended_at is not None
     assert entry.ended_at > entry.accepted_at

@@ -308,7 +308,7 @@ def test_what_was_left_unsent_is_sent_within_the_limit_or_not_at_all(
 def test_a_word_of_the_services_own_is_not_taken_for_one_of_the_ledgers(session: rb.Session) -> None:
     """A job that the service calls uncertain was sent, and may be billed: its price stays reserved."""
     ledger = session._ledger
-    ((entry, _),) = ledger.intend(ledger.submissions([JobRequest.from_text("a fox", duration_seconds=1)]))
+    ((entry, _),) = ledger.intend(session._submissions([JobRequest.from_text("a fox", duration_seconds=1)]))
     job = session._jobs.of(entry, watch=False)
     ledger.accepted(entry.id, "req_1")
     job._life.write_down(job_status({"request_id": "req_1", "status": "uncertain"}))

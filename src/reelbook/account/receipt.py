@@ -15,9 +15,10 @@ from datetime import datetime
 from typing import Any, Final, Literal
 
 from .. import wire
-from ..formatting import count, csv_table, exact_dollars, local, terminal_line
+from ..formatting import count, exact_dollars, local, terminal_line
 from ..ledger import Entry, ToolJob
 from ..requests import options
+from ..saved_files import csv_of
 from ..states import BEFORE_AMOUNT, Charge
 
 CostIs = Literal["charged", "estimated", "uncertain"]
@@ -128,14 +129,14 @@ class Receipt:
 
         The first line names the columns. A text that a spreadsheet would calculate gets a ' in front of it,
         as prompts may be anybody's. The file begins with the mark by which Excel recognises UTF-8. Raises
-        OSError.
+        InvalidInput where there is no such folder, and ReelbookError if the disk refuses.
         """
         rows = [row.values() for row in self.rows]
         for service, cost_is, seconds, usd in self._totals():
             sums = {"submitted_at": "total", "actual_seconds": seconds, "cost_usd": usd, "cost_is": cost_is}
             sums |= {"experiment": self.experiment, "service": service}
             rows.append([sums.get(name) for name in COLUMNS])
-        return csv_table(COLUMNS, rows, path)
+        return csv_of(COLUMNS, rows, path, what="The receipt")
 
     def to_pandas(self) -> Any:  # pandas has no types
         """A DataFrame with a line for each clip and no sums; the columns' names have the units."""

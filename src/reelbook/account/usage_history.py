@@ -12,6 +12,7 @@ from typing import Any, Final
 from ..errors import ReelbookError
 from ..event_thread import EventThread, Future
 from ..ledger import Ledger, Sample
+from ..ledger.search import ALL_ENTRIES, Filter
 from ..listeners import Listeners
 from ..models import Usage
 from ..wire import DAY_SECONDS
@@ -96,7 +97,7 @@ class UsageHistory:
         since = self.spans[0].from_at if self.spans else time.time() - self.days * DAY_SECONDS
         known = [
             PaidClip(entry.ended_at, entry.cost_usd, entry.experiment, self._ledger.is_here(entry))
-            for entry in self._ledger.entries_since(since)
+            for entry in self._ledger.find(Filter(since=since), limit=ALL_ENTRIES)
             if entry.cost_usd is not None and entry.ended_at is not None
         ]
         for job in self._ledger.tool_jobs.list(since=since):

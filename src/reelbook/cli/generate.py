@@ -161,7 +161,7 @@ def _farewell(job: Job, resume_command: str) -> str:
 
 def _output_file(output: Path | None, default_name: str, *, force: bool) -> Path:
     """The file that a clip goes to. Raises InvalidInput, before it is paid for, if it can't be written."""
-    from ..session.clip import target_file
+    from ..saved_files import target_file
 
     remedy = "Choose another --output, or --force to replace it"
     path = target_file(output or Path(), default_name, remedy=remedy, overwrite=force)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from ..errors import NoPassport, ReelbookError
+from ..errors import NoPassport
 from .console import say, say_json
 from .options import AsJson, argument, option
 
@@ -20,13 +20,9 @@ def inspect(
     Its prompt, its seed, and whatever else the file holds; no service is asked. Clips of other tools that
     hold A1111's parameters are understood as well.
     """
-    from ..session.passports import passports
+    from ..session.passports import passports_in
 
-    try:
-        with file.open("rb") as opened:
-            found = dict(passports(opened, file.name))
-    except OSError as error:
-        raise ReelbookError(f"{file} could not be read: {error.strerror or error}.") from error
+    found = passports_in(file)
     if not found:
         raise NoPassport(f"{file.name} doesn't say what made it.")
     if as_json:

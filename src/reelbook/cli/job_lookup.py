@@ -91,7 +91,7 @@ class JobLookup:
 
     def picked(self) -> list[Entry]:
         """The picked entries, in the order in which they were picked."""
-        picks = self.everywhere(lambda ledger: ledger.annotations.picks())
+        picks = self.everywhere(lambda ledger: ledger.picks())
         return sorted(picks, key=lambda entry: entry.marks.picked_at or 0.0)
 
     def service_of(self, entry: Entry) -> str:

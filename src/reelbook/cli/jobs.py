@@ -153,15 +153,16 @@ def receipt(
     """
     from ..account.receipt import receipt_of
     from ..ledger.search import ALL_ENTRIES
+    from ..saved_files import target_file
 
-    if csv is not None and str(csv) != "-" and csv.exists() and not force:
-        raise InvalidInput(f"{csv} is there already. --force replaces it.")
+    if csv is not None and str(csv) != "-":
+        target_file(csv, csv.name, remedy="--force replaces it", overwrite=force)
     with job_lookup.open_lookup(home, service) as lookup:
         entries = lookup.find(experiment=experiment, limit=ALL_ENTRIES)
         by_tools = [] if experiment is not None else lookup.everywhere(lambda each: each.tool_jobs.list())
         bought = receipt_of(entries, lookup.services, experiment, by_tools)
         if experiment is not None and not bought.rows:
-            names = dict.fromkeys(lookup.everywhere(lambda each: each.annotations.experiments()))
+            names = dict.fromkeys(lookup.everywhere(lambda each: each.experiments()))
             listed = ", ".join(f"“{terminal_line(name)}”" for name in list(names)[:EXPERIMENTS_NAMED])
             others = f" The last ones are {listed}." if listed else ""
             raise InvalidInput(f"Nothing was bought in an experiment called “{experiment}”.{others}")

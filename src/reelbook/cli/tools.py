@@ -216,7 +216,7 @@ def _show(result: ToolResult, out: Path | None) -> None:
 def _other(content: Content, number: int, out: Path | None) -> str:
     """What to say of a piece that isn't text; its bytes are put into `out`."""
     from ..agent_tools.types import BinaryContent, Resource
-    from ..session.clip import numbered
+    from ..saved_files import numbered
 
     if isinstance(content, Resource):
         return terminal_line(f"{content.title or content.name or 'A link'}: {content.uri}")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import copy
 import os
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -26,13 +25,16 @@ from ..errors import (
     WaitTimeout,
 )
 from ..event_thread import Future, until_done
-from ..formatting import count, csv_table, dollars
+from ..executions import current_execution
+from ..formatting import count, dollars
 from ..ledger import Submission, SweepCell, SweepRecord
-from ..ledger.sweeps import PAUSED, RUNNING, STOPPED, cell_state, sweep_state
+from ..ledger.records import cell_state
+from ..ledger.sweeps import PAUSED, RUNNING, STOPPED, sameness, sweep_state
 from ..listeners import Listeners, call_beside
 from ..requests import JobRequest, options
+from ..saved_files import csv_of
 from ..session import Clip, Job, Session
-from ..session.batch import stop_error, stop_reason
+from ..session.batch import stop_error, stop_reason, with_message
 from ..session.session import current_experiment
 from ..states import LEFT_OUT, PLANNED
 from .axes import Axis, Cell
@@ -179,9 +181,9 @@ class SweepRun:
         balance doesn't allow it: nothing is recorded or sent then.
         """
         if self.id is None:
-            name = self.sweep.name or self.sweep.template
-            new = self.session._ledger.new_sweep(name, self.sweep.to_record())
-            if not again and (earlier := self._rows.earlier(new)) is not None:
+            record = self.sweep.to_record()
+            place = self.session._places.place(sameness(record), current_execution())
+            if not again and (earlier := self._rows.earlier(record, place)) is not None:
                 self.id = str(earlier)
                 self.planned_seconds = self._rows.record(earlier).planned_seconds
                 self._thread.run(self._load)
@@ -195,11 +197,16 @@ class SweepRun:
                 cost_usd=planned.cost_usd,
             )
         if self.id is None:
-            new = replace(new, planned_seconds=planned.seconds)
-            left_out = {each.number for each in self.cells if each.left_out}
             self.planned_seconds = planned.seconds
             self.session._jobs.keep_images(each.cell.request for each in self.cells)
-            self.id = str(self._rows.begin(new, self._cells, left_out=left_out))
+            number = self._rows.begin(
+                record,
+                self._cells,
+                planned_seconds=planned.seconds,
+                place=place,
+                left_out={each.number for each in self.cells if each.left_out},
+            )
+            self.id = str(number)
         self.resume()
 
     def pause(self) -> None:
@@ -270,10 +277,11 @@ class SweepRun:
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
         """The same as CSV, also written to `path` if given.
 
-        A text that a spreadsheet would calculate gets a ' in front of it. Raises OSError.
+        A text that a spreadsheet would calculate gets a ' in front of it. Raises InvalidInput where there is
+        no such folder, and ReelbookError if the disk refuses.
         """
         rows = [_row(each) for each in self.cells]
-        return csv_table(list(rows[0]), [row.values() for row in rows], path)
+        return csv_of(list(rows[0]), [row.values() for row in rows], path, what="The table")
 
     def subscribe(self, callback: Callable[[RunCell | None], None]) -> Callable[[], None]:
         """Calls `callback` on the session's thread with each cell that changes; with None for the run itself.
@@ -497,9 +505,8 @@ class SweepRun:
         said = f"{len(clips)} of {len(wanted)} clips are there: see each cell's state and job."
         errors = [each.job.error for each in wanted if each.job is not None and each.job.error is not None]
         errors.sort(key=lambda error: isinstance(error, SubmissionCancelled))  # a pause takes the others back
-        error = copy.copy(errors[0]) if errors else ReelbookError("The sweep was stopped.")
-        error.args = (f"{self.trouble or error} {said}", *error.args[1:])
-        raise error
+        error = errors[0] if errors else ReelbookError("The sweep was stopped.")
+        raise with_message(error, f"{self.trouble or error} {said}")
 
 
 async def _taken_out(job: Job) -> None:

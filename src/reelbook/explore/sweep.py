@@ -157,7 +157,7 @@ class Sweep:
     @classmethod
     def of(cls, session: Session, job: Job) -> SweptCell | None:
         """The sweep that a job was bought for, and its cell, without pictures; None for any other job."""
-        place = None if job.entry_id is None else session._ledger.sweeps.place(job.entry_id)
+        place = None if job.entry_id is None else session._ledger.sweeps.cell_of(job.entry_id)
         if place is None:
             return None
         sweep = cls.from_record(session._ledger.sweeps.record(place.sweep).record)

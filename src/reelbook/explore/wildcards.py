@@ -9,7 +9,8 @@ from typing import Final, TypeVar
 
 from .. import settings
 from ..atomic_files import atomic_write
-from ..errors import InvalidInput, ReelbookError
+from ..errors import InvalidInput
+from ..saved_files import writing
 from ..secret import quotable
 
 T = TypeVar("T")
@@ -107,9 +108,7 @@ class Styles:
         return _text(self.path) if self.path.exists() else ""
 
     def _write(self, text: str) -> None:
-        try:
+        with writing(str(self.path), "Nothing was changed."):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with atomic_write(self.path) as part:
                 part.write_text(text, "utf-8")
-        except OSError as error:
-            raise ReelbookError(f"{self.path} can't be written: {error.strerror or error}.") from error

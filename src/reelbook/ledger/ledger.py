@@ -11,27 +11,27 @@ kept until the disk is back, and `store.trouble` says so.
 from __future__ import annotations
 
 import functools
+import json
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from .. import states, wire
-from ..executions import CellId, PlaceCounter, current_execution, is_another
+from ..executions import CellId, is_another
 from ..models import Completed, Failed, JobStatus, state_of
 from ..requests import JobRequest
 from ..secret import Secret
 from . import money, records, sweeps
-from .annotations import Annotations
 from .kernels import Kernel
-from .records import Account, EarlierRun, Entry, Spend, Submission, place_columns, stored
+from .records import Account, EarlierRun, Entry, Marks, Spend, Submission, place_columns, stored
 from .request_log import RequestLog
 from .search import Entries, marks, matching
 from .store import Store, unusable
-from .sweeps import NewSweep, Sweeps
+from .sweeps import Sweeps
 from .tool_calls import ToolCalls, ToolJob, ToolJobs
 from .votes import Votes
 
@@ -52,11 +52,9 @@ class LedgerFile(Entries):
     """The ledger of one home, `REELBOOK_HOME/ledger.db`, with the rows of every key but without the keys."""
 
     def __init__(self, store: Store, kernel: Kernel, clock: Callable[[], float]) -> None:
-        super().__init__(store, None)
-        self._kernel = kernel
-        self._clock = clock
+        super().__init__(store, None, kernel, clock)
         self.received: list[str] = []  # ids that aren't on the disk yet
-        self.tool_calls = ToolCalls(store, clock)
+        self.tool_calls = ToolCalls(store, None, kernel, clock)
 
     @classmethod
     def open(cls, home: Path, *, clock: Callable[[], float] = time.time) -> LedgerFile:
@@ -136,24 +134,20 @@ class Ledger(Entries):
 
     `file` is the home's ledger, of which it is a part. `max_spend_usd` limits what all the account's clips
     may cost; `opened_at` is when the session began (epoch seconds). `requests` is the key's request budget,
-    shared with the machine's other kernels; `samples` is what the billing endpoints said, `annotations` a
-    person's marks, `votes` which of two clips people preferred, `sweeps` the sweeps and their cells,
-    `tool_calls` the calls of agent tools, `tool_jobs` what the clips cost that those bought.
+    shared with the machine's other kernels; `samples` is what the billing endpoints said, `votes` which of
+    two clips people preferred, `sweeps` the sweeps and their cells, `tool_calls` the calls of agent tools,
+    `tool_jobs` what the clips cost that those bought.
     """
 
     def __init__(self, file: LedgerFile, account: Account, *, max_spend_usd: float | None = None) -> None:
-        super().__init__(file.store, account.id)
+        bound = (file.store, account.id, file._kernel, file._clock)
+        super().__init__(*bound)
         self.file = file
         self.account = account
         self.max_spend_usd = max_spend_usd
-        self._kernel = file._kernel
-        self._clock = file._clock
         self.opened_at = self._clock()
-        self._places = PlaceCounter()
-        bound = (self.store, account.id, self._kernel, self._clock)
         self.requests = RequestLog(self.store, self._kernel.name, account)
         self.samples = money.Samples(*bound)
-        self.annotations = Annotations(*bound)
         self.votes = Votes(*bound)
         self.sweeps = Sweeps(*bound)
         self.tool_calls = file.tool_calls
@@ -167,21 +161,6 @@ class Ledger(Entries):
         self.requests.account = self.account
 
     # Submissions.
-
-    def submissions(
-        self, requests: Sequence[JobRequest], *, once: str | None = None, **kept: Any
-    ) -> list[Submission]:
-        """The requests as submissions, each at its place in the cell that runs on this thread."""
-        execution = current_execution()
-        return [
-            Submission.of(each, place=self._places.place(each.sameness, execution, once=once), **kept)
-            for each in requests
-        ]
-
-    def new_sweep(self, name: str, record: Mapping[str, object]) -> NewSweep:
-        """A sweep to be recorded, at its place in the cell that runs on this thread."""
-        new = NewSweep(name, record)
-        return replace(new, place=self._places.place(new.sameness, current_execution()))
 
     def intend(
         self, batch: Sequence[Submission], *, withdrawn: Callable[[], bool] = lambda: False
@@ -365,6 +344,15 @@ class Ledger(Entries):
         """Records what became of an uncertain one."""
         after = states.LOST if accepted else states.NOT_ACCEPTED
         self._change(entry_id, only_from=(states.UNCERTAIN,), state=after)
+
+    def mark(self, entry_id: int, marks: Marks) -> Marks:
+        """Keeps a person's marks on an entry, trimmed and each tag once; returns what was kept."""
+        tags = tuple(dict.fromkeys(filter(None, (" ".join(tag.split()) for tag in marks.tags))))
+        kept = replace(marks, note=marks.note.strip(), tags=tags)
+        marked = "UPDATE entries SET picked_at = ?, note = ?, tags = ? WHERE id = ?"
+        values = (kept.picked_at, kept.note, json.dumps(tags, ensure_ascii=False), entry_id)
+        self.store.keep(lambda db: db.execute(marked, values), flush=False)
+        return kept
 
     # What a new kernel takes up.
 

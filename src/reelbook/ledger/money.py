@@ -48,8 +48,10 @@ def check_limit(
 ) -> None:
     """Raises SpendLimitReached if clips of these costs together would exceed the limit."""
     needed = sum(map(micro, costs_usd))
+    if limit_usd is None or not needed:
+        return
     known, understated_usd = sums(db, account)
-    if limit_usd is None or not needed or micro(known.committed_usd) + needed <= micro(limit_usd):
+    if micro(known.committed_usd) + needed <= micro(limit_usd):
         return
     parts = [
         f"{exact_dollars(amount)} {word}"
@@ -120,17 +122,17 @@ class Samples(Part):
     """What the billing endpoints said about the account, and when (interface, Balance and Usage summary)."""
 
     def add(self, sample: Sample) -> None:
-        values = {"account": self._account, **vars(sample)}
-        self._store.keep(lambda db: insert(db, "samples", values), flush=False)
+        values = {"account": self._account_id, **vars(sample)}
+        self.store.keep(lambda db: insert(db, "samples", values), flush=False)
 
     def list(
         self, *, since: float | None = None, before: float | None = None, limit: int = 1000
     ) -> list[Sample]:
         """The samples from `since` until `before` (not included), newest first."""
-        rows = self._store.rows(
+        rows = self.store.rows(
             "SELECT * FROM samples WHERE account = ? AND at >= coalesce(?, -9e99) "
             "AND at < coalesce(?, 9e99) ORDER BY at DESC, id DESC LIMIT ?",
-            *(self._account, since, before, limit),
+            *(self._account_id, since, before, limit),
         )
         return [read(Sample, row) for row in rows]
 

@@ -38,14 +38,28 @@ class Account:
 
 @dataclass(frozen=True)
 class SweepCell:
-    """The cell of a sweep that a submission is for, and the entry that it was last `seen` with, if any.
+    """A cell of a sweep, and the entry that it had when it was read, if any.
 
-    If the cell has another entry by now, or the entry's state has changed, nothing is bought.
+    A submission for it buys nothing if the cell has another entry by now, or the entry's state has changed.
+    `found`: the entry existed before, and cost nothing.
     """
 
     sweep: int
     number: int
-    seen: Entry | None = None
+    entry: Entry | None = None
+    found: bool = False
+    left_out: bool = False
+
+    @property
+    def state(self) -> str:
+        return cell_state(None if self.entry is None else self.entry.told_state, left_out=self.left_out)
+
+
+def cell_state(job: str | None, *, left_out: bool) -> str:
+    """A cell's state, by that of its job, if it has one."""
+    if left_out:
+        return states.LEFT_OUT
+    return states.PLANNED if job in (None, states.CANCELLED) else job
 
 
 @dataclass(frozen=True)

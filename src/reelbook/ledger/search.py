@@ -12,13 +12,13 @@ import sqlite3
 import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from .. import states
 from ..errors import InvalidInput
 from ..secret import NOT_SHOWN, holds_key, quotable
 from .records import PRICE, Entry, micro
-from .store import Store
+from .store import Part
 
 Sort = Literal["newest", "oldest", "costliest"]
 
@@ -58,12 +58,8 @@ class Filter:
 EVERYTHING: Final = Filter()
 
 
-class Entries:
-    """The entries of an account, or of all accounts where it is None."""
-
-    def __init__(self, store: Store, account_id: int | None) -> None:
-        self.store = store
-        self._account_id = account_id
+class Entries(Part):
+    """Questions about the entries of an account, or of all accounts."""
 
     def get(self, entry_id: int) -> Entry | None:
         """The entry with that number, in any account."""
@@ -87,7 +83,13 @@ class Entries:
         limit: int = 50,
         after: int | None = None,
     ) -> list[Entry]:
-        """A page of entries, sorted by time or by cost; `after` is the `id` of the last page's last entry."""
+        """A page of entries, sorted by time or by cost; `after` is the `id` of the last page's last entry.
+
+        Raises InvalidInput for an unknown order, and for a limit that is no whole number from 0.
+        """
+        if sort not in get_args(Sort):
+            raise InvalidInput(f"Jobs can't be sorted {quotable(sort)}, only {', '.join(get_args(Sort))}.")
+        most = checked_limit(limit)
         terms, values = _conditions(self._account_id, wanted)
         column = PRICE if sort == "costliest" else "intended_at"
         way, beyond = ("ASC", ">") if sort == "oldest" else ("DESC", "<")
@@ -97,7 +99,7 @@ class Entries:
 
         def read(db: sqlite3.Connection) -> list[Entry]:
             where = " AND ".join([*terms, _with_words(db, wanted.text)])
-            return matching(db, f"{where} ORDER BY {column} {way}, id {way} LIMIT ?", *values, limit)
+            return matching(db, f"{where} ORDER BY {column} {way}, id {way} LIMIT ?", *values, most)
 
         return self.store.read(read)
 
@@ -108,20 +110,17 @@ class Entries:
         return int(self.store.rows(counted, *values)[0][0])
 
     def prompts(self, text: str, limit: int) -> list[str]:
-        """The prompts with these words, each once and the last used first."""
+        """The prompts with these words, each once and the last used first. `limit` is as in `find`."""
+        most = checked_limit(limit)
 
         def read(db: sqlite3.Connection) -> list[str]:
             query = (
                 f"SELECT prompt FROM entries WHERE account = ? AND {_with_words(db, text)} "  # noqa: S608 - our own words
                 "GROUP BY prompt ORDER BY max(id) DESC LIMIT ?"
             )
-            return [row["prompt"] for row in db.execute(query, (self._account_id, limit))]
+            return [row["prompt"] for row in db.execute(query, (self._account_id, most))]
 
         return self.store.read(read)
-
-    def entries_since(self, since: float) -> list[Entry]:
-        """What was submitted from that time on (epoch seconds), newest first."""
-        return self.find(Filter(since=since), limit=ALL_ENTRIES)
 
     def uncertain_entries(self) -> list[Entry]:
         """What was sent and never answered, oldest first."""
@@ -132,6 +131,29 @@ class Entries:
         wanted = "account = ? AND state <> ? AND (ended_at IS NULL OR ended_at > ?)"
         return self._entries(wanted, self._account_id, states.UNCERTAIN, at - LATE_SECONDS)
 
+    def picks(self, since: float | None = None) -> list[Entry]:
+        """The entries picked from `since` on (epoch seconds), in the order of picking."""
+        wanted = "account = ? AND picked_at >= ? ORDER BY picked_at, id"
+        return self._entries(wanted, self._account_id, since or 0.0)
+
+    def tags(self) -> dict[str, int]:
+        """All tags of the account in alphabetical order, and how many entries have each."""
+        rows = self.store.rows(
+            "SELECT value, count(*) FROM entries, json_each(tags) "
+            "WHERE account = ? AND tags <> '[]' GROUP BY value",
+            self._account_id,
+        )
+        return dict(sorted(map(tuple, rows), key=lambda each: str(each[0]).casefold()))
+
+    def experiments(self) -> list[str]:
+        """The names of the account's last 100 experiments, the last used first."""
+        rows = self.store.rows(
+            "SELECT experiment FROM entries WHERE account = ? AND experiment IS NOT NULL "
+            "GROUP BY experiment ORDER BY max(intended_at) DESC LIMIT 100",
+            self._account_id,
+        )
+        return [row["experiment"] for row in rows]
+
     def _entries(self, wanted: str, *values: object) -> list[Entry]:
         return self.store.read(lambda db: matching(db, wanted, *values))
 
@@ -139,6 +161,13 @@ class Entries:
 def matching(db: sqlite3.Connection, wanted: str, *values: object) -> list[Entry]:
     rows = db.execute(f"SELECT * FROM entries WHERE {wanted}", values)  # noqa: S608 - our own words
     return [Entry.of(row) for row in rows]
+
+
+def checked_limit(limit: int) -> int:
+    """How many rows are read at most. Raises InvalidInput for what is no whole number from 0."""
+    if not isinstance(limit, int) or limit < 0:
+        raise InvalidInput(f"limit is a whole number from 0, not {quotable(limit)}.")
+    return min(limit, ALL_ENTRIES)
 
 
 def marks(values: Collection[object]) -> str:

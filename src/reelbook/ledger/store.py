@@ -245,7 +245,7 @@ class Store:
             self._thread.end(lambda: True)
             raise unusable(error, self.path) from error
         self._copy: sqlite3.Connection | None = None  # of the ledger, while the disk takes no writes
-        self._owed: deque[tuple[Work[Any], bool]] = deque()  # still to be written, in order
+        self._owed: deque[Work[Any]] = deque()  # still to be written, in order
         self._locked = False
         self._damaged = False
         self._refused = ""
@@ -320,7 +320,7 @@ class Store:
             assert self._copy is not None
             kept = _transaction(self._copy, work)
             if lasting:
-                self._owed.append((work, flush))
+                self._owed.append(work)
             return kept
 
         return self._call(keep)
@@ -397,9 +397,8 @@ class Store:
             raise _sqlite_error(sqlite3.SQLITE_IOERR, reason)
         _transaction(self._connection, _touch)
         while self._owed:
-            work, flush = self._owed[0]
             try:
-                _transaction(self._connection, work, flush)
+                _transaction(self._connection, self._owed[0])
             except sqlite3.Error as error:
                 if primary_code(error) in _DISK:
                     raise
@@ -436,11 +435,13 @@ class Store:
 
 
 class Part:
-    """What an account's ledger has on one subject."""
+    """What the ledger has on one subject: of one account, or of all where `account_id` is None."""
 
-    def __init__(self, store: Store, account: int, kernel: Kernel, clock: Callable[[], float]) -> None:
-        self._store = store
-        self._account = account
+    def __init__(
+        self, store: Store, account_id: int | None, kernel: Kernel, clock: Callable[[], float]
+    ) -> None:
+        self.store = store
+        self._account_id = account_id
         self._kernel = kernel
         self._clock = clock
 

@@ -1,4 +1,4 @@
-"""Sweeps: their plans and their cells. Only its writer (`explore`) knows what a sweep's record means.
+"""Sweeps: their plans and their cells. `explore` writes what a sweep's record holds.
 
 A cell has at most one entry at a time, and gets it in the transaction that records the entry. So each cell
 is bought once, whoever runs the sweep and however often a kernel is killed.
@@ -14,9 +14,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from .. import wire
 from ..errors import InvalidInput
@@ -24,7 +23,7 @@ from ..executions import Place, is_another
 from ..formatting import exact_dollars, local, terminal_line
 from ..requests import JobRequest
 from ..secret import quotable
-from ..states import CANCELLED, LEFT_OUT, PLANNED, names
+from ..states import LEFT_OUT, PLANNED, names
 from .records import Entry, SweepCell, insert, place_columns, place_of
 from .search import matching
 from .store import Part
@@ -41,23 +40,6 @@ _ENDED: Final = frozenset(names(final=True))
 _UNPAID: Final = frozenset(names(charge="none"))
 
 Seconds = tuple[float, float, float]
-
-
-@dataclass(frozen=True)
-class NewSweep:
-    """A sweep about to be bought. `place` is the notebook's cell that asks for it, None for a script.
-
-    `record` is JSON; `planned_seconds` is how long it will take: early, likely and late.
-    """
-
-    name: str
-    record: Mapping[str, object]
-    planned_seconds: Seconds = (0.0, 0.0, 0.0)
-    place: Place | None = None
-
-    @cached_property
-    def sameness(self) -> str:
-        return hashlib.sha256(json.dumps(self.record, sort_keys=True).encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True)
@@ -92,30 +74,16 @@ class SweepRecord:
         return f"<SweepRecord {self}>"
 
 
-class KeptCell(NamedTuple):
-    """A cell and its entry, if it has one. `found`: the entry existed before, and cost nothing."""
-
-    number: int
-    entry: Entry | None
-    found: bool
-    left_out: bool
-
-    @property
-    def state(self) -> str:
-        return cell_state(None if self.entry is None else self.entry.told_state, left_out=self.left_out)
-
-
 class Sweeps(Part):
-    def earlier(self, new: NewSweep) -> int | None:
-        """The number of the sweep that an earlier run of this notebook cell began, if there was one."""
-        place = new.place
+    def earlier(self, record: Mapping[str, object], place: Place | None) -> int | None:
+        """The number of the equal sweep that an earlier run of this notebook cell began, if there was one."""
         if place is None:
             return None
         name = place.cell_id
-        rows = self._store.rows(
+        rows = self.store.rows(
             "SELECT * FROM sweeps WHERE account = ? AND sameness = ? AND nth = ? "
             "AND (cell = ? OR cell_id = ?) ORDER BY id DESC",
-            *(self._account, new.sameness, place.nth, place.cell, None if name is None else name.id),
+            *(self._account_id, sameness(record), place.nth, place.cell, None if name is None else name.id),
         )
         for row in rows:
             then = place_of(row)
@@ -123,18 +91,29 @@ class Sweeps(Part):
                 return int(row["id"])
         return None
 
-    def begin(self, new: NewSweep, cells: Iterable[int], *, left_out: Collection[int] = ()) -> int:
-        """Records a sweep with the numbers of its cells, to be run by this kernel. Returns its number."""
+    def begin(
+        self,
+        record: Mapping[str, object],
+        cells: Iterable[int],
+        *,
+        planned_seconds: Seconds,
+        place: Place | None = None,
+        left_out: Collection[int] = (),
+    ) -> int:
+        """Records a sweep with the numbers of its cells, to be run by this kernel. Returns its number.
+
+        `place` is the notebook cell's, None for a script; the others are as in `SweepRecord`.
+        """
         values = {
-            "account": self._account,
-            "name": new.name,
-            "record": json.dumps(new.record),
-            "sameness": new.sameness,
-            **place_columns(new.place),
+            "account": self._account_id,
+            "name": record["name"] or record["template"],
+            "record": json.dumps(record),
+            "sameness": sameness(record),
+            **place_columns(place),
             "state": RUNNING,
             "kernel": self._kernel.name,
             **dict.fromkeys(("planned_at", "began_at"), self._clock()),
-            "planned_seconds": json.dumps(new.planned_seconds),
+            "planned_seconds": json.dumps(planned_seconds),
         }
 
         def work(db: sqlite3.Connection) -> int:
@@ -145,16 +124,16 @@ class Sweeps(Part):
             )
             return number
 
-        return self._store.write(work)
+        return self.store.write(work)
 
     def all(self) -> list[SweepRecord]:
         """The account's sweeps, newest first."""
-        return self._records("account = ? ORDER BY id DESC", self._account)
+        return self._records("account = ? ORDER BY id DESC", self._account_id)
 
     def names(self, *, limit: int) -> list[tuple[int, str]]:
         """The numbers and the templates of the account's last sweeps, newest first."""
         newest = "SELECT id, record ->> 'template' FROM sweeps WHERE account = ? ORDER BY id DESC LIMIT ?"
-        return [tuple(row) for row in self._store.rows(newest, self._account, limit)]
+        return [tuple(row) for row in self.store.rows(newest, self._account_id, limit)]
 
     def interrupted(self) -> list[SweepRecord]:
         """Those that nobody paused or stopped, but whose kernel ended before everything was sent."""
@@ -164,7 +143,7 @@ class Sweeps(Part):
     def record(self, sweep: int | str) -> SweepRecord:
         """The sweep of that number. Raises InvalidInput where this key has none."""
         with contextlib.suppress(TypeError, ValueError, OverflowError):
-            if found := self._records("account = ? AND id = ?", self._account, int(sweep)):
+            if found := self._records("account = ? AND id = ?", self._account_id, int(sweep)):
                 return found[0]
         raise InvalidInput(f"This key has no sweep {sweep}. session.sweeps() lists what there is.")
 
@@ -192,18 +171,18 @@ class Sweeps(Part):
             cells = found if cells is None else cells & found
         return cells
 
-    def cells(self, sweep: int) -> list[KeptCell]:
-        return self._store.read(lambda db: _cells(db, sweep))
+    def cells(self, sweep: int) -> list[SweepCell]:
+        return self.store.read(lambda db: _cells(db, sweep))
 
-    def place(self, entry: int) -> SweepCell | None:
+    def cell_of(self, entry: int) -> SweepCell | None:
         """The cell that an entry was first bought for."""
         first = "SELECT sweep, number FROM sweep_cells WHERE entry = ? ORDER BY found, sweep"
-        row = self._store.row(first, entry)
+        row = self.store.row(first, entry)
         return None if row is None else SweepCell(*row)
 
     def wish(self, sweep: int) -> str:
         """What a person last wanted, in whichever kernel: RUNNING, PAUSED or STOPPED."""
-        row = self._store.row("SELECT state FROM sweeps WHERE id = ?", sweep)
+        row = self.store.row("SELECT state FROM sweeps WHERE id = ?", sweep)
         return STOPPED if row is None else str(row["state"])
 
     def change(self, sweep: int, wish: str) -> None:
@@ -222,13 +201,13 @@ class Sweeps(Part):
                 db.execute("UPDATE sweeps SET kernel = ? WHERE id = ?", (self._kernel.name, sweep))
             db.execute("UPDATE sweeps SET state = ? WHERE id = ?", (wish, sweep))
 
-        self._store.keep(work)
+        self.store.keep(work)
 
     def leave_out(self, sweep: int, numbers: Iterable[int], *, left_out: bool = True) -> None:
         """Leaves cells out, or takes them in again."""
         change = "UPDATE sweep_cells SET left_out = ? WHERE sweep = ? AND number = ?"
         chosen = [(left_out, sweep, number) for number in numbers]
-        self._store.keep(lambda db: db.executemany(change, chosen))
+        self.store.keep(lambda db: db.executemany(change, chosen))
 
     def found(self, requests: Iterable[JobRequest]) -> dict[str, Entry]:
         """By sameness, the newest clip here of each request that has one, even by a drawn seed.
@@ -236,40 +215,38 @@ class Sweeps(Part):
         Not of one that leaves its seed to chance: that asks for another clip each time.
         """
         asked = {each.sameness: each for each in requests if each.seed not in (None, wire.RANDOM_SEED)}
-        newest = (
-            "account = ? AND sameness IN (?, ?) AND state = 'completed' ORDER BY clip_path IS NULL, id DESC"
-        )
+        newest = "account = ? AND sameness IN (?, ?) AND state = 'completed' ORDER BY id DESC"
 
         def work(db: sqlite3.Connection) -> dict[str, Entry]:
             found = {}
             for sameness, request in asked.items():
                 left_random = replace(request, seed=None).sameness
-                for entry in matching(db, newest, self._account, sameness, left_random):
-                    if entry.record.get("seed") == request.seed:
-                        if entry.clip_path and Path(entry.clip_path).exists():
-                            found[sameness] = entry
+                for entry in matching(db, newest, self._account_id, sameness, left_random):
+                    here = entry.clip_path is not None and Path(entry.clip_path).exists()
+                    if here and entry.record.get("seed") == request.seed:
+                        found[sameness] = entry
                         break
             return found
 
-        return self._store.read(work)
+        return self.store.read(work)
 
     def take(self, sweep: int, found: Mapping[int, int]) -> None:
         """Gives the cells of these numbers an entry that existed before, unless something was bought."""
 
         def work(db: sqlite3.Connection) -> None:
-            for number, before, _, _ in _cells(db, sweep):
-                if number in found and (before is None or before.state in _UNPAID):
-                    assign(db, SweepCell(sweep, number, before), found[number], found=True)
+            for cell in _cells(db, sweep):
+                if cell.number in found and (cell.entry is None or cell.entry.state in _UNPAID):
+                    assign(db, cell, found[cell.number], found=True)
 
-        self._store.keep(work)
+        self.store.keep(work)
 
     def _records(self, wanted: str, *values: object) -> list[SweepRecord]:
         query = f"SELECT * FROM sweeps WHERE {wanted}"  # noqa: S608 - our own words
-        return self._store.read(
+        return self.store.read(
             lambda db: [self._record(row, _cells(db, row["id"])) for row in db.execute(query, values)]
         )
 
-    def _record(self, row: sqlite3.Row, cells: Collection[KeptCell]) -> SweepRecord:
+    def _record(self, row: sqlite3.Row, cells: Collection[SweepCell]) -> SweepRecord:
         own = [each.entry for each in cells if each.entry is not None and not each.found]
         state = self._state(row, cells)
         return SweepRecord(
@@ -285,16 +262,14 @@ class Sweeps(Part):
             elapsed_seconds=_elapsed(row, cells, self._clock() if state == RUNNING else None),
         )
 
-    def _state(self, row: sqlite3.Row, cells: Collection[KeptCell]) -> str:
+    def _state(self, row: sqlite3.Row, cells: Collection[SweepCell]) -> str:
         alive = self._kernel.fate(row["kernel"]) == "lives"
         return sweep_state(row["state"], (each.state for each in cells), alive=alive)
 
 
-def cell_state(job: str | None, *, left_out: bool) -> str:
-    """A cell's state, by that of its job, if it has one."""
-    if left_out:
-        return LEFT_OUT
-    return PLANNED if job in (None, CANCELLED) else job
+def sameness(record: Mapping[str, object]) -> str:
+    """Equal for the records of equal sweeps."""
+    return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def sweep_state(wish: str, states: Iterable[str], *, alive: bool) -> str:
@@ -307,13 +282,13 @@ def sweep_state(wish: str, states: Iterable[str], *, alive: bool) -> str:
 
 
 def holder(db: sqlite3.Connection, cell: SweepCell) -> Entry | None:
-    """The cell's entry, unless that is the one it was seen with, in the same state."""
+    """The entry that the cell has by now, unless that is the one it was read with, in the same state."""
     row = db.execute(
         "SELECT entries.* FROM sweep_cells JOIN entries ON entries.id = entry WHERE sweep = ? AND number = ?",
         (cell.sweep, cell.number),
     ).fetchone()
-    seen = None if cell.seen is None else (cell.seen.id, cell.seen.state)
-    return None if row is None or (row["id"], row["state"]) == seen else Entry.of(row)
+    before = None if cell.entry is None else (cell.entry.id, cell.entry.state)
+    return None if row is None or (row["id"], row["state"]) == before else Entry.of(row)
 
 
 def assign(db: sqlite3.Connection, cell: SweepCell, entry_id: int, *, found: bool = False) -> None:
@@ -322,21 +297,24 @@ def assign(db: sqlite3.Connection, cell: SweepCell, entry_id: int, *, found: boo
         "UPDATE sweep_cells SET entry = ?, found = ? WHERE sweep = ? AND number = ?",
         (entry_id, found, cell.sweep, cell.number),
     )
-    if cell.seen is not None:
-        db.execute("UPDATE entries SET left_unsent = 0 WHERE id = ?", (cell.seen.id,))
+    if cell.entry is not None:
+        db.execute("UPDATE entries SET left_unsent = 0 WHERE id = ?", (cell.entry.id,))
 
 
-def _cells(db: sqlite3.Connection, sweep: int) -> list[KeptCell]:
+def _cells(db: sqlite3.Connection, sweep: int) -> list[SweepCell]:
     rows = db.execute(
         "SELECT sweep_cells.number, sweep_cells.found, sweep_cells.left_out, entries.* FROM sweep_cells "
         "LEFT JOIN entries ON entries.id = sweep_cells.entry WHERE sweep = ? ORDER BY sweep_cells.number",
         (sweep,),
     )
     held = ((row, None if row["id"] is None else Entry.of(row)) for row in rows)
-    return [KeptCell(row["number"], entry, bool(row["found"]), bool(row["left_out"])) for row, entry in held]
+    return [
+        SweepCell(sweep, row["number"], entry, bool(row["found"]), bool(row["left_out"]))
+        for row, entry in held
+    ]
 
 
-def _elapsed(row: sqlite3.Row, cells: Iterable[KeptCell], now: float | None) -> float:
+def _elapsed(row: sqlite3.Row, cells: Iterable[SweepCell], now: float | None) -> float:
     """How long it has run: until `now`, or until the last moment known of its clips."""
     own = [each.entry for each in cells if each.entry is not None and not each.found]
     moments = [(each.sent_at, each.accepted_at, each.ended_at, each.downloaded_at) for each in own]

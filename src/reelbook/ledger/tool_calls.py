@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from .. import wire
 from ..secret import Secret
 from .records import fingerprint, insert, read
-from .store import Part, Store
+from .search import checked_limit
+from .store import Part
 
 # "failed": answered with an error; "unsent": never arrived; "uncertain": sent and never answered.
 Outcome = Literal["done", "tool error", "failed", "unsent", "uncertain", "cancelled"]
@@ -48,12 +49,8 @@ class ToolCall:
     error: str | None
 
 
-class ToolCalls:
+class ToolCalls(Part):
     """The tool calls of a home. The newest 2,000 are kept."""
-
-    def __init__(self, store: Store, clock: Callable[[], float]) -> None:
-        self._store = store
-        self._clock = clock
 
     def add(self, mcp_url: str, user_id: Secret, tool: str, arguments: Mapping[str, Any]) -> int:
         """Records a call that is about to be sent, and returns its number."""
@@ -71,7 +68,7 @@ class ToolCalls:
             db.execute("DELETE FROM tool_calls WHERE id <= ?", (number - KEPT,))
             return number
 
-        return self._store.write(work)
+        return self.store.write(work)
 
     def ended(
         self,
@@ -84,16 +81,16 @@ class ToolCalls:
     ) -> None:
         ended = "UPDATE tool_calls SET outcome = ?, took_seconds = ?, request_ids = ?, error = ? WHERE id = ?"
         values = (outcome, took_seconds, json.dumps(request_ids), error and error[:MAX_ERROR], number)
-        self._store.keep(lambda db: db.execute(ended, values))
+        self.store.keep(lambda db: db.execute(ended, values))
 
     def prompt_of(self, request_id: str) -> str | None:
         """The prompt of a job, if a call with a prompt was about that job alone."""
-        call = self._store.read(lambda db: _bought_by(db, request_id))
+        call = self.store.read(lambda db: _bought_by(db, request_id))
         return None if call is None else call.arguments["prompt"]
 
     def recent(self, limit: int = 20) -> list[ToolCall]:
         """The last calls of all servers and users, newest first."""
-        rows = self._store.rows("SELECT * FROM tool_calls ORDER BY id DESC LIMIT ?", limit)
+        rows = self.store.rows("SELECT * FROM tool_calls ORDER BY id DESC LIMIT ?", checked_limit(limit))
         return [_tool_call(row) for row in rows]
 
 
@@ -126,7 +123,7 @@ class ToolJobs(Part):
             can_be_meant = seconds is not None and 0 < seconds <= 2 * wire.MAX_SECONDS
             cost_usd = wire.cost_usd(seconds if seconds and can_be_meant else wire.DEFAULT_SECONDS)
         values = {
-            "account": self._account,
+            "account": self._account_id,
             "request_id": request_id,
             "kernel": self._kernel.name,
             "ended_at": self._clock(),
@@ -137,7 +134,7 @@ class ToolJobs(Part):
 
         def work(db: sqlite3.Connection) -> None:
             counted = any(
-                db.execute(known.format(table), (request_id, self._account)).fetchone()
+                db.execute(known.format(table), (request_id, self._account_id)).fetchone()
                 for table in ("entries", "tool_jobs")
             )
             if not counted and (call := _bought_by(db, request_id)) is not None:
@@ -149,16 +146,16 @@ class ToolJobs(Part):
                     {**values, "prompt": prompt, "called_at": at, "answered_at": answered_at},
                 )
 
-        self._store.keep(work)
+        self.store.keep(work)
 
     def list(self, *, since: float | None = None, until: float | None = None) -> list[ToolJob]:
         """The clips that were bought from `since` on and before `until` (epoch seconds), oldest first."""
-        rows = self._store.rows(
+        rows = self.store.rows(
             "SELECT * FROM tool_jobs WHERE account = ? AND called_at >= coalesce(?, -9e99) "
             "AND called_at < coalesce(?, 9e99) ORDER BY called_at",
-            *(self._account, since, until),
+            *(self._account_id, since, until),
         )
-        return [read(ToolJob, row, account_id=self._account) for row in rows]
+        return [read(ToolJob, row, account_id=self._account_id) for row in rows]
 
 
 def _tool_call(row: sqlite3.Row) -> ToolCall:

@@ -37,14 +37,14 @@ class Votes(Part):
     """The votes on an account's clips. A vote belongs to a pair: every study with both clips counts it."""
 
     def add(self, vote: KeptVote) -> None:
-        self._store.keep(
-            lambda db: insert(db, "votes", {"account": self._account, **vars(vote)}), flush=False
+        self.store.keep(
+            lambda db: insert(db, "votes", {"account": self._account_id, **vars(vote)}), flush=False
         )
 
     def among(self, clips: Collection[str], question: str) -> list[KeptVote]:
         """The votes on pairs of these clips, in the order in which they were given."""
         query = f"SELECT * FROM votes WHERE {_AMONG} ORDER BY id"  # noqa: S608 - our own words
-        return [read(KeptVote, row) for row in self._store.rows(query, *self._values(clips, question))]
+        return [read(KeptVote, row) for row in self.store.rows(query, *self._values(clips, question))]
 
     def take_back(self, clips: Collection[str], question: str, voter: str) -> KeptVote | None:
         """Removes a voter's last vote on a pair of these clips, and returns it; None if there is none."""
@@ -55,16 +55,16 @@ class Votes(Part):
             gone = db.execute(f"DELETE FROM votes WHERE id = ({last}) RETURNING *", values).fetchone()  # noqa: S608
             return None if gone is None else read(KeptVote, gone)
 
-        return self._store.keep(work, flush=False)
+        return self.store.keep(work, flush=False)
 
     def won(self, clip: str) -> tuple[int, int]:
         """How many votes a clip has won and how many it took part in, whatever the question."""
         shown = "SELECT count(*) FILTER (WHERE better = ?), count(*) FROM votes"
-        row = self._store.row(
-            f"{shown} WHERE account = ? AND ? IN (shown_left, shown_right)", clip, self._account, clip
+        [(won, of)] = self.store.rows(
+            f"{shown} WHERE account = ? AND ? IN (shown_left, shown_right)", clip, self._account_id, clip
         )
-        return (0, 0) if row is None else (row[0], row[1])
+        return won, of
 
     def _values(self, clips: Collection[str], question: str) -> tuple[object, ...]:
         names = json.dumps(sorted(clips))
-        return self._account, question, names, names
+        return self._account_id, question, names, names

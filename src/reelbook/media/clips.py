@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Final
 
 import av
 import av.error
@@ -21,6 +22,8 @@ from PIL import Image, ImageStat
 from ..errors import InvalidInput, NotAVideo
 
 ClipPath = str | os.PathLike[str]
+
+MOST_TILES: Final = 200  # a clip of 8 s has about as many frames
 
 # A file from a service must not make the reader open other files or addresses, as playlists do.
 _LOCAL_ONLY = {
@@ -122,10 +125,10 @@ def poster(path: ClipPath) -> Image.Image:
 def filmstrip(path: ClipPath, tiles: int = 8, *, tile_height: int = 90, gap: int = 2) -> Image.Image:
     """`tiles` frames spread evenly over the clip, side by side, each `tile_height` pixels high, `gap` apart.
 
-    Raises `NotAVideo`, and `InvalidInput` for fewer than one tile or pixel.
+    Raises `NotAVideo`, and `InvalidInput` for fewer than one tile or pixel, or more than 200 tiles.
     """
-    if tiles < 1 or tile_height < 1 or gap < 0:
-        raise InvalidInput("A filmstrip has at least one tile, and tiles of at least one pixel.")
+    if tiles not in range(1, MOST_TILES + 1) or tile_height < 1 or gap < 0:
+        raise InvalidInput(f"A filmstrip has 1 to {MOST_TILES} tiles, each of at least one pixel.")
     with _open(path) as (container, stream):
         length = _length(container, stream)
     times = [(i + 0.5) * length / tiles for i in range(tiles)]

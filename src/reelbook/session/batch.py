@@ -191,10 +191,7 @@ class Batch(display.Shown, Sequence[Job]):
         error = self._stop_error or missing[0].error or errors.ReelbookError("A job is being watched again.")
         here = f"{len(self._distinct) - len(missing)} of {len(self._distinct)}"
         said = self.stopped or f"{here} clips are there: see each job's clip and error."
-        # A copy: raising the same error again would make its traceback longer each time.
-        error = copy.copy(error)
-        error.args = (f"{error} {said}", *error.args[1:])
-        raise error
+        raise with_message(error, f"{error} {said}")
 
 
 class Clips(Iterator[Clip]):
@@ -245,6 +242,13 @@ def stop_reason(error: errors.ReelbookError, then: str) -> str:
     """Why the rest isn't sent, and what to do before `then`: "The balance ran out. Add credits and …"."""
     why, remedy = _stopped_by(error)
     return f"{why.capitalize()}. {remedy} and {then}."
+
+
+def with_message(error: errors.ReelbookError, message: str) -> errors.ReelbookError:
+    """A copy of an error: raising the same one again would make its traceback longer each time."""
+    told = copy.copy(error)
+    told.args = (message, *error.args[1:])
+    return told
 
 
 def _stopped_by(error: errors.ReelbookError) -> tuple[str, str]:

@@ -6,12 +6,11 @@ import contextlib
 import filecmp
 import functools
 import importlib
-import itertools
 import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -19,9 +18,10 @@ from typing import TYPE_CHECKING, Final
 
 from .. import formatting, settings, wire
 from ..atomic_files import atomic_write
-from ..errors import InvalidInput, NoPassport, NotAVideo, ReelbookError
+from ..errors import NoPassport, NotAVideo, ReelbookError
 from ..lazy_module import LazyModule
 from ..media import boxes
+from ..saved_files import target_file, writing
 from ..suggestions import SuggestsNames
 from . import display, passports
 from .passports import Passport
@@ -113,7 +113,7 @@ class Clip(display.Shown, SuggestsNames):
             return clips.frame(path, at_seconds)
 
     def filmstrip(self, tiles: int = 8) -> Image.Image:
-        """`tiles` frames over the whole length side by side, as a PIL image."""
+        """`tiles` frames, 1 to 200, over the whole length side by side, as a PIL image."""
         with self._file() as path:
             return clips.filmstrip(path, tiles)
 
@@ -154,7 +154,7 @@ class Clip(display.Shown, SuggestsNames):
         named = self.request or self.request_id
         said = self.passport() if passport else None
         is_same = functools.partial(_same, self.path, said)
-        try:
+        with writing("The clip", f"It is safe in {self.path}."):
             target = target_file(
                 path,
                 clip_file_name(self.request, self.request_id) if named else self.path.name,
@@ -169,10 +169,6 @@ class Clip(display.Shown, SuggestsNames):
                         raise FileExistsError(f"{target} is there by now")
             if said is not None:
                 write_beside(target, said)
-        except OSError as error:
-            raise ReelbookError(
-                f"The clip could not be written: {error.strerror or error}. It is safe in {self.path}."
-            ) from error
         if settings.in_colab():
             # Colab's disk is gone with its runtime: the person's own computer keeps the clip.
             with contextlib.suppress(ImportError):
@@ -238,41 +234,6 @@ def clip_file_name(request: JobRequest | None, request_id: str) -> str:
         # A second dash would read as an option, or as a dash.
         stem += f"-{str(request.seed).replace('-', 'minus-')}"
     return formatting.plain_name(f"{stem}.mp4", room=NUMBER_BYTES)
-
-
-def target_file(
-    path: str | os.PathLike[str] | None,
-    name: str,
-    *,
-    remedy: str = "Choose another name",
-    overwrite: bool = False,
-    is_same: Callable[[Path], bool] = lambda _: False,
-) -> Path:
-    """The path to write to: the file `path`, or `name` in the folder `path` (default: the working folder).
-
-    In a folder, a name that is taken gets a number. A file that `is_same` may be written again. Raises
-    InvalidInput with the `remedy` where a file is in the way or there is no such folder.
-    """
-    target = Path.cwd() if path is None else Path(path)
-    if target.is_dir():
-        target /= name
-        if overwrite:
-            return target
-        return next(each for each in numbered(target) if not each.exists() or is_same(each))
-    if not target.absolute().parent.is_dir():
-        raise InvalidInput(
-            f"There is no folder {target.absolute().parent}. Make it first. Nothing was written."
-        )
-    if target.exists() and not overwrite and not is_same(target):
-        raise InvalidInput(f"{target} is there already. {remedy}. Nothing was written.")
-    return target
-
-
-def numbered(path: Path) -> Iterator[Path]:
-    """Yields `path`, then the same with a number: fox.mp4, fox-2.mp4, fox-3.mp4 and so on."""
-    yield path
-    for number in itertools.count(2):
-        yield path.with_stem(f"{path.stem}-{number}")
 
 
 def _same(clip: Path, said: Passport | None, other: Path) -> bool:

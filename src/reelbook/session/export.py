@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..atomic_files import atomic_write
-from ..errors import InvalidInput, ReelbookError
+from ..errors import InvalidInput
 from ..formatting import csv_table
 from ..requests import options
-from .clip import clip_file_name, numbered, target_file
+from ..saved_files import numbered, target_file, writing
+from .clip import clip_file_name
 from .job import Job
 from .session import Session
 
@@ -36,17 +37,13 @@ def export(jobs: Sequence[Job], path: str | os.PathLike[str] | None = None) -> E
     if not jobs:
         raise InvalidInput("No clips were chosen. Nothing was written.")
     target = target_file(path, time.strftime("reelbook-%Y%m%d-%H%M%S.zip"))
-    try:
+    with writing("The export"):
         records, files = _listed(jobs)
         with atomic_write(target) as part, zipfile.ZipFile(part, "w") as archive:
             archive.writestr("settings.csv", csv_table([*records[0]], (each.values() for each in records)))
             archive.writestr("settings.json", json.dumps(records, ensure_ascii=False, indent=2))
             for name, file in files.items():
                 archive.write(file, name)
-    except OSError as error:
-        raise ReelbookError(
-            f"The export could not be written: {error.strerror or error}. The clips are where they were."
-        ) from error
     return Exported(target, len(files), len(records) - len(files))
 
 

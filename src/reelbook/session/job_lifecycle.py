@@ -281,7 +281,7 @@ class JobLifecycle(SubmissionRecord):
             given["picked_at"] = time.time() if picked else None
         marks = replace(self.known.marks, **given)
         if self.entry_id is not None:
-            marks = self.services.ledger.annotations.mark(self.entry_id, marks)
+            marks = self.services.ledger.mark(self.entry_id, marks)
         self.learn(marks=marks)
 
     def delete_clip(self) -> None:

@@ -145,11 +145,7 @@ def passport(file: str | os.PathLike[str], clip: str | None = None) -> Passport:
     damaged MP4, InvalidInput where a zip holds several clips, and ReelbookError where it can't be read.
     """
     path = Path(file)
-    try:
-        with path.open("rb") as opened:
-            found = dict(passports(opened, path.name))
-    except OSError as error:
-        raise ReelbookError(f"{path} could not be read: {error.strerror or error}.") from error
+    found = passports_in(path)
     if clip is not None:
         wanted = _stem(clip)
         found = {name: each for name, each in found.items() if _stem(name)[-len(wanted) :] == wanted}
@@ -158,6 +154,15 @@ def passport(file: str | os.PathLike[str], clip: str | None = None) -> Passport:
     if len(found) > 1:
         raise InvalidInput(f"{path.name} holds {len(found)} clips. Name one: clip={min(found)!r}.")
     return next(iter(found.values()))
+
+
+def passports_in(path: Path) -> dict[str, Passport]:
+    """The passports in a file, see `passports`. Raises ReelbookError where it can't be read."""
+    try:
+        with path.open("rb") as opened:
+            return dict(passports(opened, path.name))
+    except OSError as error:
+        raise ReelbookError(f"{path} could not be read: {error.strerror or error}.") from error
 
 
 def passports(file: BinaryIO, name: str) -> Iterator[tuple[str, Passport]]:

@@ -30,6 +30,7 @@ from ..agent_tools.server import ToolServer
 from ..client.downloads import LONGEST_SECONDS, limit_bytes
 from ..errors import InvalidInput, LedgerLocked
 from ..event_thread import EventThread, Future
+from ..executions import PlaceCounter, current_execution
 from ..formatting import file_name
 from ..ledger import Ledger, LedgerFile, Submission, SweepRecord
 from ..ledger.search import ALL_ENTRIES, Filter, named_states
@@ -142,6 +143,7 @@ class Session(Tooling, SuggestsNames):
         # The home's own sandbox changes its address, and is the same service all the same.
         name = "sandbox" if sandbox else base_url
         self._ledger = ledger.ledger(name, key, max_spend_usd=max_spend_usd)
+        self._places = PlaceCounter()
         ledger.store.troubled.subscribe(self._ledger_changed)
         self._connection = Connection(
             key,
@@ -391,8 +393,16 @@ class Session(Tooling, SuggestsNames):
         """
         self._thread.close()
 
-    def _submissions(self, requests: Sequence[JobRequest], **how: Any) -> list[Submission]:
-        return self._ledger.submissions(requests, experiment=current_experiment(), **how)
+    def _submissions(
+        self, requests: Sequence[JobRequest], *, once: str | None = None, **how: Any
+    ) -> list[Submission]:
+        """The requests as submissions, each at its place in the cell that runs on this thread."""
+        how["experiment"] = current_experiment()
+        execution = current_execution()
+        return [
+            Submission.of(each, place=self._places.place(each.sameness, execution, once=once), **how)
+            for each in requests
+        ]
 
     def _submit(self, batch: Sequence[Submission]) -> list[Job]:
         self._thread.refuse_closed()
@@ -461,7 +471,7 @@ class Session(Tooling, SuggestsNames):
         `JobView`, or several; the cost is the final one in USD, or the estimate until it is known. `sweep` is
         the id of a sweep, and `where` the required values of its axes: {"place": "snow"}. `after` is the last
         job of the page before. Finding a job doesn't watch it: `job.watch()`, or waiting for it, does. Raises
-        InvalidInput for an unknown state, sweep or value.
+        InvalidInput for an unknown state, sweep, value or order.
         """
         if where and sweep is None:
             raise InvalidInput("The values in where are those of a sweep's axes: sweep says which sweep.")
@@ -492,11 +502,11 @@ class Session(Tooling, SuggestsNames):
 
     def tags(self) -> dict[str, int]:
         """The tags in use in alphabetical order, and how many jobs have each."""
-        return self._ledger.annotations.tags()
+        return self._ledger.tags()
 
     def experiments(self) -> list[str]:
         """The names of the experiments, the one used last first."""
-        return self._ledger.annotations.experiments()
+        return self._ledger.experiments()
 
     def pick(self, clip: Job | Clip | str, *, note: str | None = None) -> None:
         """Picks a clip, given as a job, a clip or its id: "this one".
@@ -519,7 +529,7 @@ class Session(Tooling, SuggestsNames):
 
         `since` is a time of the picking: a datetime, a date or epoch seconds.
         """
-        picked = self._ledger.annotations.picks(epoch(since))
+        picked = self._ledger.picks(epoch(since))
         return tuple(self._jobs.of(entry, watch=False) for entry in picked)
 
     def sweeps(self) -> tuple[SweepRecord, ...]:

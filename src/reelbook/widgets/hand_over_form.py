@@ -10,8 +10,8 @@ from typing import Any
 import traitlets
 
 from reelbook.formatting import plain_name
+from reelbook.saved_files import numbered
 from reelbook.session import Job, Session
-from reelbook.session.clip import numbered
 
 from ..text import tray as words
 from .base import Callbacks

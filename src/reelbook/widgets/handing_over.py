@@ -20,9 +20,10 @@ from ..explore.study import won_votes
 from ..formatting import count
 from ..media import boxes
 from ..media import clips as media
+from ..saved_files import numbered
 from ..secret import holds_key
 from ..session import Clip, Job, Session, passport
-from ..session.clip import clip_file_name, numbered, write_beside
+from ..session.clip import clip_file_name, write_beside
 from ..session.session import job_of
 from ..text.compare import Run, differing
 from ..wire import RANDOM_SEED

@@ -17,8 +17,8 @@ from reelbook.errors import InvalidInput
 from reelbook.explore import Axis, Plan, RunCell, Study, Sweep, SweepRun
 from reelbook.explore.plan import CONFIRM_ABOVE_USD
 from reelbook.formatting import Line
+from reelbook.saved_files import numbered
 from reelbook.session import Job, Session
-from reelbook.session.clip import numbered
 from reelbook.session.request_code import request_code
 
 from ..states import LEFT_OUT, PLANNED, UNCERTAIN

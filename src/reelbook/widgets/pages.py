@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Final, Literal
 
 from reelbook.atomic_files import atomic_write
-from reelbook.errors import InvalidInput, ReelbookError
+from reelbook.errors import InvalidInput
 from reelbook.media import clips
 from reelbook.media.grid import Grid, Page, Tile, film, sheet
 from reelbook.media.images import thumbnail
-from reelbook.session.clip import target_file
+from reelbook.saved_files import target_file, writing
 
 from .bundle import module, style
 
@@ -40,12 +40,8 @@ def write_whole(
     if kind not in kinds:
         raise InvalidInput(f"{what} is saved as {' or '.join(kinds)}, not {kind or 'without an ending'}.")
     target_file(path, path.name, remedy="overwrite=True replaces it", overwrite=overwrite)
-    try:
-        with atomic_write(path) as part:
-            write(part)
-    except OSError as error:
-        why = error.strerror or error
-        raise ReelbookError(f"{what} could not be written: {why}. The clips are where they were.") from error
+    with writing(what), atomic_write(path) as part:
+        write(part)
 
 
 def page(stem: str, title: str, body: Iterable[str], *, shape: str = "") -> Iterator[str]:

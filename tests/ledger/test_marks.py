@@ -18,23 +18,23 @@ def test_tags_are_counted_and_found_by(ledger: Ledger, clock: Clock) -> None:
     other = ledger.file.ledger("https://other.example", KEY)
     first, second, foreign = entry(ledger), entry(ledger), entry(other)
     for number, tags in ((first, ("b", "A")), (second, ("b",)), (foreign, ("b",))):
-        ledger.annotations.mark(number, Marks(tags=tags))
-    assert ledger.annotations.tags() == {"A": 1, "b": 2}
+        ledger.mark(number, Marks(tags=tags))
+    assert ledger.tags() == {"A": 1, "b": 2}
     assert [each.id for each in find(ledger, tag="b")] == [second, first]
-    ledger.annotations.mark(second, Marks())
+    ledger.mark(second, Marks())
     assert [each.id for each in find(ledger, tag="b")] == [first]
-    assert ledger.annotations.tags() == {"A": 1, "b": 1}
+    assert ledger.tags() == {"A": 1, "b": 1}
     for name in ("winter", "summer", None, "winter"):
         clock.now += 1
         intend(ledger, fox(experiment=name))
-    assert ledger.annotations.experiments() == ["winter", "summer"]
+    assert ledger.experiments() == ["winter", "summer"]
 
 
 def test_the_text_is_looked_for_in_notes_too(ledger: Ledger) -> None:
     """Each word in the prompt or in the note; a changed note is found at once, and each entry once."""
     fox_entry, wolf, last = (entry(ledger, word) for word in ("a fox", "a wolf", "a fox cub"))
-    ledger.annotations.mark(wolf, Marks(note="Nearly a FOX, Été (blue)"))
-    ledger.annotations.mark(last, Marks(note="the best fox"))
+    ledger.mark(wolf, Marks(note="Nearly a FOX, Été (blue)"))
+    ledger.mark(last, Marks(note="the best fox"))
 
     def found(text: str) -> list[int]:
         return [each.id for each in find(ledger, text=text)]
@@ -44,7 +44,7 @@ def test_the_text_is_looked_for_in_notes_too(ledger: Ledger) -> None:
     assert found("ete") == [wolf]
     assert found("blu") == [wolf]
     assert found("lue") == []
-    ledger.annotations.mark(wolf, Marks(note=""))
+    ledger.mark(wolf, Marks(note=""))
     assert found("fox") == [last, fox_entry]
     assert [each.id for each in find(ledger, text="fox", limit=1, after=last)] == [fox_entry]
 
@@ -54,7 +54,7 @@ def test_picks_are_read_in_the_order_of_picking(ledger: Ledger) -> None:
     first, second, third = (entry(ledger) for _ in range(3))
     foreign = intend(ledger.file.ledger("https://other.example", KEY), fox()).entry.id
     for number, at in ((third, 10.0), (first, 20.0), (foreign, 20.0), (second, 30.0)):
-        ledger.annotations.mark(number, Marks(at))
-    ledger.annotations.mark(second, Marks())
-    assert [each.id for each in ledger.annotations.picks()] == [third, first]
-    assert [each.id for each in ledger.annotations.picks(20.0)] == [first]
+        ledger.mark(number, Marks(at))
+    ledger.mark(second, Marks())
+    assert [each.id for each in ledger.picks()] == [third, first]
+    assert [each.id for each in ledger.picks(20.0)] == [first]
