@@ -38,7 +38,7 @@ class Filter:
     """What `Ledger.find` looks for; None restricts nothing. `state` is one word or several.
 
     `since` and `until` (not included) are epoch seconds. The cost is the final one, or the estimate until
-    that is known. `cells` are numbers of the `sweep`'s cells.
+    that is known. `cells` are numbers of the `sweep`'s cells. Raises InvalidInput for a text that is none.
     """
 
     text: str | None = None
@@ -53,6 +53,11 @@ class Filter:
     tag: str | None = None
     sweep: int | None = None
     cells: Collection[int] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("text", "experiment", "mode", "tag"):
+            if not isinstance(value := getattr(self, name), str | None):
+                raise InvalidInput(f"{name} is one text, not {quotable(value)}.")
 
 
 EVERYTHING: Final = Filter()
