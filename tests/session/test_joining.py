@@ -10,7 +10,13 @@ import reelbook as rb
 from reelbook.classroom.room.app import Room
 from reelbook.classroom.room.serving import in_thread
 from reelbook.classroom.room.store import RoomStore
-from reelbook.errors import ClassroomError, ConfigurationError, InvalidInput, ServiceUnreachable
+from reelbook.errors import (
+    ClassroomError,
+    ConfigurationError,
+    InvalidInput,
+    ReelbookError,
+    ServiceUnreachable,
+)
 from reelbook.sandbox.handle import Sandbox
 
 
@@ -55,6 +61,14 @@ def test_the_key_is_kept_for_its_owner_only(room: Room, laptop: Path) -> None:
     assert "rk-" in file.read_text()
     others = [path for path in laptop.rglob("*") if path.is_file() and path != file]
     assert [path for path in others if b"rk-" in path.read_bytes()] == []
+
+
+def test_where_the_key_cannot_be_kept_nobody_joins(laptop: Path) -> None:
+    """It is found out before the room is asked."""
+    laptop.mkdir()
+    (laptop / "joined").write_text("no folder")
+    with pytest.raises(ReelbookError, match=r"could not be written: .* Join again"):
+        rb.join("http://127.0.0.1:9", "KFX-204", name="Ada", home=laptop)
 
 
 def test_the_code_is_asked_for_once(room: Room, laptop: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from ..atomic_files import write_whole
 from ..client.transport import trust
 from ..errors import ClassroomError, InvalidInput, ServiceUnreachable
 from ..formatting import terminal_line
+from ..saved_files import writing
 from ..secret import Secret
 from .connector import ask_once, connect
 from .session import Session
@@ -41,8 +42,8 @@ def join(
 
     Raises ClassroomError with the class's own words for a wrong code (after five of them you have to wait), a
     name that is taken, a class that has ended, and a certificate that isn't trusted; ConfigurationError for
-    an invalid address or certificate, InvalidInput without a name, and ServiceUnreachable where nobody
-    answers.
+    an invalid address or certificate, InvalidInput without a name, ServiceUnreachable where nobody answers,
+    and ReelbookError where the key can't be kept.
     """
     url = settings.checked_base_url(address)
     if verify is not None:
@@ -92,8 +93,9 @@ class _Kept:
         return known if isinstance(known, dict) else {}
 
     def _write(self, known: dict[str, Any]) -> None:
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_whole(self._path, json.dumps(known).encode())
+        with writing(str(self._path), "Join again once it can be."):
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_whole(self._path, json.dumps(known).encode())
 
 
 def _joined(url: str, code: str, name: str, token: Secret) -> Secret:
