@@ -36,9 +36,13 @@ def test_a_vote_takes_one_key(notebook: Notebook) -> None:
     cell.get_by_role("button", name="B is better").click()
     notebook.comes_to("judge50.study.voters", {"": 2, "Ada": 1})
     assert not any(word in panel.evaluate("(part) => part.outerHTML") for word in ("fox", "heron", "snow"))
+    panel.evaluate("(part) => { part.dataset.former = '' }")
     cell.get_by_role("button", name="Stop").focus()
     expected = "A is better, Can't say, B is better, Pause, Time, Take back the last vote, Who votes"
     assert ", ".join(tab_stops(notebook)) == expected
+    # A panel that was left is drawn again, as its still form is kept: the view from before has to be gone.
+    until(cell, "(cell) => !cell.querySelector('[data-former]')")
+    until(cell, BOTH)
 
     cell.get_by_role("button", name="Stop").click()
     shown(cell, ".rb-rank tbody tr")
