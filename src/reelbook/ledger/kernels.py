@@ -16,8 +16,10 @@ from typing import Final, Literal
 
 from filelock import FileLock
 
+from .. import wire
+
 Fate = Literal["lives", "gone", "vanished"]
-KEPT_SECONDS: Final = 7 * 86_400.0
+KEPT_SECONDS: Final = 7 * wire.DAY_SECONDS
 
 
 class Kernel:
