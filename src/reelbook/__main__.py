@@ -1,7 +1,5 @@
 """`python -m reelbook`: the same as the command `reelbook`."""
 
-from __future__ import annotations
-
 from .cli import main
 
 if __name__ == "__main__":

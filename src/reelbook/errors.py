@@ -61,8 +61,6 @@ Errors hold plain values only, never the HTTP library's objects: a request holds
 pickled, logged and printed with its attributes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import InitVar, dataclass, field
 from typing import Any

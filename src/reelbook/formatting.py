@@ -3,8 +3,6 @@
 And text from outside, made safe for its destination: a terminal, a spreadsheet's cell, a file's name.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """Modules that are loaded when something of them is first used, so that importing stays light."""
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Where the lessons are."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from .errors import ReelbookError

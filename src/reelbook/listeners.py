@@ -1,7 +1,5 @@
 """Callbacks that people and panels subscribe."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Callable

@@ -4,8 +4,6 @@ Fields the interface doesn't name survive in `model_extra`; absent optional ones
 arrives as text is accepted. Each state of a job is a type of its own.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime

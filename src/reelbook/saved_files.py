@@ -1,7 +1,5 @@
 """Files that a person asked for: where they go, and what is said if they can't be written."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import os

@@ -4,8 +4,6 @@ The first found wins: argument, environment, Colab secret, system keyring and, w
 one-time masked prompt. Nothing here talks to the network.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import getpass

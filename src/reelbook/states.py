@@ -4,8 +4,6 @@ The interface names four (section "Job states"). The others are Reelbook's own, 
 answers or where it never takes the job. A service may also use words of its own.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final, Literal
 

@@ -7,8 +7,6 @@ first jobs. Otherwise it leaves them alone for some seconds, as a service's jobs
 test's sandbox don't.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 Of the interface, client and sandbox share this module alone, so a mistake in one can't hide in the other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 from urllib.parse import quote, urlsplit

@@ -1,7 +1,5 @@
 """The account's money as last heard, and when to ask for it. Every answer is kept as a sample."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import threading

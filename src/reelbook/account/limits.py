@@ -3,8 +3,6 @@
 It is computed from what is already known, without a request.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 import shlex

@@ -3,8 +3,6 @@
 Amounts are USD, lengths seconds. The service isn't asked.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import html
 import math

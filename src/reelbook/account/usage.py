@@ -9,8 +9,6 @@ The interface doesn't say how `days` are counted (GET billing/usage): "rolling" 
 from the moment of asking, "calendar" days begin at midnight UTC.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Collection, Sequence

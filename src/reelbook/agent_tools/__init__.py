@@ -3,8 +3,6 @@
 `session/tools.py` records calls in the ledger and takes up jobs.
 """
 
-from __future__ import annotations
-
 from .server import ToolServer
 
 __all__ = ["ToolServer"]

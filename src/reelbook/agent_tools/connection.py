@@ -5,8 +5,6 @@ It is sent to the server's own origin only. What happens to a request is noted b
 own errors don't tell whether a call that may cost money can have arrived.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -1,7 +1,5 @@
 """What became of a request to a tool server, and the error that a person sees: pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal

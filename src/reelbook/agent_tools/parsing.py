@@ -3,8 +3,6 @@
 What can't be read as its kind is kept as it came; nothing that JSON can hold raises an error.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Iterator, Mapping

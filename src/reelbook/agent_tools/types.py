@@ -3,8 +3,6 @@
 All of it is what a server says about itself, so it is shown as text and never trusted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any

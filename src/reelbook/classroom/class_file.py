@@ -1,7 +1,5 @@
 """The file of a class by cards: who has which key. The keys themselves are in the students' files only."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import asdict, dataclass, field

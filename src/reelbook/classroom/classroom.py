@@ -4,8 +4,6 @@ For a class that no room serves, such as one on Colab. Each step is in the class
 so it can be repeated after a crash. Keys are made and revoked through the session, within its request budget.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 import secrets

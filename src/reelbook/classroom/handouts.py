@@ -3,8 +3,6 @@
 They hold keys, so they go into a folder that only its owner can read, and never into a repository.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import ipaddress

@@ -1,7 +1,5 @@
 """The names of a class, read from a file as spreadsheets and people write it."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import io

@@ -4,8 +4,6 @@ pip resolves and downloads. It takes a target's tags by itself, but judges marke
 "win32"` by the machine that it runs on; here it is given the target's.
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 import json
 import re

@@ -3,8 +3,6 @@
 Each command has a module of its own, which imports what it needs when it runs.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import sys

@@ -1,7 +1,5 @@
 """`reelbook inspect`: what made a clip, by its file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

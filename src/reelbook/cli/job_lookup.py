@@ -3,8 +3,6 @@
 No key is needed, as there may be none in this terminal after a crash.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 import time

@@ -3,8 +3,6 @@
 A key's secret is printed only if that is asked for by name; else it goes into a private file or the keyring.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """`reelbook lab`: JupyterLab on the lessons, with a sandbox running and no way to a live service."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

@@ -1,7 +1,5 @@
 """`reelbook sandbox`: the local service in the foreground, its state, and its end."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Tables and bars on a terminal. Apart from `console`, because it loads rich, which few commands need."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The asynchronous client, on httpx; it needs neither widgets nor a thread of its own."""
 
-from __future__ import annotations
-
 from .client import AsyncClient
 
 __all__ = ["AsyncClient"]

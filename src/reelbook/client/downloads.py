@@ -4,8 +4,6 @@ Until it is whole it is beside its final place as `<name>.part`, with a note (`<
 version of the file that this is a part of.
 """
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import filecmp

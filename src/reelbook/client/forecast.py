@@ -4,8 +4,6 @@ Each clip takes a submission, and a question that finds it done. `scheduling/pol
 first when requests are scarce; the forecast tries both extremes, and the truth lies in between.
 """
 
-from __future__ import annotations
-
 import heapq
 import math
 import random

@@ -1,7 +1,5 @@
 """Turns the service's reply into a value or a typed error: pure, and without the key."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math

@@ -4,8 +4,6 @@ The service has no idempotency key, so a paid request is sent again only where i
 unless its caller asked for more. A class's room has one, so there it always may be.
 """
 
-from __future__ import annotations
-
 import random
 
 from .. import errors

@@ -1,7 +1,5 @@
 """Exploring prompts: templates, and sweeps that vary one or several things and keep the rest."""
 
-from __future__ import annotations
-
 from .axes import Axis, Cell
 from .plan import Plan
 from .run import RunCell, SweepRun

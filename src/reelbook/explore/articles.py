@@ -1,7 +1,5 @@
 """English articles: "a" or "an" before the word that fills a slot, by its sound."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """An axis of a sweep, a cell's place on each axis, and the notation in which axes are typed."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping

@@ -3,8 +3,6 @@
 Only numbers go in and out; `sweep` knows what the axes are.
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 import sys

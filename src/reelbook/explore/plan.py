@@ -1,7 +1,5 @@
 """A plan: what a sweep would buy, what that costs and how long it takes, before anything is bought."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The ledger keeps the votes by pairs of clips, so a study of the same clips goes 
 left off. `ranking` computes what they amount to.
 """
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import os

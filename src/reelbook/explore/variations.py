@@ -1,7 +1,5 @@
 """What can be varied in a clip: its seed, length or shape, or one slot of the sweep that it is from."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

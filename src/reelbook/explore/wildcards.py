@@ -1,7 +1,5 @@
 """Where wildcards get their values from: a mapping, a folder of text files, or a person's styles."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path

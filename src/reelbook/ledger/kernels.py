@@ -4,8 +4,6 @@ A process id may be reused, and means nothing in another container or on another
 folder. What /proc says about locks only serves to tell a person who holds the ledger's.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -4,8 +4,6 @@
 whole micro-USD, so that a limit is compared exactly.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import sqlite3

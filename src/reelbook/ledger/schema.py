@@ -4,8 +4,6 @@ A changed schema gets the next NUMBER. Columns that an earlier one shares with t
 file and in one transaction; a column that it lacks gets its default.
 """
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
 import time

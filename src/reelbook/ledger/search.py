@@ -4,8 +4,6 @@ A word of the text must begin a word of the prompt or of the note, so that a sea
 Rows are checked one by one in their order, which needs no index of words.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sqlite3

@@ -9,8 +9,6 @@ refused: `keep` writes it to a copy in memory, and to the disk as soon as that w
 copy, and `trouble` says what happened.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import logging

@@ -4,8 +4,6 @@ A cell has at most one entry at a time, and gets it in the transaction that reco
 is bought once, whoever runs the sweep and however often a kernel is killed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

@@ -4,8 +4,6 @@ A call is recorded before it is sent, because it may cost money. User ids are ma
 as salted fingerprints.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Votes on pairs of clips: which of two a person preferred. A study tells what they amount to."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Collection

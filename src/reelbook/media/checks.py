@@ -3,8 +3,6 @@
 A fade begins black and a portrait may stand still: whether that is good isn't judged here.
 """
 
-from __future__ import annotations
-
 import io
 import itertools
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Looks into a finished clip: its figures, single frames, poster, filmstrip and frame hashes (PyAV)."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import os

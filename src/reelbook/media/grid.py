@@ -1,7 +1,5 @@
 """Many clips in one picture or one video: rows and columns with their labels, one page below another."""
 
-from __future__ import annotations
-
 import contextlib
 import textwrap
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Copies of the last images that were sent, so that one can be used again. Only the owner can read them."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """The sandbox as a process of its own: `python -m reelbook.sandbox HOME`, which server.py starts."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Money is counted in whole millionths of a dollar, so that no sum drifts. Keys ar
 which is enough for 32 random bytes. How a period is counted, which the interface leaves open, is a setting.
 """
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 import sqlite3

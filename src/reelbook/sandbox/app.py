@@ -3,8 +3,6 @@
 The controls are in control.py.
 """
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import re

@@ -3,8 +3,6 @@
 Job pace, rate limits and days of usage all read it, so a test moves a minute on instead of waiting for it.
 """
 
-from __future__ import annotations
-
 import time
 from datetime import UTC, datetime
 

@@ -6,8 +6,6 @@ once, and the scheduler is looked for until it is back. A cluster that has no wo
 too.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

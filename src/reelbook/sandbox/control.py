@@ -3,8 +3,6 @@
 `about` is open to all; everything else wants the control token of access.json in `X-Sandbox-Token`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping

@@ -4,8 +4,6 @@
 exists, and it counts against the limit. Any other was read at most, and had no effect.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections import Counter

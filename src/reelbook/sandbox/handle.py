@@ -1,7 +1,5 @@
 """A handle on a running sandbox: its address, its credentials, and its controls (control.py answers them)."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import json

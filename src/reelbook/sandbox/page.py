@@ -4,8 +4,6 @@ The control token signs in. The cookie isn't the token: a browser sends a host's
 and so to other servers of this machine.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import hmac

@@ -4,8 +4,6 @@ Only the credentials' file holds a key in clear, and only its owner can read it:
 database, log, URL or argument.
 """
 
-from __future__ import annotations
-
 import errno
 import json
 import os

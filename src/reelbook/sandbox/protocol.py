@@ -1,7 +1,5 @@
 """What the sandbox has beyond the interface, as data: control plane, settings, agent tools, fault names."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final, Literal, TypeGuard
 

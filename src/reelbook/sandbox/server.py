@@ -3,8 +3,6 @@
 Finding and starting load nothing of the server itself; only the other process pays for that.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -1,7 +1,5 @@
 """The sandbox's whole state, and its answers to HTTP (app.py) and to tools (tool_server.py)."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

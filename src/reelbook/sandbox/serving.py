@@ -1,7 +1,5 @@
 """Serves the sandbox from this process, until it is stopped. server.py starts such a process and finds it."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import logging

@@ -1,7 +1,5 @@
 """The schema of the sandbox's SQLite file. Who may write what is decided by accounts.py and jobs.py."""
 
-from __future__ import annotations
-
 # Appended to, never edited: a home made by an older version is brought up to date at its next start.
 MIGRATIONS = (
     """

@@ -5,8 +5,6 @@ same jobs, same balance, same refusals. The only module of the sandbox that impo
 at the first request.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import binascii

@@ -1,7 +1,5 @@
 """Sessions, jobs and clips: the only place that chooses between the sandbox and a live service."""
 
-from __future__ import annotations
-
 from ..ledger import EarlierRun
 from ..requests import JobRequest
 from .batch import Batch

@@ -1,7 +1,5 @@
 """How a job, a batch or a clip displays itself: a registry that the widgets fill, loaded on first display."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable
 from typing import Any

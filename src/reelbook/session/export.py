@@ -1,7 +1,5 @@
 """Writes clips and what made them into one zip: the files as they are, their settings as CSV and JSON."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

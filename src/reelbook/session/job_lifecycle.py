@@ -3,8 +3,6 @@
 All of it happens on the session's thread. The state is replaced as a whole, so any thread may read it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -1,7 +1,5 @@
 """`join()`: joins a class that a teacher serves, by its address and its code. The key is kept in the home."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

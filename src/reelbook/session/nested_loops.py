@@ -1,7 +1,5 @@
 """`asyncio.run(…)` in a cell, for course material that calls it: only on request, never by itself."""
 
-from __future__ import annotations
-
 import sys
 
 

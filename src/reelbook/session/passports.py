@@ -5,8 +5,6 @@ file's end, which survives where a chat program empties the tags. A JSON file be
 None of it tells who made the clip, with which key, or in which folder.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """What became of the jobs whose answer was lost, as a person is told."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 None of it holds a key: a cell and a script find theirs as usual, a shell has it in `$REELBOOK_API_KEY`.
 """
 
-from __future__ import annotations
-
 import json
 import shlex
 from typing import Any, Final, Literal

@@ -1,7 +1,5 @@
 """What the board says: of each job in a row, of an experiment in its heading, and of all jobs at the top."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Final

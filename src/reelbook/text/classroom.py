@@ -1,7 +1,5 @@
 """What the classroom's panel says of a class that is served."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from reelbook.classroom.room.numbers import RoomNumbers

@@ -1,7 +1,5 @@
 """What a comparison says of each clip: prompt and facts with the differences marked."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher

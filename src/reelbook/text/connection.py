@@ -1,7 +1,5 @@
 """What the connection panel says: which service is used, where its key comes from, and how to keep a key."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit

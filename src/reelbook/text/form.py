@@ -1,7 +1,5 @@
 """What the form and the image picker say."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What the gallery says: of each clip in a tile, of the opened clip, and of all clips found."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path

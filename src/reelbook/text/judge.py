@@ -1,7 +1,5 @@
 """What the Judge panel says: nothing about the clips while they are judged, then what the votes amount to."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """What the key manager says: each key in a row, what stops with it, and how far a rotation has come."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from typing import Any, Final, Literal

@@ -1,7 +1,5 @@
 """What the matrix says: of each cell, of the sweep as a whole, and of what it would cost to make it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """What a person who looks elsewhere is told once their clips are made."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """What the line at the top of the Studio says."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from reelbook import wire

@@ -1,7 +1,5 @@
 """What the form of a sweep says: its axes and designs, what it amounts to, and the earlier sweeps."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """What the tool explorer says: the server's tools in a line each, a call's state and how it ended."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final, Literal
 

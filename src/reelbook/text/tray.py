@@ -1,7 +1,5 @@
 """What the tray of picks says, what the form that hands them over says, and what longer ones would cost."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Usage over time in words: total, pace, each span, the ledger's share, and how it was found."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final

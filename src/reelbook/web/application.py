@@ -1,7 +1,5 @@
 """What the applications of the sandbox and of a class's room share: who gets in, errors, and their life."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence

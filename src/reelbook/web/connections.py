@@ -4,8 +4,6 @@ Each connection takes an open file of the process, and a sandbox's faults break 
 has no message. uvicorn lets its protocol class be replaced; this one puts itself into `scope["state"]`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket

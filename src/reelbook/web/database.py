@@ -1,7 +1,5 @@
 """A service's SQLite file: consistent reads, and one transaction at a time, which waits for the disk."""
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
 import threading

@@ -4,8 +4,6 @@ Pure: the time is an argument. The settings decide what the interface leaves ope
 that a client can be tried against each reading of it.
 """
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from dataclasses import dataclass

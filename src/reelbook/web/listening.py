@@ -1,7 +1,5 @@
 """A listening socket, this machine's address, and a uvicorn server that reports when it answers."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import signal

@@ -1,7 +1,5 @@
 """A server's pages over HTTP: its templates, its static files, and who may send its forms."""
 
-from __future__ import annotations
-
 import hmac
 from dataclasses import dataclass
 from pathlib import Path

@@ -5,8 +5,6 @@ from a tool's arguments, kept with the job, and described in the tools' schemas.
 the client, so that neither hides the other's mistakes.
 """
 
-from __future__ import annotations
-
 import asyncio
 import io
 import json

@@ -1,7 +1,5 @@
 """A service's refusals: an HTTP status, and words for a person."""
 
-from __future__ import annotations
-
 
 class Refused(Exception):
     """The request can't be granted: the HTTP `status`, and `detail` for a person."""

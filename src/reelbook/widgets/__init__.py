@@ -1,7 +1,5 @@
 """The panels that a person at a notebook sees and uses; their words are in `reelbook.text`."""
 
-from __future__ import annotations
-
 import re
 from importlib import import_module
 from typing import Any

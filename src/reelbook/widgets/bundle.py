@@ -1,7 +1,5 @@
 """Joins a panel's files in `static/` for the page: an anywidget's module can't import others."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

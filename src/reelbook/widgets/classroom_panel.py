@@ -1,7 +1,5 @@
 """The class that is served from this home. Students' names are in messages only: no notebook keeps them."""
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
 from typing import Any

@@ -1,7 +1,5 @@
 """Sends clips and posters to the page when it asks for them. The page never names a path."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from functools import lru_cache

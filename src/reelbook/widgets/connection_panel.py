@@ -1,7 +1,5 @@
 """Which service a notebook talks to, and a field for another key, which is in no trait of the panel."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import traitlets

@@ -1,7 +1,5 @@
 """The form that hands clips over: which, as a page or a zip, with what, and what was saved."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Clips to hand over: one page that plays by itself, or a zip with the files beside it."""
 
-from __future__ import annotations
-
 import html
 import itertools
 import os

@@ -1,7 +1,5 @@
 """A panel made of panels, in place of ipywidgets' boxes, which marimo doesn't draw; and a placeholder."""
 
-from __future__ import annotations
-
 from itertools import chain
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Choosing a still image, which is received in pieces, prepared, cropped and shown here."""
 
-from __future__ import annotations
-
 import contextlib
 import html
 import time

@@ -1,7 +1,5 @@
 """The board of many jobs, of which only changes are sent. `reelbook.text.board` composes a row."""
 
-from __future__ import annotations
-
 import asyncio
 import html
 import time

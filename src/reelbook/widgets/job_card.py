@@ -1,7 +1,5 @@
 """The live card of one job."""
 
-from __future__ import annotations
-
 import contextlib
 from typing import Any
 

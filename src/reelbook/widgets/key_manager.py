@@ -1,7 +1,5 @@
 """The account's API keys. A new one goes to the page in one message and is in no trait of the panel."""
 
-from __future__ import annotations
-
 import html
 from typing import Any
 

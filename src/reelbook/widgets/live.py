@@ -1,7 +1,5 @@
 """Brings changes from a session's thread to the page, at most five times a second, and nothing twice."""
 
-from __future__ import annotations
-
 import asyncio
 import queue
 import threading

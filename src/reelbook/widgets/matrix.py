@@ -1,7 +1,5 @@
 """The matrix of a sweep: its clips in rows, columns and pages, live while they arrive, on one clock."""
 
-from __future__ import annotations
-
 import html
 import itertools
 import os

@@ -1,7 +1,5 @@
 """Tells the page when clips that ran together have ended, so that it tells a person who looks elsewhere."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

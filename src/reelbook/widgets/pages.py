@@ -1,7 +1,5 @@
 """Clips in one file: a page that plays them without a network or a kernel, and how it is written."""
 
-from __future__ import annotations
-
 import base64
 import html
 import itertools

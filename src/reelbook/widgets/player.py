@@ -1,7 +1,5 @@
 """A clip that plays in the page, from a Clip or from a file."""
 
-from __future__ import annotations
-
 import math
 import os
 from io import BytesIO

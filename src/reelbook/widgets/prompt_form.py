@@ -1,7 +1,5 @@
 """The form that asks for a clip. The session checks and sends; double presses are caught here."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import threading

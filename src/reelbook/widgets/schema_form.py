@@ -5,8 +5,6 @@ schema comes from a server that isn't trusted: its patterns aren't run, no refer
 isn't checked here is left to the server.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math

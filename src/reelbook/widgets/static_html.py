@@ -1,7 +1,5 @@
 """The still forms of panels as HTML: what a saved notebook shows on a page without a kernel."""
 
-from __future__ import annotations
-
 import base64
 import html
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """A file that the page sends to the kernel, in pieces small enough for any message."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 

@@ -4,8 +4,6 @@ Its pages are in pages.py. Requests are parsed as in the sandbox. Students can't
 or clips, and no answer holds the service's key.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 import time

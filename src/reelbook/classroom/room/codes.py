@@ -1,7 +1,5 @@
 """A class's code: how it is made, shown and compared, and how many wrong ones an address may try."""
 
-from __future__ import annotations
-
 import secrets
 from collections import OrderedDict
 from typing import Any, Final

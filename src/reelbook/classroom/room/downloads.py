@@ -4,8 +4,6 @@ One page links all of the home's wheels, each with its `Requires-Python` (PEP 50
 `--find-links`. No name from outside becomes a path.
 """
 
-from __future__ import annotations
-
 import email
 import functools
 import io

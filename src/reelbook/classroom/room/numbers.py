@@ -1,7 +1,5 @@
 """The state of a home's class, read from its file: for a notebook on the teacher's computer."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 from collections.abc import Generator

@@ -4,8 +4,6 @@ A page recognises its student by a cookie, a key of its own kind. What other sit
 before it gets here, see `web.application`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import io
 import json

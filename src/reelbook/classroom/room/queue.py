@@ -4,8 +4,6 @@ A job is recorded as handed over before it is submitted, with its id as the labe
 at any moment the room finds in the session's ledger what became of it, and buys nothing twice.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

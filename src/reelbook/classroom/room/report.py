@@ -1,7 +1,5 @@
 """A class's report: a table of spending, and a page of its clips that needs no network."""
 
-from __future__ import annotations
-
 import base64
 import shutil
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Opens a room in a home's folder and serves it: on a socket, with uvicorn, until it is stopped."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import secrets

@@ -5,8 +5,6 @@ the disk: call them from a thread. Keys are kept as SHA-256 digests. The session
 isn't written here.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

@@ -4,8 +4,6 @@ Pure. The student who was served longest ago comes first, so whoever orders sixt
 and whoever orders one hardly waits at all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final

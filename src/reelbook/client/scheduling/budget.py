@@ -7,8 +7,6 @@ frees the rest, and when none is left, one request is sent at the reset that was
 fixed, its answer shows that all are back; if it slides, the oldest is back by then anyway.
 """
 
-from __future__ import annotations
-
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

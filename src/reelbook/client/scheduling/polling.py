@@ -13,8 +13,6 @@ such a short job before you submit another. Where long jobs are worth a question
 take turns: the submissions get half of a minute's coins.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from .budget import DOUBT_SECONDS, MARGIN_SECONDS, MOMENT_SECONDS, WINDOW_SECONDS, Budget, Purpose

@@ -4,8 +4,6 @@ What a person waits for goes first; submissions and questions about jobs take tu
 them; the rest goes where there is room.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import math

@@ -4,8 +4,6 @@
 file.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 FRAMES_PER_SECOND = 24

@@ -3,8 +3,6 @@
 Units are body lengths; the anchor is the ground under the middle of the body; animals face right.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

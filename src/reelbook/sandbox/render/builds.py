@@ -1,7 +1,5 @@
 """The proportions of the four-legged animals and how they go: a row of numbers makes a fox a fox."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from reelbook.sandbox.render.shapes import Point

@@ -1,7 +1,5 @@
 """Where the camera is in every frame, by the moves that the prompt asks for."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Units are about the length of the thing; the anchor is its middle (a balloon's: between envelope and basket).
 """
 
-from __future__ import annotations
-
 import math
 
 from reelbook.sandbox.render.palette import Palette, mix, shaded

@@ -1,7 +1,5 @@
 """Settings that are no place on earth: outer space, and the abstract ribbons of a prompt without things."""
 
-from __future__ import annotations
-
 import colorsys
 import hashlib
 import math

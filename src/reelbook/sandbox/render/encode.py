@@ -1,7 +1,5 @@
 """Frames to an MP4 that every browser plays: H.264, yuv420p, its index in front."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterable
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The cycle of sprites of each kind of subject: which drawing, how large, how much room, how long a cycle."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """A scene filmed: sky, layers, subject and weather put together for every frame of a text-to-video clip."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 

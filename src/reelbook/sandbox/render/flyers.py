@@ -3,8 +3,6 @@
 Units are about the length of the thing; the anchor is its middle (its foot, for what grows); it faces right.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

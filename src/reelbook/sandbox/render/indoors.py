@@ -1,7 +1,5 @@
 """A room: a window, a lamp's warmth, a plant, some furniture."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 Far hills fade into the sky's haze; what stands on them grows and darkens towards the front.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

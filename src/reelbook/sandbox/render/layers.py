@@ -3,8 +3,6 @@
 A layer is periodic in x, so a camera can follow a runner for as long as it likes.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The quiet "sandbox" mark in every frame, so that nobody takes a drawn clip for a model's."""
 
-from __future__ import annotations
-
 from PIL import Image, ImageDraw, ImageFont
 
 from reelbook.sandbox.render.layers import Sprite

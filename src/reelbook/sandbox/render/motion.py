@@ -4,8 +4,6 @@ A plain move (zoom, pan, tilt) only crops; what bends the picture (sway, ripple,
 mesh. The picture is always larger than the frame, so that no edge ever shows.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 Every colour that is drawn passes through `Palette.lit` or `Palette.tone`, so that one picture keeps one mood.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from reelbook.sandbox.render.words import RGB, Scene

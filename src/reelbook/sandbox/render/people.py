@@ -3,8 +3,6 @@
 Units are body heights; the anchor is the ground between the feet; they face right.
 """
 
-from __future__ import annotations
-
 import math
 
 from reelbook.sandbox.render.palette import Palette, mix, shaded

@@ -1,7 +1,5 @@
 """Small standing things of a landscape, drawn once and stamped many times: trees, bushes, rocks, flowers."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 Far ones fade into the sky's haze.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The place of a scene, put together: what is painted behind everything, and the layers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

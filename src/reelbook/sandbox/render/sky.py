@@ -1,7 +1,5 @@
 """What is above the horizon: the sky's colours, sun or moon, stars, clouds, northern lights."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

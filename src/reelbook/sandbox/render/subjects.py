@@ -3,8 +3,6 @@
 Their drawing is in `figures`.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

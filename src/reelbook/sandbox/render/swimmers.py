@@ -3,8 +3,6 @@
 Units are about the length of the thing; the anchor is its middle; it faces right.
 """
 
-from __future__ import annotations
-
 import math
 
 from reelbook.sandbox.render.palette import Palette, mix, shaded

@@ -1,7 +1,5 @@
 """Settings that people built: a city's skyline, a street, a room."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

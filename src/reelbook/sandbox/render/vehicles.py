@@ -3,8 +3,6 @@
 Units are about the length of the thing; the anchor is on the ground or the waterline.
 """
 
-from __future__ import annotations
-
 import math
 
 from reelbook.sandbox.render.palette import Palette, mix, shaded

@@ -3,8 +3,6 @@
 Only data; `words` does the reading.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 

@@ -1,7 +1,5 @@
 """Settings of water: the open sea, a beach, a lake, and under the surface."""
 
-from __future__ import annotations
-
 import numpy as np
 from PIL import Image
 

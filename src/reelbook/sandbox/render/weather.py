@@ -3,8 +3,6 @@
 Particles are drawn once on a tile that repeats both ways; a frame shows the tile shifted.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

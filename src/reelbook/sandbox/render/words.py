@@ -1,7 +1,5 @@
 """A prompt read into a scene: pure words and numbers, no drawing. The tables are in `vocabulary`."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 
