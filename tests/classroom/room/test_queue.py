@@ -2,6 +2,8 @@
 
 import socket
 import sqlite3
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from reelbook.account import reconcile
 from reelbook.classroom.room.app import Room
 from reelbook.classroom.room.serving import in_thread, opened_room
 from reelbook.classroom.room.store import RoomStore
-from reelbook.errors import InvalidInput, LedgerUnavailable
+from reelbook.errors import InvalidInput, LedgerUnavailable, ServiceUnreachable
 from reelbook.sandbox.handle import Sandbox
 
 
@@ -77,6 +79,25 @@ def test_a_service_that_is_away_makes_clips_wait(home: Path, visit: Visit, soon:
             assert room.store.money() == (0, 0)
             until(lambda: room.queue.trouble is None)  # nobody's clip waits for it any more
         session.close()
+
+
+def test_a_service_that_never_answers_doesnt_keep_the_room_open(
+    teacher: rb.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ends while the balance is asked for."""
+    asked, answered = threading.Event(), threading.Event()
+
+    def balance() -> None:
+        asked.set()
+        answered.wait(20)
+        raise ServiceUnreachable("Nobody answered.")
+
+    monkeypatch.setattr(teacher, "balance", balance)
+    with in_thread(teacher, "FOX-234"):
+        asked.wait()
+        began = time.monotonic()
+    assert time.monotonic() - began < 15
+    answered.set()
 
 
 def test_a_class_stays_at_its_service(teacher: rb.Session) -> None:

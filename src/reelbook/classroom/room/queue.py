@@ -8,9 +8,11 @@ import asyncio
 import contextlib
 import logging
 import math
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, TypeVar
 
 from ... import states, wire
 from ...account.limits import without_spend_warnings
@@ -29,6 +31,7 @@ from ...errors import (
     ServiceUnreachable,
     SpendLimitReached,
 )
+from ...event_thread import Future, until_done
 from ...media.images import prepare
 from ...requests import JobRequest
 from ...session import Job, JobView, Session
@@ -36,6 +39,8 @@ from .store import HANDED, QUEUED, UNCERTAIN, RoomJob, RoomStore, State
 from .turns import AT_THE_SANDBOX, most_in_flight, most_unsent
 
 _log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 FIRST_WAIT_SECONDS: Final = 2.0
 LONGEST_WAIT_SECONDS: Final = 60.0
@@ -169,13 +174,13 @@ class RoomQueue:
             now = asyncio.get_running_loop().time()
             if self._balance_wanted and now >= self._balance_at:
                 self._balance_wanted, self._balance_at = False, now + BALANCE_SECONDS
-                self._asking = asyncio.create_task(asyncio.to_thread(self._hear_balance))
+                self._asking = asyncio.create_task(self._hear_balance())
             wanted = self._alone or any(each.uncertain for each in self._handed.values())
             done = self._finding_out is None or self._finding_out.done()
             if wanted and now >= self._find_out_at and done:
                 self._find_out_at = now + self._find_out_seconds
                 self._find_out_seconds = min(LONGEST_FIND_OUT_SECONDS, 2 * self._find_out_seconds)
-                self._finding_out = asyncio.create_task(asyncio.to_thread(self._find_out, self._alone))
+                self._finding_out = asyncio.create_task(self._find_out(alone=self._alone))
                 self._alone = False
             pause = LOOK_SECONDS if self._waits_until <= now else min(LOOK_SECONDS, self._waits_until - now)
             with contextlib.suppress(TimeoutError):
@@ -197,17 +202,18 @@ class RoomQueue:
                 return
             await asyncio.to_thread(self._submit, job, now)
 
-    # On a thread: these wait for the disk and for the session.
-
-    def _find_out(self, alone: bool) -> None:
+    async def _find_out(self, *, alone: bool) -> None:
         with contextlib.suppress(ReelbookError):  # it is tried again
-            self.session.reconcile(alone=alone)
-        self.poke()
+            await _answer(partial(self.session.reconcile, alone=alone))
+        self._wake.set()
 
-    def _hear_balance(self) -> None:
+    async def _hear_balance(self) -> None:
+        asked_at = self.store.clock()
         with contextlib.suppress(ReelbookError):  # it is asked again when money is short
-            asked_at = self.store.clock()
-            self.store.change(balance_usd=self.session.balance().balance_usd, balance_at=asked_at)
+            balance = await _answer(self.session.balance)
+            await asyncio.to_thread(self.store.change, balance_usd=balance.balance_usd, balance_at=asked_at)
+
+    # On a thread: these wait for the disk and for the session.
 
     def _settle_ended(self, now: float) -> None:
         self.store.expire()
@@ -316,6 +322,14 @@ class RoomQueue:
         self.trouble = next(said for kind, said in _WAITS if isinstance(error, kind))
         self._wait_seconds = min(LONGEST_WAIT_SECONDS, self._wait_seconds * 2 or FIRST_WAIT_SECONDS)
         self._waits_until = now + self._wait_seconds
+
+
+async def _answer(ask: Callable[[], T]) -> T:
+    """What the service says, on a thread that nobody waits for at the end: it may take minutes to answer."""
+    future: Future[T] = Future()
+    threading.Thread(target=future.carry_out, args=(ask,), daemon=True).start()
+    await until_done(future)
+    return future.result()
 
 
 def _open(job: Job) -> bool:
