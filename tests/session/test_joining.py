@@ -7,6 +7,7 @@ from unittest.mock import Mock
 import pytest
 
 import reelbook as rb
+from reelbook import settings
 from reelbook.classroom.room.app import Room
 from reelbook.classroom.room.serving import in_thread
 from reelbook.classroom.room.store import RoomStore
@@ -39,6 +40,16 @@ def test_a_student_joins_and_makes_a_clip(room: Room, laptop: Path) -> None:
         assert (session.base_url, session.service) == (room.url, "sandbox")
         assert clip.duration_seconds == pytest.approx(1.0, abs=0.1)
         assert session.balance().balance_usd == 1.95
+
+
+def test_a_key_that_travels_in_the_clear_is_warned_of_once(
+    room: Room, laptop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the student's own line, as most classes are plain http in a local network."""
+    monkeypatch.setattr(settings, "is_loopback", lambda _: False)
+    with pytest.warns(settings.InsecureAddress) as warned:
+        rb.join(room.url, "KFX-204", name="Ada", home=laptop).close()
+    assert [each.filename for each in warned] == [__file__]
 
 
 def test_the_same_call_gives_the_same_session(room: Room, laptop: Path) -> None:

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import secrets
+import warnings
 from pathlib import Path
 from typing import Any, Final
 
@@ -55,7 +56,8 @@ def join(
         code = input("Code: ") if code is None else code
         key = _joined(url, code, name, kept.token())
         kept.keep(code, key)
-    return connect("auto", api_key=key, base_url=url, home=home)
+    with warnings.catch_warnings(action="ignore", category=settings.InsecureAddress):  # said already
+        return connect("auto", api_key=key, base_url=url, home=home)
 
 
 class _Kept:
