@@ -324,9 +324,9 @@ class RoomStore(SqliteFile):
     def device_code(self, student: int) -> str:
         """A code with which the student joins on another device, valid for half an hour and once."""
         with self.transaction() as db:
-            code = new_code()
-            db.execute("DELETE FROM keys WHERE student = ? AND kind = 'device'", (student,))
-            _keep_key(db, _device(_student(db, student).name, code), student, "device", self.clock())
+            code, now = new_code(), self.clock()
+            db.execute("DELETE FROM keys WHERE kind = 'device' AND made_at <= ?", (now - DEVICE_SECONDS,))
+            _keep_key(db, _device(_student(db, student).name, code), student, "device", now)
             return f"{_settings(db).code}-{code}"
 
     def join_device(self, name: str, code: str, kind: KeyKind = "api") -> tuple[Student, Secret] | None:
