@@ -24,7 +24,7 @@ from reelbook.classroom.room.app import Room
 from reelbook.classroom.room.serving import in_thread, opened_room
 from reelbook.classroom.room.store import RoomStore
 from reelbook.classroom.wheels import Target, folder_of
-from reelbook.cli.classroom_room import end_time
+from reelbook.cli.classroom_room import end_time, introduce
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 
@@ -146,6 +146,16 @@ def test_wheels_says_of_each_target_what_is_missing(
     assert "Python 3.12 on win_amd64: No matching distribution found for av" in result.output
     assert f"1 wheel in {folder_of(home)}" in result.output
     assert run("classroom", "wheels", "--python", "3").exit_code == 2
+
+
+def test_a_class_that_has_ended_is_served_as_one(
+    session: rb.Session, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The teacher shows its clips once more, and is told that nobody can order."""
+    with opened_room(session, "FOX-234") as room:
+        room.end()
+        introduce(room)
+    assert "It has ended" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("short_jobs")

@@ -172,9 +172,7 @@ def test_all_is_as_it_was_when_the_file_is_opened_again(open_store: Open) -> Non
 def test_a_device_code_is_good_once_and_for_half_an_hour(
     open_store: Open, clock: Clock, tmp_path: Path
 ) -> None:
-    """For its student alone, also after a newer one was made, as for a notebook. The file has digests of codes
-    and keys.
-    """
+    """For its student alone, also after a newer one was made, as for a notebook. The file keeps digests."""
     store = open_store()
     ada, key = store.join("Ada")
     _, page = store.join("Eve", "page")

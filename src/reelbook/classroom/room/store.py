@@ -21,6 +21,7 @@ from ... import wire
 from ...account.reconcile import COST_SPREAD
 from ...atomic_files import write_whole
 from ...errors import ClassroomError
+from ...formatting import hour
 from ...ledger.records import insert, read, stored
 from ...media.images import PreparedImage
 from ...requests import JobRequest
@@ -303,7 +304,7 @@ class RoomStore(SqliteFile):
             if found is None and room.listed_only:
                 raise Refused(400, f"{name} isn't in the list. Ask your teacher.")
             if found is not None and found["joined_at"] is not None:
-                taken, at = found["name"], time.strftime("%H:%M", time.localtime(found["joined_at"]))
+                taken, at = found["name"], hour(found["joined_at"], now)
                 raise Refused(
                     409,
                     f"{taken} joined at {at}. If that was you on another device, your teacher can let you in "
