@@ -44,7 +44,9 @@ def test_the_sandboxs_page_by_keyboard(tab: Page, sandbox: Sandbox) -> None:
 
 
 def test_the_rooms_pages(tab: Page, sandbox: Sandbox) -> None:
-    """Joined, ordered and voted by keyboard, on the student's page; the teacher's page has the clips."""
+    """Joined, ordered and voted by keyboard, on the student's page; the teacher's page has the clips. An open
+    page sees the end of the class, and says when nobody serves it any more.
+    """
     with rb.connect("sandbox") as session, in_thread(session, "FOX-234") as room:
         tab.goto(f"{room.url}/?code={room.code}")
         assert wrong_with(tab) == []
@@ -73,3 +75,10 @@ def test_the_rooms_pages(tab: Page, sandbox: Sandbox) -> None:
         assert wrong_with(tab) == []
         better.press("Enter")
         tab.get_by_text("That is all there is to vote on.").wait_for()
+        tab.get_by_role("link", name="Back to my clips").press("Enter")
+        tab.get_by_role("button", name="Generate").wait_for()
+        room.end()
+        tab.get_by_role("heading", name="Class has ended").wait_for()
+        assert wrong_with(tab) == []
+    tab.get_by_text("No answer since").wait_for()
+    assert wrong_with(tab) == []
