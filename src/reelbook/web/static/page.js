@@ -51,7 +51,7 @@ async function refresh() {
     forms.forEach(price)
   } catch {
     if (Date.now() - answered < 3 * REFRESH_MS) return // a page that is being left asks in vain, too
-    const since = answered.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })
+    const since = answered.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false })
     away.textContent = `No answer since ${since}. What is shown here may have changed.`
   }
 }
