@@ -162,6 +162,16 @@ def test_a_balance_below_the_caps_holds(serve: Serve, visit: Visit, sandbox: San
     assert "Current balance: $0.10" in refused.json()["detail"]
 
 
+def test_a_class_that_orders_nothing_keeps_its_sandbox_awake(
+    serve: Serve, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would end by itself, and begin again with a limit of ten requests a minute."""
+    monkeypatch.setattr("reelbook.classroom.room.queue.BALANCE_SECONDS", 0.01)
+    monkeypatch.setattr("reelbook.classroom.room.queue.SANDBOX_AWAKE_SECONDS", 0.01)
+    serve()
+    until(lambda: sandbox.state()["requests"].get("balance", 0) > 2)
+
+
 def test_a_lost_answer_is_told_as_what_it_is(room: Room, ada: Visitor, sandbox: Sandbox, soon: None) -> None:
     """Its price stays reserved, and it isn't sent again."""
     sandbox.fault("answer_lost", endpoint="generate")
