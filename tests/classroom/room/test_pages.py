@@ -158,7 +158,8 @@ def test_the_list_is_shown_to_those_who_have_the_code(serve: Serve, visit: Visit
 
 def test_an_order_is_refused_repeated_and_taken_back(serve: Serve, visit: Visit) -> None:
     """A refused one keeps what was typed and says why, with what is left. As a double press and a reload send
-    it, it is one order. Taken back by its button its money is back, and by nobody else.
+    it, it is one order, but the same page may order another clip. Taken back by its button its money is back,
+    and by nobody else.
     """
     room = serve(cap_usd=0.10)
     room.store.change(paused=1)
@@ -179,6 +180,9 @@ def test_an_order_is_refused_repeated_and_taken_back(serve: Serve, visit: Visit)
         order(ada, repeat_key=key)
     (job,) = room.store.all_jobs()
     assert "Take back" in ada.http.get("/mine").text
+    order(ada, "a heron", repeat_key=key)
+    another = room.store.all_jobs()[1]
+    ada.http.post("/mine/take-back", data={"request_id": another.request_id})
     assert eve.http.post("/mine/take-back", data={"request_id": job.request_id}).status_code == 404
     assert ada.http.post("/mine/take-back", data={"request_id": job.request_id}).status_code == 303
     assert "Taken back" in ada.http.get("/mine").text

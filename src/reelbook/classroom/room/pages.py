@@ -364,7 +364,9 @@ def _order(room: Room, request: Request, form: Form, student: Student) -> Respon
         asked = {
             each.name: each.from_text(form[each.name]) for each in fields_of(TEXT) if form.get(each.name)
         }
-        order(room, student, wanted_from_text(asked), form.get("repeat_key", "")[:100] or None)
+        # A page that "Back" shows again has its old key, and may order another clip.
+        repeat_key = form.get("repeat_key") and f"{form['repeat_key'][:100]} {json.dumps(asked)}"
+        order(room, student, wanted_from_text(asked), repeat_key or None)
     except (Refused, InvalidInput) as refused:
         return _student_page(room, request, form, student, refused=refused)
     return RedirectResponse("/mine", 303)
