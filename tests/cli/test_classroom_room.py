@@ -160,7 +160,9 @@ def test_a_class_that_has_ended_is_served_as_one(
 
 @pytest.mark.usefixtures("short_jobs")
 def test_the_report_of_a_class(session: rb.Session, run: Run, folder: Path) -> None:
-    """A table that a spreadsheet opens without harm, and a page that plays without a network."""
+    """A table that a spreadsheet opens without harm, and a page that plays without a network; not of a class
+    that was made later and never served, as with a port that isn't free.
+    """
     with in_thread(session, "FOX-234", name="Weather <b>") as room:
         with Visitor(room.url) as ada, Visitor(room.url) as grace:
             ada.join("Ada")
@@ -168,6 +170,8 @@ def test_the_report_of_a_class(session: rb.Session, run: Run, folder: Path) -> N
             ada.ended(ada.ordered("=1+1", 2))
             ada.ended(ada.ordered("a <script>", 1))
             until(lambda: room.store.counts() == {"completed": 2})
+    with opened_room(session, "OWL-567"):
+        pass
     result = run("classroom", "report")
 
     assert result.exit_code == 0, result.output
