@@ -82,8 +82,8 @@ def test_a_student_joins_orders_and_sees_the_clip_by_forms_alone(
 
 
 def test_the_cookie_is_the_pages_alone(room: Room, visit: Visit) -> None:
-    """No script reads it, no other site sends it; it is no key for programs, and theirs is none of pages. One
-    that an earlier version gave, by the same name in every class, is good as well.
+    """No script reads it, and no other site sends it. One that an earlier version gave, by the same name in
+    every class, is good as well.
     """
     ada = visit(room)
     cookie = join(ada).headers["set-cookie"]
@@ -91,9 +91,6 @@ def test_the_cookie_is_the_pages_alone(room: Room, visit: Visit) -> None:
     assert "HttpOnly" in cookie
     assert "SameSite=lax" in cookie
     key = ada.http.cookies["reelbook_pass_FOX234"]
-    assert visit(room, Authorization=f"Bearer {key}").http.get("/room/jobs").status_code == 401
-    program = visit(room).ask_to_join("Grace").json()["api_key"]
-    assert visit(room, Cookie=f"reelbook_pass_FOX234={program}").http.get("/mine").headers["location"] == "/"
     assert "Ada" in visit(room, Cookie=f"reelbook_pass={key}").http.get("/mine").text
     teacher = visit(room).http.post("/room/enter", data={"token": room.token.reveal()})
     assert "SameSite=strict" in teacher.headers["set-cookie"]

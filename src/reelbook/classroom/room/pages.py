@@ -1,6 +1,6 @@
 """The room's pages: joining, a student's own, the teacher's, and the end. Plain HTML; forms need no script.
 
-A page recognises its student by a cookie, a key of its own kind. What other sites' pages send is refused
+A page recognises its student by a cookie with a key. What other sites' pages send is refused
 before it gets here, see `web.application`.
 """
 
@@ -119,7 +119,7 @@ async def _anybodys(page: Page, room: Room, request: Request, *student: Student)
 def _student_of(room: Room, request: Request) -> Student | None:
     # One that an earlier version gave has the bare name.
     key = request.cookies.get(_cookie(room, PASS), request.cookies.get(PASS))
-    return None if key is None else room.store.student_of(key, "page")
+    return None if key is None else room.store.student_of(key)
 
 
 def _cookie(room: Room, name: str) -> str:
@@ -156,7 +156,7 @@ def _join(room: Room, request: Request, form: Form) -> Response:
     try:
         # From the page: sent again after a lost answer, it lets the student in again.
         token = form.get("token") or None
-        _, key = join(room, request, form.get("name", ""), form.get("code", ""), "page", token)
+        _, key = join(room, request, form.get("name", ""), form.get("code", ""), token)
     except Refused as refused:
         return _join_page(room, form, refused)
     answer = RedirectResponse("/mine", 303)
