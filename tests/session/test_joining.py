@@ -63,6 +63,15 @@ def test_the_same_call_gives_the_same_session(room: Room, laptop: Path) -> None:
     assert len(room.store.students()) == 1
 
 
+def test_the_address_is_taken_as_it_is_shown(room: Room, laptop: Path) -> None:
+    """On the teacher's screen it has no "http://", and in a browser it has a page after it."""
+    shown = room.url.removeprefix("http://")
+    with rb.join(shown, "KFX-204", name="Ada", home=laptop) as session:
+        assert session.base_url == room.url
+        for address in (f"{room.url}/?code=KFX-204", f" {room.url}/mine#clips"):
+            assert rb.join(address, "KFX-204", name="Ada", home=laptop) is session
+
+
 def test_the_key_is_kept_for_its_owner_only(room: Room, laptop: Path) -> None:
     """In one file of the home, whose name tells nothing."""
     rb.join(room.url, "KFX-204", name="Ada", home=laptop).close()
