@@ -35,10 +35,10 @@ def join(
 
         session = rb.join(address, "KFX-204", name="Ada")
 
-    `address` and `code` are on the teacher's screen; the address of any page of the class will do, and so will
-    a `code` for another device, from your own page. Without a code, the key of an earlier call is used, or the
-    code is asked for. The key is kept in `home` (`REELBOOK_HOME`), readable only by you. `verify` is a file
-    with the class's certificate (PEM), for an https address whose signer this computer doesn't know.
+    `address` and `code` are on the teacher's screen. The address of any page of the class will do, and so
+    will a `code` for another device, from your own page. Without a code, the key of an earlier call is used,
+    or the code is asked for. The key is kept in `home` (`REELBOOK_HOME`), readable only by you. `verify` is a
+    file with the class's certificate (PEM), for an https address whose signer this computer doesn't know.
 
     Raises ClassroomError with the class's own words for a wrong code (after five of them you have to wait), a
     name that is taken, a class that has ended, and a certificate that isn't trusted; ConfigurationError for
