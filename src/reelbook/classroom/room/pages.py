@@ -22,6 +22,7 @@ from ...errors import InvalidInput
 from ...formatting import count, dollars, hour, terminal_line
 from ...ledger.votes import QUESTION
 from ...web.html import Html, joined, kept_text
+from ...web.listening import LOOPBACK_NAMES
 from ...web.pages import FRESH, INVALID, alert, clip_article, same, usd, video
 from ...web.payloads import TEXT, fields_of, reached_at, read_form, wanted_from_text
 from ...web.refusals import NoMoney, Refused
@@ -402,7 +403,6 @@ def _notebook(room: Room, request: Request, form: Form, student: Student) -> Res
 
 
 SWITCHES: Final = {"pause": "paused", "names": "names_hidden", "clips": "clips_hidden"}
-_ONLY_HERE: Final = frozenset(("127.0.0.1", "localhost", "::1"))
 
 
 def _teacher_page(room: Room, request: Request, form: Form) -> Response:
@@ -411,7 +411,7 @@ def _teacher_page(room: Room, request: Request, form: Form) -> Response:
         return _ended_page(room, settings)
     students = room.store.students()
     base_url = reached_at(request)
-    if request.url.hostname in _ONLY_HERE:
+    if request.url.hostname in LOOPBACK_NAMES:
         base_url = room.url or base_url  # only the teacher's own computer is reached by that one
     qr = _qr(join_link(base_url, settings.code))
     body = SITE.filled(
