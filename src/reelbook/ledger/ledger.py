@@ -155,10 +155,13 @@ class Ledger(Entries):
         # What a dead kernel never sent must not count towards the limit or be waited for.
         self.recover()
 
-    def change_key(self, key: Secret) -> None:
-        """Replaces the account's key: jobs, limit and spend stay, requests are counted anew."""
-        self.account = self.file.account(self.account.origin, key, same_as=self.account)
-        self.requests.account = self.account
+    def add_key(self, key: Secret) -> Account:
+        """Has later kernels find the account by this key too: jobs, limit and spend are the same."""
+        return self.file.account(self.account.origin, key, same_as=self.account)
+
+    def use_key(self, account: Account) -> None:
+        """Counts requests as those of the key that `add_key` recorded."""
+        self.account = self.requests.account = account
 
     # Submissions.
 
