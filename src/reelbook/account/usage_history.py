@@ -39,7 +39,8 @@ class UsageHistory:
     """What was used in the last `days` days, span by span; made by `Session.usage_history()`.
 
     It covers the whole period from the first answer on, and splits long spans while requests are free.
-    `trouble` says why it stopped early ("" if it didn't). Times are epoch seconds.
+    `days` changes where the service reports another period. `asked` is how many requests this round took,
+    `trouble` why it stopped early ("" if it didn't). Times are epoch seconds.
     """
 
     def __init__(
@@ -52,14 +53,14 @@ class UsageHistory:
         most_requests: int | None = None,
     ) -> None:
         self.days = days
-        self._most_requests = most_requests
+        self.asked = 0
         self.trouble = ""
+        self._most_requests = most_requests
         self._connection = connection
         self._ledger = ledger
         self._balance = balance
         self._thread = thread
         self._listeners: Listeners[[]] = Listeners()
-        self._asked: list[int] = []
         self._known = KnownUsage(days, time.time(), ())
         self._round: Future[None] = thread.submit(self._refine())
 
@@ -81,11 +82,6 @@ class UsageHistory:
     def reading(self) -> Reading | None:
         """How the service counts days: "rolling" (back from now), "calendar" (UTC) or None: not known."""
         return self._known.reading
-
-    @property
-    def asked(self) -> int:
-        """How many requests this round took."""
-        return len(self._asked)
 
     @property
     def done(self) -> bool:
@@ -140,7 +136,8 @@ class UsageHistory:
 
     async def _refine(self) -> None:
         began = time.time()
-        self.trouble, self._asked = "", []
+        self.trouble, self.asked = "", 0
+        told: set[int] = set()  # of which numbers of days another answer in this round says nothing new
         since = began - KEPT_DAYS * DAY_SECONDS
         # One from later was heard by a clock that was ahead, and would overrule what is heard now.
         kept = self._ledger.samples.list(since=since, before=began, limit=MANY_SAMPLES)
@@ -152,17 +149,18 @@ class UsageHistory:
         learn()
         try:
             await self._connection.reach()
-            while (days := usage.next_days(self._known, self._asked)) is not None:
+            while (days := usage.next_days(self._known, told)) is not None:
                 if self._most_requests is not None and self.asked >= self._most_requests:
                     break
                 answer = await self._balance.usage(days, background=True)
-                self._asked.append(days)
-                if (totals := _totals(time.time(), answer.period_days or days, answer)) is None:
-                    continue
-                if totals.days < self.days and days == self.days:
-                    self.days = totals.days  # the service reports no longer period
-                    self._asked.append(totals.days)
-                answers.append(totals)
+                self.asked += 1
+                # A service may have a shortest and a longest period: those between say the same.
+                period = answer.period_days or days
+                told.update(range(min(days, period), max(days, period) + 1))
+                if days == self.days:
+                    self.days = period
+                if (totals := _totals(time.time(), period, answer)) is not None:
+                    answers.append(totals)
                 learn()
                 self._listeners.tell()
         except ReelbookError as error:
