@@ -154,8 +154,8 @@ def funds(
     """What is left of the account's balance; None where nobody has heard it since that time (epoch seconds).
 
     The balance is the newest that anybody in this home heard, from either billing endpoint; but none that
-    seems to be heard after `now`, as by a clock that was ahead and has been set right. The interface
-    doesn't say whether a clip is charged when it is accepted or at its end. So each submission's price is
+    seems to be heard after `now`, as by a clock that was ahead and has been set right; and what such a clock
+    let end after `now` is taken for included. The interface doesn't say whether a clip is charged when it is accepted or at its end. So each submission's price is
     subtracted once, and what is shown is never more than can be left:
 
     - in progress: until it ends; for an hour if no kernel that `lives` watches it
@@ -176,9 +176,9 @@ def funds(
     moving = matching(
         db,
         "id IN (SELECT id FROM entries WHERE account = ? AND ended_at IS NULL UNION ALL "  # noqa: S608 - bound
-        f"SELECT id FROM entries WHERE account = ? AND state NOT IN ({marks(free)}) AND ended_at >= ? "
-        "AND (ended_at >= ? OR state = ?))",
-        *(account, account, *free, hour_ago, asked_at, states.UNCERTAIN),
+        f"SELECT id FROM entries WHERE account = ? AND state NOT IN ({marks(free)}) "
+        "AND ended_at BETWEEN ? AND ? AND (ended_at >= ? OR state = ?))",
+        *(account, account, *free, hour_ago, now, asked_at, states.UNCERTAIN),
     )
     living = {kernel for kernel in {each.kernel for each in moving} if lives(kernel)}
     to_come = math.fsum(
@@ -186,7 +186,7 @@ def funds(
         for each in moving
         if (each.abandoned_at is None and each.kernel in living)
         or each.ended_at is not None
-        or (each.sent_at or each.intended_at) > hour_ago
+        or hour_ago < (each.sent_at or each.intended_at) <= now
     )
     balance = heard.balance_usd or 0.0
     return Funds(balance, heard.at, round(min(to_come, max(0.0, balance)), 6))
