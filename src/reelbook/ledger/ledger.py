@@ -325,8 +325,9 @@ class Ledger(Entries):
                 seen_through = known["kernel"] == self._kernel.name and not known["resumed"]
                 if state == wire.COMPLETED and seen_through and known["accepted_at"] is not None:
                     changes["took_seconds"] = max(0.0, now - known["accepted_at"])
-                    if took is not None:
+                    if took is not None:  # by a clock that nobody sets
                         changes["took_at_least"], changes["took_at_most"] = took
+                        changes["took_seconds"] = took[1]
             _change(db, entry_id, (), changes)
 
         known = self.store.row(_ROW, entry_id)
