@@ -145,6 +145,37 @@ def test_a_file_that_stays_locked_is_returned_to(folder: Path) -> None:
         assert [entry.request_id for entry in find(again)] == [None, "req-first"]
 
 
+@pytest.mark.parametrize("lost", ["deleted", "moved aside by another kernel"])
+def test_nothing_is_bought_into_a_file_that_is_no_longer_the_homes(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    """The next kernel wouldn't find it. What arrives meanwhile is told at the end."""
+    monkeypatch.setattr(store, "_CLOSING_SECONDS", 0)
+    closed = left_open(folder)
+    sent = intend(closed, fox()).entry.id
+    assert closed.sending(sent)
+    (folder / "ledger.db").rename(folder / "elsewhere.db")
+    if lost != "deleted":
+        left_open(folder).file.close()
+    with pytest.raises(LedgerUnavailable, match=r"Nothing was sent.*: it was moved or deleted\. Put it back"):
+        intend(closed, fox())
+    closed.accepted(sent, "req-late")
+    assert [entry.request_id for entry in find(closed)] == ["req-late"]
+    assert "Ids that it doesn't have: req-late" in str(closed.file.close())
+
+
+def test_a_file_that_is_put_back_is_returned_to(ledger: Ledger, folder: Path) -> None:
+    """It has all that was learnt meanwhile, and takes submissions again."""
+    sent = intend(ledger, fox()).entry.id
+    (folder / "ledger.db").rename(folder / "elsewhere.db")
+    ledger.accepted(sent, "req-sent")
+    assert "was moved or deleted" in (ledger.store.trouble or "")
+    (folder / "elsewhere.db").rename(folder / "ledger.db")
+    assert intend(ledger, fox(prompt="afterwards")).new
+    with opened(folder) as again:
+        assert [entry.request_id for entry in find(again)] == [None, "req-sent"]
+
+
 def test_what_is_of_use_for_the_moment_is_not_written_later(ledger: Ledger) -> None:
     """A request noted in the budget meanwhile is over when the disk is back."""
     with read_only(ledger):
@@ -387,6 +418,18 @@ def test_a_newer_ledger_is_left_as_it_is(folder: Path) -> None:
         left_open(folder)
     assert list(connection.iterdump()) == before
     connection.close()
+
+
+def test_the_journal_of_a_deleted_file_is_not_played_into_a_new_one(folder: Path, kernel: Kernel) -> None:
+    """A kernel that was killed leaves one. It is kept beside the new ledger, which begins empty."""
+    killed = kernel("intend_many(ledger, [fox()] * 30)\nsay('written')\nwait()")
+    assert heard(killed) == "written"
+    killed.kill()
+    killed.wait()
+    (folder / "ledger.db").unlink()
+    with opened(folder) as ledger:
+        assert (ledger.account.id, intend(ledger, fox()).entry.id) == (1, 1)
+    assert len([*folder.glob("ledger.damaged-*.db-wal")]) == 1
 
 
 @pytest.mark.parametrize(("network", "mode"), [(True, "truncate"), (False, "wal")])

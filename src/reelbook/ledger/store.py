@@ -132,6 +132,7 @@ def _make_new(path: Path) -> None:
     # SQLite gives its companion files the mode of this one, which has to be right before there are any.
     os.close(os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     _at_newest_schema(unfinished).close()
+    _moved_aside(path)  # a deleted one's journal would be played into the new one
     unfinished.rename(path)
     _remove(unfinished)  # a journal that was emptied and left
 
@@ -242,6 +243,7 @@ class Store:
         except (OSError, NotImplementedError, sqlite3.Error, NewerLedger) as error:
             self._thread.end(lambda: True)
             raise unusable(error, self.path) from error
+        self._inode = None if self.in_memory else _inode(self.path)
         self._copy: sqlite3.Connection | None = None  # of the ledger, while the disk takes no writes
         self._owed: deque[Work[Any]] = deque()  # still to be written, in order
         self._locked = False
@@ -352,7 +354,13 @@ class Store:
             ) from None
 
     def _on_disk(self, work: Work[T], flush: bool = True) -> T:
-        return patiently(lambda: _transaction(self._connection, work, flush), _IN_USE_SECONDS)
+        return patiently(lambda: self._committed(work, flush), _IN_USE_SECONDS)
+
+    def _committed(self, work: Work[T], flush: bool = True) -> T:
+        # With a WAL, SQLite goes on writing into a file that was deleted, or moved aside by another kernel.
+        if self._inode is not None and _inode(self.path) != self._inode:
+            raise _sqlite_error(sqlite3.SQLITE_READONLY_DBMOVED, "moved")
+        return _transaction(self._connection, work, flush)
 
     def _turned_to_copy(self, error: sqlite3.Error) -> sqlite3.Connection:
         """Goes on in memory, with what can be read from the disk. Re-raises what isn't the disk's fault."""
@@ -393,10 +401,10 @@ class Store:
         # On a nearly full disk one write may fit and the next may not, so there has to be some room.
         if not self._locked and (reason := _disk_reason(self.path.parent)):
             raise _sqlite_error(sqlite3.SQLITE_IOERR, reason)
-        _transaction(self._connection, _touch)
+        self._committed(_touch)
         while self._owed:
             try:
-                _transaction(self._connection, self._owed[0])
+                self._committed(self._owed[0])
             except sqlite3.Error as error:
                 if primary_code(error) in _DISK:
                     raise
@@ -522,6 +530,8 @@ def _remedy(error: sqlite3.Error, path: Path) -> str:
     said = ("It" if _is_lock(error) else "Set that right; it") + " is tried again all the time."
     if is_damage(error):
         said = "Restart the kernel: what can be read of it goes into a new one."
+    elif _is_moved(error):
+        said = "Put it back, or restart the kernel."
     return f"{said} The file is {path}."
 
 
@@ -531,6 +541,8 @@ def _reason(error: Exception, path: Path) -> str:
     if isinstance(error, sqlite3.Error):
         if is_damage(error):
             return "it is damaged"
+        if _is_moved(error):
+            return "it was moved or deleted"
         # SQLite's own words are "disk I/O error" for most of what a disk can refuse.
         return _disk_reason(path.parent) or _SQLITE_SAYS.get(primary_code(error), str(error))
     return _os_reason(error)
@@ -559,6 +571,16 @@ def _os_reason(error: Exception) -> str:
 
 def _is_lock(error: Exception) -> bool:
     return isinstance(error, sqlite3.Error) and primary_code(error) == sqlite3.SQLITE_BUSY
+
+
+def _is_moved(error: sqlite3.Error) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_READONLY_DBMOVED
+
+
+def _inode(path: Path) -> int | None:
+    with contextlib.suppress(OSError):
+        return path.stat().st_ino
+    return None
 
 
 def _sqlite_error(code: int, said: str) -> sqlite3.DatabaseError:
