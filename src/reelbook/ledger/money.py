@@ -153,10 +153,11 @@ def funds(
 ) -> Funds | None:
     """What is left of the account's balance; None where nobody has heard it since that time (epoch seconds).
 
-    The balance is the newest that anybody in this home heard, from either billing endpoint; but none that
-    seems to be heard after `now`, as by a clock that was ahead and has been set right; and what such a clock
-    let end after `now` is taken for included. The interface doesn't say whether a clip is charged when it is accepted or at its end. So each submission's price is
-    subtracted once, and what is shown is never more than can be left:
+    The balance is the newest that anybody in this home heard, from either billing endpoint. What seems to be
+    heard, sent or ended after `now` was so by a clock that was ahead and has been set right: such a balance
+    is passed over, and a later one includes such clips. The interface doesn't say whether a clip is charged
+    when it is accepted or at its end. So each submission's price is subtracted once, and what is shown is
+    never more than can be left:
 
     - in progress: until it ends; for an hour if no kernel that `lives` watches it
     - ended: until a balance is heard that was asked for later, which includes it in either case
