@@ -226,23 +226,31 @@ class Store:
 
     `notice` is what there was to say when it was opened, `trouble` why the disk takes no writes now;
     `troubled` tells, on the store's thread, when that begins or ends. With `in_memory`, a notice, it needs no
-    file and ends with the process.
+    file and ends with the process. `kernel` is the one that uses it, `clock` gives epoch seconds.
     """
 
-    def __init__(self, home: Path, *, in_memory: str | None = None) -> None:
+    def __init__(
+        self, home: Path, *, clock: Callable[[], float] = time.time, in_memory: str | None = None
+    ) -> None:
         self.path = home / FILE_NAME
+        self.kernel = Kernel(home)
+        self.clock = clock
         self.in_memory = in_memory is not None
         self.trouble: str | None = None
         self._thread = _Thread()
 
         def open_it() -> tuple[sqlite3.Connection, str | None]:
-            return open_file(home) if in_memory is None else (open_memory(), in_memory)
+            if in_memory is not None:
+                return open_memory(), in_memory
+            self.kernel.begin()
+            return open_file(home)
 
         try:
             self._connection, self.notice = self._thread.call(open_it)
         except (OSError, NotImplementedError, sqlite3.Error, NewerLedger) as error:
             self._thread.end(lambda: True)
-            raise unusable(error, self.path) from error
+            self.kernel.end()
+            raise _unusable(error, self.path) from error
         self._inode = None if self.in_memory else _inode(self.path)
         self._copy: sqlite3.Connection | None = None  # of the ledger, while the disk takes no writes
         self._owed: deque[Work[Any]] = deque()  # still to be written, in order
@@ -326,7 +334,7 @@ class Store:
         return self._call(keep)
 
     def close(self) -> bool:
-        """Closes the file. Returns False if something is lost.
+        """Closes the file and ends the kernel's sign of life. Returns False if something is lost.
 
         Waits briefly for a disk that takes no writes: what it lacks may be ids of paid clips.
         """
@@ -343,7 +351,9 @@ class Store:
             self._connection.close()
             return written
 
-        return self._thread.end(close)
+        written = self._thread.end(close)
+        self.kernel.end(settled=written)
+        return written
 
     def _call(self, call: Callable[[], T]) -> T:
         try:
@@ -443,13 +453,9 @@ class Store:
 class Part:
     """What the ledger has on one subject: of one account, or of all where `account_id` is None."""
 
-    def __init__(
-        self, store: Store, account_id: int | None, kernel: Kernel, clock: Callable[[], float]
-    ) -> None:
+    def __init__(self, store: Store, account_id: int | None) -> None:
         self.store = store
         self._account_id = account_id
-        self._kernel = kernel
-        self._clock = clock
 
 
 class _Thread:
@@ -513,7 +519,7 @@ def _transaction(connection: sqlite3.Connection, work: Work[T], flush: bool = Tr
             connection.execute("PRAGMA synchronous=FULL")
 
 
-def unusable(error: Exception, path: Path) -> LedgerUnavailable:
+def _unusable(error: Exception, path: Path) -> LedgerUnavailable:
     if isinstance(error, NewerLedger):
         return LedgerUnavailable(
             f"The ledger {path} was written by a newer Reelbook, and was left as it is. Update Reelbook, "

@@ -54,7 +54,7 @@ class ToolCalls(Part):
         """Records a call that is about to be sent, and returns its number."""
         kept, whole = _kept_arguments(arguments, user_id)
         values = {
-            "at": self._clock(),
+            "at": self.store.clock(),
             "origin": wire.origin(mcp_url),
             "tool": tool[:MAX_STRING],
             "arguments": kept,
@@ -123,8 +123,8 @@ class ToolJobs(Part):
         values = {
             "account": self._account_id,
             "request_id": request_id,
-            "kernel": self._kernel.name,
-            "ended_at": self._clock(),
+            "kernel": self.store.kernel.name,
+            "ended_at": self.store.clock(),
             "seconds": seconds,
             "cost_usd": cost_usd,
         }
