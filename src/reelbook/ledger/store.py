@@ -1,7 +1,7 @@
 """The ledger's one connection: one transaction at a time, on a disk that may fail and come back.
 
-It has a thread of its own, and the caller waits for it: an interrupt (Stop, Ctrl-C) ends the waiting and
-never lands in a transaction.
+An interrupt (Stop, Ctrl-C) reaches only the main thread. So that one waits while another carries out its
+call: an interrupt ends the waiting and never lands in a transaction.
 
 Every read and write is a function of the connection, so it can be repeated. If the disk takes no writes,
 `write` raises LedgerUnavailable: what is to be paid for must be on the disk first. What was learnt can't be
@@ -23,14 +23,13 @@ from collections import deque
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any, Final, TypeVar
 
 from filelock import FileLock, Timeout
 
 from ..deadlines import Countdown, acquire
 from ..errors import InvalidInput, LedgerLocked, LedgerUnavailable, SessionClosed
-from ..event_thread import CLOSED, Future
+from ..event_thread import CLOSED, uninterrupted
 from ..formatting import count
 from ..listeners import Listeners
 from .kernels import Kernel, lock_holder
@@ -225,7 +224,7 @@ class Store:
     """The file of one home; any thread may use it. Raises LedgerUnavailable if the file can't be used.
 
     `notice` is what there was to say when it was opened, `trouble` why the disk takes no writes now;
-    `troubled` tells, on the store's thread, when that begins or ends. With `in_memory`, a notice, it needs no
+    `troubled` tells, on any thread, when that begins or ends. With `in_memory`, a notice, it needs no
     file and ends with the process. `kernel` is the one that uses it, `clock` gives epoch seconds.
     """
 
@@ -237,7 +236,8 @@ class Store:
         self.clock = clock
         self.in_memory = in_memory is not None
         self.trouble: str | None = None
-        self._thread = _Thread()
+        self._one_call = threading.RLock()  # a call within a call is part of it
+        self._closed = False
 
         def open_it() -> tuple[sqlite3.Connection, str | None]:
             if in_memory is not None:
@@ -246,9 +246,8 @@ class Store:
             return open_file(home)
 
         try:
-            self._connection, self.notice = self._thread.call(open_it)
+            self._connection, self.notice = uninterrupted(open_it)
         except (OSError, NotImplementedError, sqlite3.Error, NewerLedger) as error:
-            self._thread.end(lambda: True)
             self.kernel.end()
             raise _unusable(error, self.path) from error
         self._inode = None if self.in_memory else _inode(self.path)
@@ -340,7 +339,7 @@ class Store:
         """
 
         def close() -> bool:
-            written = True
+            written = self._closed = True
             if self._copy is not None:
                 passes = lambda _: not self._damaged  # noqa: E731
                 try:
@@ -349,15 +348,25 @@ class Store:
                     written = False
                 self._copy.close()
             self._connection.close()
+            self.kernel.end(settled=written)
             return written
 
-        written = self._thread.end(close)
-        self.kernel.end(settled=written)
-        return written
+        with contextlib.suppress(SessionClosed):
+            return self._call(close)
+        return True
 
     def _call(self, call: Callable[[], T]) -> T:
+        """The result of `call`, alone at the file. An interrupt ends only the waiting."""
+
+        def alone() -> T:
+            with self._one_call:
+                if self._closed:
+                    raise SessionClosed(CLOSED)
+                return call()
+
         try:
-            return self._thread.call(call)
+            in_main = threading.current_thread() is threading.main_thread()
+            return uninterrupted(alone) if in_main else alone()
         except UnicodeEncodeError:
             raise InvalidInput(
                 "A text holds half a character, such as of an emoji, which no file takes. Nothing was kept."
@@ -430,7 +439,7 @@ class Store:
         def look() -> None:
             if (store := myself()) is not None:
                 with contextlib.suppress(SessionClosed):
-                    store._thread.call(store._return_or_wait)
+                    store._call(store._return_or_wait)
 
         timer = threading.Timer(_RETURN_SECONDS, look)
         timer.daemon = True
@@ -456,53 +465,6 @@ class Part:
     def __init__(self, store: Store, account_id: int | None) -> None:
         self.store = store
         self._account_id = account_id
-
-
-class _Thread:
-    """Carries out calls one after the other. A call within a call is part of it."""
-
-    def __init__(self) -> None:
-        self._calls: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = SimpleQueue()
-        self._lock = threading.Lock()  # between a new call and the end
-        self._ended = False
-        # It holds only the queue, so that a store that nobody closes ends it too.
-        self._thread = threading.Thread(
-            target=_carry_out, args=(self._calls,), name="reelbook-ledger", daemon=True
-        )
-        self._thread.start()
-        weakref.finalize(self, self._calls.put, None).atexit = False
-
-    def call(self, call: Callable[[], T]) -> T:
-        """Waits for the result of `call` and returns it. An interrupt ends only the waiting."""
-        if threading.current_thread() is self._thread:
-            return call()
-        future: Future[T] = Future()
-        with self._lock:
-            if self._ended:
-                raise SessionClosed(CLOSED)
-            self._calls.put((call, future))
-        try:
-            return future.result()
-        finally:
-            del future  # or an error would hold itself, by its traceback
-
-    def end(self, last: Callable[[], bool]) -> bool:
-        """Carries out the calls so far, then `last`; returns its result. Later ones raise SessionClosed."""
-        ended: Future[bool] = Future()
-        with self._lock:
-            if self._ended:
-                return True
-            self._ended = True
-            self._calls.put((last, ended))
-            self._calls.put(None)
-        return ended.result()
-
-
-def _carry_out(calls: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None]) -> None:
-    while (given := calls.get()) is not None:
-        call, future = given
-        future.carry_out(call)
-        del given, call, future  # nothing is kept until the next call
 
 
 def _transaction(connection: sqlite3.Connection, work: Work[T], flush: bool = True) -> T:
