@@ -63,6 +63,19 @@ def test_a_second_opening_asks_once(session: rb.Session, sandbox: Sandbox) -> No
     assert [round(span.usd, 6) for span in second.spans] == [round(span.usd, 6) for span in first.spans]
 
 
+def test_thousands_of_kept_answers_do_not_hold_up_the_session(session: rb.Session, sandbox: Sandbox) -> None:
+    """Each finished clip leaves one; of a few hours the newest is enough, and the spans are the same."""
+    planted(sandbox, 30)
+    truth = session.usage_history(30).wait(60).spans
+    for second in range(500):
+        session._ledger.samples.add(
+            Sample(time.time() - 7200 - second, period_days=30, total_cost_usd=1.0, total_spent_usd=1.0)
+        )
+    again = session.usage_history(30).wait(60)
+    assert len(again._known.answers) < len(truth) + 10
+    assert [round(span.usd, 6) for span in again.spans] == [round(span.usd, 6) for span in truth]
+
+
 def test_an_answer_by_a_clock_that_was_ahead_overrules_nothing(session: rb.Session, sandbox: Sandbox) -> None:
     """The clock has been set right since."""
     planted(sandbox, 30)

@@ -23,6 +23,7 @@ from .usage import KnownUsage, Reading, Totals, UsageSpan, infer_reading
 
 KEPT_DAYS: Final = 100
 MANY_SAMPLES: Final = 5000
+APART_SECONDS: Final = DAY_SECONDS / 4  # of two answers about the same number of days, to tell days apart
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,8 @@ class UsageHistory:
         since = began - KEPT_DAYS * DAY_SECONDS
         # One from later was heard by a clock that was ahead, and would overrule what is heard now.
         kept = self._ledger.samples.list(since=since, before=began, limit=MANY_SAMPLES)
-        answers = [totals for each in kept if (totals := _totals(each.at, each.period_days, each))]
+        latest = {(each.period_days, each.at // APART_SECONDS): each for each in reversed(kept)}
+        answers = [totals for each in latest.values() if (totals := _totals(each.at, each.period_days, each))]
 
         def learn() -> None:
             self._known = KnownUsage(self.days, began, tuple(answers), infer_reading(answers))
