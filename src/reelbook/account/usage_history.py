@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from ..errors import ReelbookError
 from ..event_thread import EventThread, Future
-from ..ledger import Ledger, Sample
-from ..ledger.search import ALL_ENTRIES, Filter
+from ..ledger import Ledger, PaidClip, Sample
 from ..listeners import Listeners
 from ..models import Usage
 from ..wire import DAY_SECONDS
@@ -24,16 +22,6 @@ from .usage import KnownUsage, Reading, Totals, UsageSpan, infer_reading
 KEPT_DAYS: Final = 100
 MANY_SAMPLES: Final = 5000
 APART_SECONDS: Final = DAY_SECONDS / 4  # of two answers about the same number of days, to tell days apart
-
-
-@dataclass(frozen=True)
-class PaidClip:
-    """A clip that this ledger knows to be paid: when it ended (epoch seconds), USD, and where it belongs."""
-
-    at: float
-    usd: float
-    experiment: str | None
-    here: bool
 
 
 class UsageHistory:
@@ -92,14 +80,7 @@ class UsageHistory:
     def own(self) -> tuple[PaidClip, ...]:
         """The clips of the period that this ledger knows to be paid."""
         since = self.spans[0].from_at if self.spans else time.time() - self.days * DAY_SECONDS
-        known = [
-            PaidClip(entry.ended_at, entry.cost_usd, entry.experiment, self._ledger.is_here(entry))
-            for entry in self._ledger.find(Filter(since=since), limit=ALL_ENTRIES)
-            if entry.cost_usd is not None and entry.ended_at is not None
-        ]
-        for job in self._ledger.tool_jobs.list(since=since):
-            known.append(PaidClip(job.ended_at, job.cost_usd, None, self._ledger.is_here(job)))
-        return tuple(each for each in known if each.at > since)
+        return tuple(self._ledger.paid(since))
 
     def refresh(self) -> None:
         """Begins another round, unless one is running. It takes few requests, as what is known is kept."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import functools
 import json
-import os
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -31,7 +30,7 @@ from .request_log import RequestLog
 from .search import Entries, marks, matching
 from .store import Store
 from .sweeps import Sweeps
-from .tool_calls import ToolCalls, ToolJob, ToolJobs
+from .tool_calls import ToolCalls, ToolJobs
 from .votes import Votes
 
 # Later kernels keep asking about a job that the service didn't know, but not for ever.
@@ -401,18 +400,16 @@ class Ledger(Entries):
         )
         return took or (self._took("mode = ?", request.mode) if alike else [])
 
-    def is_here(self, bought: Entry | ToolJob) -> bool:
-        """Whether this kernel bought it in this session."""
-        at = bought.called_at if isinstance(bought, ToolJob) else bought.intended_at
-        # A kernel's name begins with its process (kernels.py).
-        return at >= self.opened_at and bought.kernel.startswith(f"{os.getpid()}-")
-
     # Money.
 
     def spend(self, *, here: bool = False) -> Spend:
         """What the account's submissions cost; `here`: those of this kernel in this session."""
         since = self.opened_at if here else None
         return self.store.read(lambda db: money.sums(db, self.account.id, since)[0])
+
+    def paid(self, since: float) -> list[money.PaidClip]:
+        """The clips whose end and cost were noticed after that time (epoch seconds)."""
+        return self.store.read(lambda db: money.paid(db, self.account.id, since, self.opened_at))
 
     def funds(self) -> money.Funds | None:
         """What is left of the balance; None where nobody has heard it in this session or the last hour."""

@@ -41,6 +41,14 @@ _SUMS: Final = (
 )
 
 
+_PAID: Final = (
+    "SELECT ended_at, cost_micro, experiment, at >= :opened_at AND kernel GLOB :kernel FROM ("
+    "SELECT account, ended_at, cost_micro, experiment, intended_at AS at, kernel FROM entries UNION ALL "
+    "SELECT account, ended_at, cost_micro, NULL, called_at, kernel FROM tool_jobs) "
+    "WHERE account = :account AND ended_at > :since AND cost_micro IS NOT NULL"
+)
+
+
 def check_limit(
     db: sqlite3.Connection, account: int, costs_usd: Sequence[float], limit_usd: float | None
 ) -> None:
@@ -79,15 +87,13 @@ def sums(db: sqlite3.Connection, account: int, here_since: float | None = None) 
 
     With `here_since` (epoch seconds) only what this process submitted from then on.
     """
-    # A kernel's name begins with its process (kernels.py).
-    here = "" if here_since is None else " AND {} >= :since AND kernel GLOB :kernel"
+    here = "" if here_since is None else " AND {} >= :opened_at AND kernel GLOB :kernel"
     # One statement, so that all sums are of one moment.
     rows = db.execute(
         _SUMS.format(entries_here=here.format("intended_at"), tools_here=here.format("called_at")),
         {
             "account": account,
-            "since": here_since,
-            "kernel": f"{os.getpid()}-*",
+            **_here(here_since),
             "second": micro(wire.PRICE_USD_PER_SECOND),
             "longest": 2 * wire.MAX_SECONDS,
             "completed": wire.COMPLETED,
@@ -106,6 +112,26 @@ def sums(db: sqlite3.Connection, account: int, here_since: float | None = None) 
     tools, short = found["tools"], found["understated"]
     parts = (found["spent"] + tools, found["reserved"], found["uncertain"] + short, tools)
     return Spend(*(amount / MICRO for amount in parts)), short / MICRO
+
+
+@dataclass(frozen=True)
+class PaidClip:
+    """A clip that this ledger knows to be paid: when it ended (epoch seconds), USD, and where it belongs."""
+
+    at: float
+    usd: float
+    experiment: str | None
+    here: bool
+
+
+def paid(db: sqlite3.Connection, account: int, since: float, opened_at: float) -> list[PaidClip]:
+    """The account's clips that ended after `since`; `here` are those that this process submitted later."""
+    rows = db.execute(_PAID, {"account": account, "since": since, **_here(opened_at)})
+    return [PaidClip(at, cost / MICRO, experiment, bool(here)) for at, cost, experiment, here in rows]
+
+
+def _here(opened_at: float | None) -> dict[str, object]:
+    return {"opened_at": opened_at, "kernel": f"{os.getpid()}-*"}  # a kernel's name begins with its process
 
 
 def sample_of(told: Balance | Usage, at: float, asked_at: float | None = None) -> Sample:
