@@ -94,19 +94,15 @@ class ToolCalls(Part):
 
 @dataclass(frozen=True)
 class ToolJob:
-    """A finished clip that a tool's call bought, between `called_at` and `answered_at`, for `cost_usd`.
+    """A finished clip that a tool's call bought at `called_at` (epoch seconds) for `cost_usd`.
 
-    `ended_at` is when its end was noticed, by `kernel`. Times are epoch seconds. `seconds` is the clip's
-    length, None where the service didn't say.
+    `seconds` is the clip's length, None where the service didn't say.
     """
 
     account_id: int
     request_id: str
-    kernel: str
     prompt: str
     called_at: float
-    answered_at: float
-    ended_at: float
     seconds: float | None
     cost_usd: float
 
