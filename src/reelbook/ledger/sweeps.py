@@ -135,8 +135,8 @@ class Sweeps(Part):
 
     def interrupted(self) -> list[SweepRecord]:
         """Those that nobody paused or stopped, but whose kernel ended before everything was sent."""
-        paused = (each for each in self.all() if each.state == PAUSED and each.counts.get(PLANNED))
-        return [each for each in paused if self.wish(int(each.id)) == RUNNING]
+        wanted = self._records("account = ? AND state = ? ORDER BY id DESC", self._account_id, RUNNING)
+        return [each for each in wanted if each.state == PAUSED and each.counts.get(PLANNED)]
 
     def record(self, sweep: int | str) -> SweepRecord:
         """The sweep of that number. Raises InvalidInput where this key has none."""
