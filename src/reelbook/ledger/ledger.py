@@ -52,6 +52,7 @@ class LedgerFile(Entries):
     def __init__(self, store: Store) -> None:
         super().__init__(store, None)
         self.received: list[str] = []  # ids that aren't on the disk yet
+        store.troubled.subscribe(self._forget_what_is_written)
         self.tool_calls = ToolCalls(store, None)
 
     @classmethod
@@ -110,12 +111,17 @@ class LedgerFile(Entries):
 
         If the disk still takes no writes, returns a text for the person, with the ids that are lost.
         """
-        trouble, now = self.store.trouble, self.store.clock()
+        now = self.store.clock()
         self.store.keep(lambda db: _settle(db, self.store.kernel.name, now))
+        trouble = self.store.trouble
         if self.store.close():
             return None
         ids = f" Ids that it doesn't have: {', '.join(self.received)}." if self.received else ""
         return f"{trouble} It was closed all the same, and what was learnt since is lost.{ids}"
+
+    def _forget_what_is_written(self) -> None:
+        if self.store.trouble is None:
+            self.received = []
 
 
 class Ledger(Entries):
@@ -265,7 +271,8 @@ class Ledger(Entries):
             error=None,
             **known,
         )
-        self.file.received = [*self.file.received, request_id] if self.store.trouble else []
+        if self.store.trouble is not None:
+            self.file.received.append(request_id)
 
     def ended(self, entry_id: int, state: str, error: str | None = None) -> None:
         """It ended as `refused` or `cancelled`, and nothing was paid; or `uncertain`, and may be billed."""
