@@ -5,6 +5,7 @@ import json
 import re
 import sqlite3
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from support.waiting import until
 
 import reelbook as rb
 from reelbook import errors
+from reelbook.account.reconcile import SAMPLES
 from reelbook.ledger.money import PATIENCE_SECONDS
 from reelbook.sandbox.handle import Sandbox
 from reelbook.sandbox.protocol import FaultKind
@@ -136,6 +138,17 @@ def test_an_earlier_kernels_lost_answer_is_found_out_and_the_verdict_lasts(
         (job,) = last.jobs()
         assert (job.state, last.spending().of_key.committed_usd) == ("not accepted", 0.0)
         assert "nothing was paid" in str(job.error)
+
+
+def test_it_is_found_out_however_much_was_heard_since(session: rb.Session, sandbox: Sandbox) -> None:
+    """Somebody who goes on working for days before asking gets the same answer."""
+    session.usage()
+    (known,) = session._ledger.samples.list()
+    lose(session, sandbox, "reset_before")
+    for _ in range(SAMPLES):
+        session._ledger.samples.add(replace(known, at=time.time()))
+    later(session, 10)
+    assert verdict(session).answer == "not accepted"
 
 
 @pytest.mark.parametrize("accepts", [True, False])

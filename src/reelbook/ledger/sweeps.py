@@ -109,8 +109,8 @@ class Sweeps(Part):
             "sameness": sameness(record),
             **place_columns(place),
             "state": RUNNING,
-            "kernel": self._kernel.name,
-            **dict.fromkeys(("planned_at", "began_at"), self._clock()),
+            "kernel": self.store.kernel.name,
+            **dict.fromkeys(("planned_at", "began_at"), self.store.clock()),
             "planned_seconds": json.dumps(planned_seconds),
         }
 
@@ -135,8 +135,8 @@ class Sweeps(Part):
 
     def interrupted(self) -> list[SweepRecord]:
         """Those that nobody paused or stopped, but whose kernel ended before everything was sent."""
-        paused = (each for each in self.all() if each.state == PAUSED and each.counts.get(PLANNED))
-        return [each for each in paused if self.wish(int(each.id)) == RUNNING]
+        wanted = self._records("account = ? AND state = ? ORDER BY id DESC", self._account_id, RUNNING)
+        return [each for each in wanted if each.state == PAUSED and each.counts.get(PLANNED)]
 
     def record(self, sweep: int | str) -> SweepRecord:
         """The sweep of that number. Raises InvalidInput where this key has none."""
@@ -185,7 +185,7 @@ class Sweeps(Part):
 
     def change(self, sweep: int, wish: str) -> None:
         """Records what is wanted of it. RUNNING: this kernel runs it, and its time goes on from now."""
-        now = self._clock()
+        now = self.store.clock()
 
         def work(db: sqlite3.Connection) -> None:
             row = db.execute("SELECT * FROM sweeps WHERE id = ?", (sweep,)).fetchone()
@@ -196,7 +196,7 @@ class Sweeps(Part):
                 if self._state(row, cells) != RUNNING:
                     again = "UPDATE sweeps SET ran_seconds = ?, began_at = ? WHERE id = ?"
                     db.execute(again, (_elapsed(row, cells, None), now, sweep))
-                db.execute("UPDATE sweeps SET kernel = ? WHERE id = ?", (self._kernel.name, sweep))
+                db.execute("UPDATE sweeps SET kernel = ? WHERE id = ?", (self.store.kernel.name, sweep))
             db.execute("UPDATE sweeps SET state = ? WHERE id = ?", (wish, sweep))
 
         self.store.keep(work)
@@ -257,11 +257,11 @@ class Sweeps(Part):
             found=sum(each.found for each in cells),
             cost_usd=round(sum(each.price_usd for each in own if each.charge != "none"), 6),
             planned_seconds=tuple(json.loads(row["planned_seconds"])),
-            elapsed_seconds=_elapsed(row, cells, self._clock() if state == RUNNING else None),
+            elapsed_seconds=_elapsed(row, cells, self.store.clock() if state == RUNNING else None),
         )
 
     def _state(self, row: sqlite3.Row, cells: Collection[SweepCell]) -> str:
-        alive = self._kernel.fate(row["kernel"]) == "lives"
+        alive = self.store.kernel.fate(row["kernel"]) == "lives"
         return sweep_state(row["state"], (each.state for each in cells), alive=alive)
 
 

@@ -435,7 +435,7 @@ class Session(Tooling, SuggestsNames):
         self._listeners.tell(job)
 
     def _ledger_changed(self) -> None:
-        """Reports at once that the ledger can't be written, or can again. Called on the ledger's thread."""
+        """Reports at once that the ledger can't be written, or can again. Called on any thread."""
         said = self._ledger.store.trouble or "The ledger can be written again."
         print(said, file=sys.stderr)  # noqa: T201 - scripts have no panel that could say it
         with contextlib.suppress(RuntimeError):  # the loop has ended
