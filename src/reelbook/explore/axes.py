@@ -119,6 +119,12 @@ def numbered(labels: Iterable[str]) -> Iterator[str]:
         yield label
 
 
+def value_words(axis: str, label: str) -> str:
+    """A value of an axis in words: a slot's by itself, "seed 7" with its name."""
+    about = FIELDS.get(axis)
+    return label if about is None or axis == "prompt" else f"{about.label.lower()} {label}"
+
+
 def _number(word: str) -> str | Decimal:
     """A number, if it is written as numbers are: 007 and +5 are texts."""
     return Decimal(word) if re.fullmatch(_NUMBER, word) and str(_plain(Decimal(word))) == word else word
