@@ -58,7 +58,7 @@ def plan_lines(plan: Plan, *, requests_limit: int) -> list[list[str]]:
 
 
 def first_words(sweep: Sweep) -> str:
-    """Which clips come first: "The first three clips differ most: heron, seed 2; fox, seed 1; bear, seed 2."."""
+    """Which clips come first: "The first three clips differ most: heron, seed 2; fox, seed 1; …"."""
     varied = [axis for axis in sweep.axes if len(axis.values) > 1]
     if len(sweep.cells) < 4 or not varied:
         return ""

@@ -24,7 +24,7 @@ import traitlets
 
 from reelbook.errors import InvalidInput, LedgerUnavailable, ReelbookError, SessionClosed
 from reelbook.secret import without_keys
-from reelbook.session import Session, connect
+from reelbook.session import Job, Session, connect
 from reelbook.suggestions import nearest
 
 from .bundle import added_style, module
@@ -281,6 +281,11 @@ class Panel(anywidget.AnyWidget):
         elif self._trouble and not trouble and self.message["text"] in (self._trouble, self._press_refused):
             self.say(self._over)
         self._trouble = trouble
+
+    def _session_changed(self, job: Job | None) -> None:
+        """For a panel that needs no more of its session than to say its trouble at once."""
+        if self._current_trouble() != self._trouble:
+            self._live.changed()
 
     def _refresh_from_thread(self) -> None:
         if self.asks and self._sends_news:
