@@ -297,6 +297,8 @@ def _clip(given: Clip | Job | str | os.PathLike[str]) -> Clip | None:
         if given.clip is None or not given.clip.path.exists():
             return None
         given = given.clip
+    if not isinstance(given, Clip | str | os.PathLike):
+        raise InvalidInput(f"Study takes clips, jobs and files, not {type(given).__name__}.")
     clip = given if isinstance(given, Clip) else Clip(path=Path(given), request_id="")
     try:
         _ = clip.info  # raises here, not in the page, for a file that isn't a video
