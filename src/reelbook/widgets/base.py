@@ -25,6 +25,7 @@ import traitlets
 from reelbook.errors import InvalidInput, LedgerUnavailable, ReelbookError, SessionClosed
 from reelbook.secret import without_keys
 from reelbook.session import Job, Session, connect
+from reelbook.session.session import without_waiting
 from reelbook.suggestions import nearest
 
 from .bundle import added_style, module
@@ -258,7 +259,7 @@ class Panel(anywidget.AnyWidget):
 
     def refresh(self) -> None:
         """Calls `update`, on one thread at a time and with its errors shown."""
-        with self._sending, self.updating():
+        with self._sending, self.updating(), without_waiting():
             self._say_trouble()
             self.mark = "sandbox" if self._in_sandbox else ""
             self.update()
@@ -361,7 +362,7 @@ class Panel(anywidget.AnyWidget):
         answer: dict[str, Any] | None = None
         _answering.now = True  # a kernel with subshells answers on a thread of its own
         try:
-            with self.showing_errors(f"“{name}”"):
+            with self.showing_errors(f"“{name}”"), without_waiting():
                 answer = self._call(handler, content, buffers)
             if answer is None:
                 self.refresh()

@@ -71,6 +71,8 @@ class SweepForm(OffersPrompts, ServesClips):
         super().__init__(**traits)
         self._endings += (session.subscribe(self._session_changed),)
         self.refresh()
+        if not session.closed:
+            session._refresh_balance()
 
     def vary(self, clip: Job | JobRequest) -> None:
         """Plans variations of a clip from text: the same, with its seed and the next three.
