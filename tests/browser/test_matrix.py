@@ -347,3 +347,4 @@ def test_an_edit_takes_back_the_question_whether_to_buy(notebook: Notebook) -> N
     assert notebook.value("form62._begun") is False
     answer.click()
     notebook.comes_to("form62._begun", True)
+    until(form, "(form) => document.activeElement === form.querySelector('textarea')")  # the button has gone

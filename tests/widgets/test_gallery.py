@@ -45,17 +45,6 @@ def test_tiles_come_a_page_at_a_time(session: Session, monkeypatch: pytest.Monke
     assert len(page.named("tiles")) == 2
 
 
-def test_a_key_that_is_refused_is_said_at_once(session: Session) -> None:
-    """Though nothing changes in any job; and when that is over."""
-    gallery, refused = Gallery(session), "The service doesn't accept this API key."
-    session._client.key_trouble = refused
-    session._tell(None)
-    until(lambda: gallery.message["text"] == refused)
-    session._client.key_trouble = None
-    session._tell(None)
-    until(lambda: gallery.message["text"] == "The key is accepted now.")
-
-
 def test_filters_search_anew_and_can_be_cleared(session: Session) -> None:
     """From Python and from the page; what nothing matches is said, with a way back; clearing asks once."""
     fox, _ = finished(session, "a fox", "a wolf")

@@ -7,6 +7,7 @@ is bought once, whoever runs the sweep and however often a kernel is killed.
 import contextlib
 import hashlib
 import json
+import operator
 import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
@@ -141,9 +142,11 @@ class Sweeps(Part):
     def record(self, sweep: int | str) -> SweepRecord:
         """The sweep of that number. Raises InvalidInput where this key has none."""
         with contextlib.suppress(TypeError, ValueError, OverflowError):
-            if found := self._records("account = ? AND id = ?", self._account_id, int(sweep)):
+            number = int(sweep) if isinstance(sweep, str) else operator.index(sweep)
+            if found := self._records("account = ? AND id = ?", self._account_id, number):
                 return found[0]
-        raise InvalidInput(f"This key has no sweep {sweep}. session.sweeps() lists what there is.")
+        said = sweep if isinstance(sweep, str) else quotable(sweep)
+        raise InvalidInput(f"This key has no sweep {said}. session.sweeps() lists what there is.")
 
     def axes(self, sweep: int | str) -> dict[str, dict[str, frozenset[int]]]:
         """For each axis its values as a person reads them, with the numbers of the cells that have each."""

@@ -414,7 +414,7 @@ class Session(Tooling, SuggestsNames):
                     jobs = self._thread.run(submit)
                     break
                 except LedgerLocked:
-                    if self._thread.is_current or _at_once.get():
+                    if self._thread.is_current or not may_wait():
                         raise
                     time.sleep(LOCKED_SECONDS)
         except BaseException:
@@ -671,12 +671,17 @@ _at_once: ContextVar[bool] = ContextVar("reelbook_at_once", default=False)
 
 @contextlib.contextmanager
 def without_waiting() -> Iterator[None]:
-    """Within it, submissions don't wait for a locked ledger: a press must not keep the kernel busy."""
+    """Within it, nothing waits for a locked ledger or for the service: a panel keeps no kernel busy."""
     token = _at_once.set(True)
     try:
         yield
     finally:
         _at_once.reset(token)
+
+
+def may_wait() -> bool:
+    """Whether the caller may be kept waiting: unless it runs within `without_waiting`."""
+    return not _at_once.get()
 
 
 # The innermost one last. Names, no tokens: several tasks may enter one Experiment at a time.

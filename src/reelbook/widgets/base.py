@@ -24,7 +24,8 @@ import traitlets
 
 from reelbook.errors import InvalidInput, LedgerUnavailable, ReelbookError, SessionClosed
 from reelbook.secret import without_keys
-from reelbook.session import Session, connect
+from reelbook.session import Job, Session, connect
+from reelbook.session.session import without_waiting
 from reelbook.suggestions import nearest
 
 from .bundle import added_style, module
@@ -258,7 +259,7 @@ class Panel(anywidget.AnyWidget):
 
     def refresh(self) -> None:
         """Calls `update`, on one thread at a time and with its errors shown."""
-        with self._sending, self.updating():
+        with self._sending, self.updating(), without_waiting():
             self._say_trouble()
             self.mark = "sandbox" if self._in_sandbox else ""
             self.update()
@@ -281,6 +282,11 @@ class Panel(anywidget.AnyWidget):
         elif self._trouble and not trouble and self.message["text"] in (self._trouble, self._press_refused):
             self.say(self._over)
         self._trouble = trouble
+
+    def _session_changed(self, job: Job | None) -> None:
+        """For a panel that needs no more of its session than to say its trouble at once."""
+        if self._current_trouble() != self._trouble:
+            self._live.changed()
 
     def _refresh_from_thread(self) -> None:
         if self.asks and self._sends_news:
@@ -356,7 +362,7 @@ class Panel(anywidget.AnyWidget):
         answer: dict[str, Any] | None = None
         _answering.now = True  # a kernel with subshells answers on a thread of its own
         try:
-            with self.showing_errors(f"“{name}”"):
+            with self.showing_errors(f"“{name}”"), without_waiting():
                 answer = self._call(handler, content, buffers)
             if answer is None:
                 self.refresh()

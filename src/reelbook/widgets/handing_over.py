@@ -65,6 +65,11 @@ def hand_over(
     the disk refuses, and NotAVideo for a clip that can't be read. The file is whole or not there at all.
     """
     path = Path(path)
+    if isinstance(clips, str | Job | Clip) or not isinstance(clips, Iterable):
+        raise InvalidInput(
+            f"hand_over takes a list of jobs and clips, not {type(clips).__name__}: "
+            'hand_over([first, second], "clips.html"). Nothing was written.'
+        )
     chosen = [handed(each) for each in clips]
     if not chosen:
         raise InvalidInput("No clips were chosen. Nothing was written.")
@@ -114,9 +119,12 @@ def about_size(clips: Iterable[Clip], kind: str) -> int:
 
 
 def handed(given: Job | Clip | Handed) -> Handed:
-    """The clip with its job's note and votes. Raises InvalidInput for a clip that isn't on the disk."""
+    """The clip with its job's note and votes. Raises InvalidInput for one that isn't on the disk."""
     if isinstance(given, Handed):
         return given
+    if not isinstance(given, Job | Clip):
+        kind = type(given).__name__
+        raise InvalidInput(f"hand_over takes jobs and clips, not {kind}. Nothing was written.")
     job = given if isinstance(given, Job) else job_of(given)
     clip = given.clip if isinstance(given, Job) else given
     if clip is None or not clip.path.is_file():

@@ -3,7 +3,6 @@
 import html
 import itertools
 import os
-import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from reelbook.formatting import Line
 from reelbook.saved_files import numbered
 from reelbook.session import Job, Session
 from reelbook.session.request_code import request_code
+from reelbook.session.session import without_waiting
 
 from ..states import LEFT_OUT, PLANNED, UNCERTAIN
 from ..text import matrix as words
@@ -91,7 +91,6 @@ class Matrix(Plays, LeadsOn, ServesClips):
         self.run: SweepRun = sweep if isinstance(sweep, SweepRun) else SweepRun(session, sweep)
         self.sweep: Any = self.run.sweep
         self._plan: Plan | None = None
-        self._plan_is_old, self._plans = True, False
         self._greeting: dict[str, Any] = {}  # sent to a new page in one message with its cells
         super().__init__(shape=_shape(self.run.cells), **traits)
         many = [axis.name for axis in self.sweep.axes if len(axis.values) > 1]
@@ -102,6 +101,8 @@ class Matrix(Plays, LeadsOn, ServesClips):
         self._endings += (session.subscribe(self._session_changed), self.run.subscribe(self._told))
         self.refresh()
         self._endings += (follow(session),)
+        if not session.closed:
+            session._refresh_balance()
 
     @property
     def chosen(self) -> tuple[Job, ...]:
@@ -180,11 +181,9 @@ class Matrix(Plays, LeadsOn, ServesClips):
 
     def _session_changed(self, job: Job | None) -> None:
         if not self._running and (job is None or not job.running):
-            self._plan_is_old = True
             self._live.changed()
 
     def _told(self, cell: RunCell | None) -> None:
-        self._plan_is_old = True
         self._live.tell(None if cell is None else cell.number)
 
     def _changed(self) -> Iterable[int]:
@@ -204,12 +203,10 @@ class Matrix(Plays, LeadsOn, ServesClips):
         return {"n": number, **self._page.news(now, face, {"line": line}, of=str(number))}
 
     def _head_words(self) -> tuple[dict[str, Any], dict[str, Line]]:
-        run, running = self.run, self._running
+        run, running, plan = self.run, self._running, self._planned()
         problem, left = run.trouble or "", list[Any]()
-        if run.id is None:
-            plan = self._planned()
-            said = words.PLANNING if plan is None else words.planned(plan)
-            problem = "" if plan is None else " ".join(plan.problems)
+        if plan is not None and run.id is None:
+            said, problem = words.planned(plan), " ".join(plan.problems)
         else:
             said = words.head(
                 [cell.state for cell in run.cells],
@@ -222,15 +219,14 @@ class Matrix(Plays, LeadsOn, ServesClips):
                 left = words.left_line(run.remaining_seconds, planned=planned, elapsed=elapsed)
             elif not running:
                 said += f" · {words.time_words(run.planned_seconds, run.elapsed_seconds)}"
-        return {"said": said, "controls": self._controls(), "problem": problem}, {"left": left}
+        return {"said": said, "controls": self._controls(plan), "problem": problem}, {"left": left}
 
-    def _controls(self) -> list[list[str]]:
+    def _controls(self, plan: Plan | None) -> list[list[str]]:
         if self.run.state == "running":
             return [["pause", "Pause buying"], ["halt", "Stop buying"]]
         doubtful = [job for job in self._doubtful(None) if not self._doing(job)]
         told = sum(job in self._word_would_tell for job in doubtful)
         found = words.find_out_controls(len(doubtful), told)
-        plan = self._planned() if any(cell.missing for cell in self.run.cells) else None
         if plan is None:
             return found
         if self.run.id is not None:
@@ -238,19 +234,15 @@ class Matrix(Plays, LeadsOn, ServesClips):
         return [["buy", words.buy_words(plan), words.answer_words(plan, self.confirm_above_usd)]]
 
     def _planned(self) -> Plan | None:
-        """The last plan; a new one takes a moment, so it is computed in the background."""
-        if self._plan_is_old and not self._plans and not self.session.closed:
-            self._plans = True
-            threading.Thread(target=self._work_out, name="reelbook-plan", daemon=True).start()
-        return self._plan
+        """What buying the missing cells would come to; None while it buys them, and where none is missing.
 
-    def _work_out(self) -> None:
-        while self._plan_is_old and not self.session.closed:
-            self._plan_is_old = False
-            with self.showing_errors("Planning"):
-                self._plan = self.run.plan()
-        self._plans = False
-        self._live.changed()
+        Once the session is closed, what was last said.
+        """
+        if not self.session.closed:
+            missing = self.run.state != "running" and any(cell.missing for cell in self.run.cells)
+            with without_waiting():
+                self._plan = self.run.plan() if missing else None
+        return self._plan
 
     def _word(self, number: int) -> str:
         return self.run.cells[number - 1].state.capitalize()
@@ -322,7 +314,8 @@ class Matrix(Plays, LeadsOn, ServesClips):
                     self.set_trait(name, values[name])
 
     def _on_buy(self, answer: Any) -> None:
-        if self._plan and words.answer_words(self._plan, self.confirm_above_usd) in ("", answer):
+        plan = self._planned()
+        if plan is not None and words.answer_words(plan, self.confirm_above_usd) in ("", answer):
             self.run.start(confirm=bool(answer), confirm_above_usd=self.confirm_above_usd)
 
     def _on_pause(self) -> None:

@@ -163,6 +163,12 @@ export function freshId(word) {
   return `rb-${word}-${lastId}-${Math.random().toString(36).slice(2, 7)}`;
 }
 
+/** Where a press in another panel opened this one, the keyboard goes on in it, at `node`. */
+export function takeFocus(node) {
+  const pressed = navigator.userActivation?.isActive; // not where the notebook draws its panels by itself
+  if (pressed && document.activeElement === document.body) node.focus({ preventScroll: true });
+}
+
 /** A control that is switched off or hidden would drop the keyboard's focus: the panel holds it until it is back. */
 function keepFocus(root) {
   let former = null;

@@ -1,6 +1,6 @@
 // Clips side by side on one clock: a grid, and for two of them a divider or their difference; to pick among them.
 import {
-  drawProgress, foldButton, h, openPanel, plainButton, progressBar, setText, showText, tell,
+  drawProgress, foldButton, h, openPanel, plainButton, progressBar, setText, showText, takeFocus, tell,
 } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
 import { countingLines, keepAsking } from "./_live.js";
@@ -273,6 +273,7 @@ function render({ model, el }) {
   frame.draw(["tiles", "face", "picked", "view"], draw);
   frame.listen("change:picked", () => frame.say(`${get("picked").length} picked.`));
   deck.follow();
+  takeFocus(deck.play);
   tellWhenLeft(frame, model);
   keepAsking(frame, model);
   return () => frame.close();

@@ -1,5 +1,5 @@
 // Two clips without labels on one clock, and which of them is better; after Stop, what the votes say.
-import { GONE, ask, h, isNew, openPanel, plainButton, refill, setText, showText, tell } from "./_dom.js";
+import { GONE, ask, h, isNew, openPanel, plainButton, refill, setText, showText, takeFocus, tell } from "./_dom.js";
 import { clipKeys } from "./_controls.js";
 import { clockDeck } from "./_deck.js";
 import { clipsInView, fetchClip, releaseClip, silentVideo } from "./_fetch.js";
@@ -243,8 +243,7 @@ function render({ model, el }) {
 
   frame.listen("change:pair", show);
   deck.follow();
-  // Where a press in another panel opened this one, its keys work at once.
-  if (document.activeElement === document.body) wrap.focus({ preventScroll: true });
+  takeFocus(wrap);
   tellWhenLeft(frame, model);
   keepAsking(frame, model);
   return () => frame.close();

@@ -61,7 +61,7 @@ function render({ model, el }) {
   const buys = h("div", { class: "rb-acts" });
   const drawBuys = () => askingButtons(buys, words().buttons, (name, text, act) => plainButton(
     text, () => { if (!words().off) act(); }, { class: name === "begin" ? "rb-primary" : "rb-plain" }),
-  (name, answer) => press(name, { answer }));
+  (name, answer) => press(name, { answer }), template);
   const look = plainButton("Look at the cells", () => press("look"));
   const code = codeCopies(frame, model, ["cell", "script"]);
   const left = h("ul", { class: "rb-left" });

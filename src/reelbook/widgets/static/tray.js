@@ -47,7 +47,8 @@ function render({ model, el }) {
     setText(number, face.said);
     showText(why, face.off);
     if (!isNew(acts, [face.offers, face.off])) return;
-    refill(acts, face.offers.map(([name, label]) => plainButton(label, () => {
+    refill(acts, face.offers.map(([name, label]) => plainButton(label, ({ currentTarget }) => {
+      if (name === "compare" || name === "judge") currentTarget.blur(); // what it opens takes the focus
       tell(model, name === "longer" ? { name, seconds: 10 } : { name });
     }, { "data-act": name, disabled: name === "compare" && Boolean(face.off) })));
   });
