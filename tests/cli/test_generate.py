@@ -1,5 +1,6 @@
 """`reelbook generate`: what it checks, asks, sends and writes, and what Ctrl-C leaves behind."""
 
+import errno
 import json
 import re
 import shlex
@@ -17,10 +18,10 @@ from PIL import ExifTags, Image
 from sandbox.doubles import http_client
 from support.raw_server import Exchange, RawServer
 
+from reelbook.errors import InvalidInput
 from reelbook.media.clips import probe
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
-from reelbook.session import Clip
 
 pytestmark = [pytest.mark.browser]
 
@@ -242,14 +243,33 @@ def test_a_clip_that_cannot_be_fetched_says_how_to_come_back(
     assert re.search(rf"To get its clip:\n  {command}\n$", result.stderr), result.stderr
 
 
+@pytest.mark.parametrize(
+    ("place", "error"),
+    [
+        ("atomic_write", OSError(errno.ENOSPC, "No space left on device")),
+        ("target_file", InvalidInput("a-fox.mp4 is there already.")),
+    ],
+)
 def test_a_clip_that_cannot_be_saved_is_said_to_be_kept(
-    run: Run, sandbox: Sandbox, folder: Path, clips: TinyClips, monkeypatch: pytest.MonkeyPatch
+    run: Run, sandbox: Sandbox, folder: Path, monkeypatch: pytest.MonkeyPatch, place: str, error: Exception
 ) -> None:
-    """The disk is full, or another program took the name meanwhile: the home has it."""
-    monkeypatch.setattr(Clip, "save", Mock(side_effect=OSError("No space left on device")))
+    """The disk is full, or another program took the name meanwhile: the home has it, which is said once."""
+    monkeypatch.setattr(f"reelbook.session.clip.{place}", Mock(side_effect=error))
     result = run("generate", "a fox", "--duration", "1")
+    assert result.exit_code != 0
+    [kept] = re.findall(r"(/\S+\.mp4)", result.stderr)
+    assert Path(kept).exists()
+
+
+def test_a_clip_that_may_have_been_bought_says_how_to_find_out(
+    run: Run, sandbox: Sandbox, folder: Path
+) -> None:
+    """Its answer was lost: the command that asks for the balance stands there, with the service's name."""
+    sandbox.fault("answer_lost", endpoint="generate")
+    result = run("generate", "a fox", "--service", "sandbox")
+    command = "reelbook jobs resume --find-out --service sandbox"
     assert result.exit_code == 1
-    assert Path(result.stderr.rpartition("The clip itself is kept: ")[2].strip()).exists()
+    assert result.stderr.endswith(f"It was not sent again.\nTo find out from the balance:\n  {command}\n")
 
 
 def test_a_folder_that_forbids_writing_is_refused(
