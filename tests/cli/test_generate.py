@@ -37,7 +37,7 @@ def test_a_prompt_becomes_a_file(home: Path, sandbox: Sandbox, folder: Path, cli
     assert re.fullmatch(r"a-red-fox-running-7\.mp4: 2\.0 s, 64 × 36, \d+ kB, \$0\.10, sandbox\n", done.stdout)
     cost, *lines = done.stderr.splitlines()
     assert cost == "2 s × $0.05 = about $0.10, sandbox"
-    states = r"(Sending|Pending|Processing|Completed): .*"
+    states = r"Sending|(Pending|Processing|Completed): .*"
     assert [each for each in lines if not re.fullmatch(rf"The job's id: req_\w+|{states}", each)] == []
     assert "".join(lines).count("The job's id") == 1
     assert sorted(path.suffix for path in folder.glob("a-red-fox-running-7.*")) == [".json", ".mp4"]
@@ -148,6 +148,13 @@ def test_yes_sends_to_a_live_service(run: Run, home: Path, folder: Path) -> None
     posts = [exchange for exchange in service.seen if exchange.first_line.startswith("POST")]
     assert [exchange.header("authorization") for exchange in posts] == ["Bearer sk-planted-cli"]
     assert "sk-planted-cli" not in result.output
+
+
+def test_a_passing_trouble_is_said_as_such(run: Run, sandbox: Sandbox, folder: Path) -> None:
+    """Nobody takes it for the end: the clip comes all the same."""
+    sandbox.fault("500", endpoint="status", times=3)
+    result = run("generate", "a fox", "--duration", "1")
+    assert (result.exit_code, "“Internal server error” Reelbook asks again.\n" in result.stderr) == (0, True)
 
 
 def test_an_unknown_id_is_said_at_once(run: Run, sandbox: Sandbox, folder: Path) -> None:

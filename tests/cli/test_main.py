@@ -53,8 +53,8 @@ def test_bad_usage_is_said_plainly(run: Run, words: list[str], said: str) -> Non
 @pytest.mark.parametrize(
     ("word", "said"),
     [
-        ("receipt", "There is 'reelbook jobs receipt'."),
-        ("status", "There is 'reelbook sandbox status' and 'reelbook classroom status'."),
+        ("receipt", "Did you mean 'reelbook jobs receipt'?"),
+        ("status", "Did you mean 'reelbook sandbox status' or 'reelbook classroom status'?"),
         ("genrate", "Did you mean 'generate'?"),
     ],
 )

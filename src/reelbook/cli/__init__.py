@@ -36,8 +36,8 @@ class Commands(TyperGroup):
             ctx.fail(f"No such command {NOT_SHOWN}. A key is found in {settings.API_KEY} or the keyring.")
         groups = [group for group, each in self.commands.items() if name in getattr(each, "commands", ())]
         if groups and name not in self.commands:
-            whole = " and ".join(f"'reelbook {group} {name}'" for group in groups)
-            ctx.fail(f"No such command {name!r}. There is {whole}.")
+            whole = " or ".join(f"'reelbook {group} {name}'" for group in groups)
+            ctx.fail(f"No such command {name!r}. Did you mean {whole}?")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:

@@ -26,10 +26,6 @@ WIDE_ENOUGH_FOR_COLUMNS = 72
 
 commands = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The API keys of the account.")
 
-RateLimit = Annotated[
-    int | None,
-    option("Requests a minute, 1 to 100. Default: 10, or as the key that is changed.", metavar="NUMBER"),
-]
 Show = Annotated[bool, option("Print the key to standard output.", "--show")]
 Out = Annotated[
     Path | None,
@@ -74,7 +70,9 @@ def list_keys(as_json: AsJson = False, service: Which = Service.auto, home: Home
 @commands.command()
 def create(
     name: Annotated[str, typer.Argument(help="What you know it by in the list.")],
-    rate_limit: RateLimit = None,
+    rate_limit: Annotated[
+        int, option("Requests a minute, 1 to 100. Default: 10.", metavar="NUMBER")
+    ] = wire.DEFAULT_REQUESTS_PER_MINUTE,
     show: Show = False,
     out: Out = None,
     keep: Keep = False,
@@ -84,8 +82,7 @@ def create(
     """Create a key. Its secret goes where --show, --out or --keep says: the service shows it only once."""
     with SecretPlace(show, out, keep) as place, open_session(service, home) as session:
         with waiting_notice(session):
-            asked = wire.DEFAULT_REQUESTS_PER_MINUTE if rate_limit is None else rate_limit
-            created = session.keys.create(name, rate_limit=asked)
+            created = session.keys.create(name, rate_limit=rate_limit)
         place.put(created.api_key, session.base_url, created.key_id)
         say(terminal_line(f"“{created.name}” is made: {created.key_id}. {place.said}"), err=True)
 
@@ -118,8 +115,12 @@ def revoke(
 
 @commands.command(short_help="Replace the key in use with a fresh one.")
 def rotate(
-    name: Annotated[str | None, option("Default: the name of the old one, with a number.")] = None,
-    rate_limit: RateLimit = None,
+    name: Annotated[
+        str | None, option("Its name. Default: that of the old one, with a number.", metavar="NAME")
+    ] = None,
+    rate_limit: Annotated[
+        int | None, option("Requests a minute, 1 to 100. Default: as the old one.", metavar="NUMBER")
+    ] = None,
     show: Show = False,
     out: Out = None,
     keep: Keep = False,
