@@ -95,9 +95,8 @@ def _parser() -> Any:
     parser: Any = magic_arguments.MagicArgumentParser("%%video", description=video.__doc__)  # type: ignore[no-untyped-call]  # it has no types
     add = parser.add_argument
     for about in (each for name, each in FIELDS.items() if name != "prompt"):
-        names = [f"--{about.option}", *([f"-{about.letter}"] if about.letter else [])]
         kind, words = int if about.control == "slider" else str, _HELP.get(about.name, about.option_help)
-        add(*names, dest=about.name, type=kind, help=words)
+        add(f"--{about.option}", f"-{about.option[0]}", dest=about.name, type=kind, help=words)
     add("-a", "--axis", action="append", help="NAME=VALUES for a slot {NAME} of a sweep. May be repeated.")
     add("--yes", action="store_true", help="Buy a sweep for more than $1.00.")
     add("-o", "--output", help="The variable that the job is put into.")
