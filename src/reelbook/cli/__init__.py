@@ -51,7 +51,10 @@ class Commands(TyperGroup):
         except (ReelbookError, OSError) as error:
             if ctx.params["debug"]:
                 raise
-            say(with_commands("\n".join([str(error), *getattr(error, "__notes__", ())])), err=True)
+            said = str(error)
+            if isinstance(error, OSError) and error.strerror:  # its text begins with a number: [Errno 28] …
+                said = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+            say(with_commands("\n".join([said, *getattr(error, "__notes__", ())])), err=True)
             raise typer.Exit(BAD_USAGE if isinstance(error, InvalidInput) else FAILED) from None
         except KeyboardInterrupt as stop:
             for note in getattr(stop, "__notes__", ()):
