@@ -22,7 +22,7 @@ from ..ledger.search import Filter
 from ..ledger.store import FILE_NAME
 from ..secret import quotable, shown
 from ..states import UNCERTAIN
-from .console import say
+from .console import say, with_commands
 from .options import Service, command_line
 
 SANDBOX: Final = "sandbox"  # its origin in the ledger, whatever address it has
@@ -128,8 +128,8 @@ def open_lookup(home: Path | None, service: Service) -> Iterator[JobLookup]:
         yield JobLookup(None, service, home)
         return
     with LedgerFile.open(folder) as file:
-        if file.store.trouble:
-            say(file.store.trouble, err=True)
+        for said in filter(None, (file.store.notice, file.store.trouble)):
+            say(with_commands(said), err=True)
         yield JobLookup(file, service, home)
 
 
