@@ -536,8 +536,6 @@ def _sessions(
     """A session for each account that has one of the jobs and is configured."""
     from ..session.connector import connect, connect_own_sandbox
 
-    if lookup.file is None:
-        return {}
     account_ids = {entry.account_id for entry in entries}
     origins = {account.origin for account in lookup.file.accounts() if account.id in account_ids}
     sessions = []
