@@ -3,6 +3,7 @@
 A key's secret is printed only if that is asked for by name; else it goes into a private file or the keyring.
 """
 
+import contextlib
 import os
 import sys
 from collections.abc import Mapping
@@ -175,7 +176,6 @@ class SecretPlace:
     out: Path | None
     keep: bool
     said: str = ""
-    _file: int | None = None
 
     def __enter__(self) -> Self:
         if not (self.show or self.out or self.keep or self.said):
@@ -190,7 +190,7 @@ class SecretPlace:
             )
         if self.out is not None:
             try:
-                self._file = os.open(self.out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+                os.close(os.open(self.out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
             except OSError as error:
                 there = f"{self.out} is there already. Choose another --out."
                 wrong = f"{self.out} can't be written: {error.strerror}."
@@ -199,18 +199,16 @@ class SecretPlace:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._file is not None and self.out is not None:
-            os.close(self._file)
-            self.out.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            if self.out is not None and self.out.stat().st_size == 0:
+                self.out.unlink()
 
     def put(self, secret: Secret, base_url: str, key_id: str) -> None:
         """Puts the secret wherever it was asked for; reports failures once the other places have it."""
         said, failed = [self.said] if self.said else [], []
-        if self._file is not None and self.out is not None:
-            file, self._file = self._file, None
+        if self.out is not None:
             try:
-                with os.fdopen(file, "w") as writing:
-                    writing.write(secret.reveal() + "\n")
+                self.out.write_text(f"{secret.reveal()}\n")
                 said.append(f"It is in {self.out}.")
             except OSError as error:
                 self.out.unlink(missing_ok=True)
@@ -223,8 +221,11 @@ class SecretPlace:
             except ReelbookError as error:
                 failed.append(str(error))
         if self.show:
-            say(secret.reveal())
-            said.append("It was printed.")
+            try:
+                say(secret.reveal())
+                said.append("It was printed.")
+            except OSError as error:
+                failed.append(f"It couldn't be printed: {error.strerror}.")
         self.said = " ".join([*said, *failed])
         if failed and not said:
             raise ReelbookError(
