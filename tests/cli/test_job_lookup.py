@@ -62,7 +62,7 @@ def test_each_service_has_its_own_sum_and_can_be_listed_alone(run: Run, book: Bo
 
 
 def test_a_damaged_ledger_is_said_and_not_an_empty_one(run: Run, home: Path) -> None:
-    """Looking puts it aside for good, so nothing else would ever say where it is; what to ask is a command."""
+    """Looking puts it aside for good, so nothing else would ever say where it is."""
     home.mkdir()
     (home / "ledger.db").write_bytes(b"rubbish " * 500)
     said = run("jobs").stderr

@@ -90,7 +90,8 @@ def test_a_home_that_cant_be_used_is_said_plainly(run: Run, tmp_path: Path) -> N
 def test_a_library_error_is_one_clean_line(run: Run, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     """It ends in 1 with its text on stderr and no traceback; with --debug the error itself comes through.
 
-    A system's error is said without its number. An interrupt says what it left behind, with a command in place of code.
+    A system's error is said without its number. An interrupt says what it left behind, with a command in
+    place of code.
     """
     monkeypatch.setattr(server, "find", Mock(side_effect=SandboxError("The sandbox is broken.")))
     result = run("sandbox", "status")
