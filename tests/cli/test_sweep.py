@@ -35,7 +35,7 @@ def test_code_magic_and_terminal_send_the_same_requests(
     run: Run, sandbox: Sandbox, folder: Path, clips: TinyClips, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A sweep of 2 × 2 × 2 cells, each time from a home that has none of its clips."""
-    (folder / "plan.toml").write_text(PLAN)
+    (folder / "plan.toml").write_text(PLAN, "utf-8-sig")
     monkeypatch.setenv("REELBOOK_API_KEY", sandbox.api_key.reveal())
     monkeypatch.setenv("REELBOOK_BASE_URL", sandbox.url)
     options = ["--axis", "animal=red fox,heron", "--axis", 'place=snow,"fog, at night"']

@@ -147,8 +147,7 @@ def _file(path: Path) -> dict[str, Any]:
     from ..explore.axes import refuse_template
 
     try:
-        with path.open("rb") as file:
-            given = tomllib.load(file)
+        given = tomllib.loads(path.read_text("utf-8-sig"))  # some editors begin a file with a mark
     except OSError as error:
         raise InvalidInput(f"{path} can't be read: {error.strerror or error}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
