@@ -42,6 +42,7 @@ def test_help_describes_every_command_to_its_end(run: Run, group: list[str]) -> 
         (["jobs", "--limit", "0"], "Give 1 or more."),
         (["jobs", "--min-cost", "abc"], "Give a number."),
         (["sandbox", "serve", "--port", "99999"], "Give 65535 or less."),
+        (["lab", "--port", "99999"], "Give 65535 or less."),
         (["sandbox", "serve", "--balance", "inf"], "Give 1000000 or less."),
     ],
 )
