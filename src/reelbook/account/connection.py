@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
@@ -11,6 +12,7 @@ from urllib.parse import urlsplit
 from ..client import AsyncClient
 from ..client.scheduling.scheduler import SharedRequests
 from ..secret import Secret
+from ..settings import InsecureAddress
 
 if TYPE_CHECKING:
     from ..sandbox.handle import Sandbox
@@ -43,7 +45,8 @@ class Connection:
         is_known: Callable[[str], bool],
         offers: Collection[str] = (),
     ) -> None:
-        self.client = AsyncClient(key, base_url, shared=shared, is_known=is_known, offers=offers)
+        with warnings.catch_warnings(action="ignore", category=InsecureAddress):  # connect() warns of it
+            self.client = AsyncClient(key, base_url, shared=shared, is_known=is_known, offers=offers)
         self.service = service
         self.sandbox = sandbox
         self._home = home
