@@ -82,7 +82,7 @@ def test_a_sweep_that_costs_more_needs_a_second_word(shell: Any, session: rb.Ses
         shell.run_cell_magic("video", "--seed 1-5", "a fox")
     with pytest.raises(errors.InvalidInput, match="NAME=VALUES"):
         shell.run_cell_magic("video", "--axis animal", "a fox")
-    with pytest.raises(errors.InvalidInput, match="Nothing fills {animal}. Give --axis animal=…, or"):
+    with pytest.raises(errors.InvalidInput, match=r"Nothing fills \{animal\}\. Give --axis animal=…, or"):
         shell.run_cell_magic("video", "--seed 1-2", "a {animal}")
     assert session.sweeps() == ()
     run = shell.run_cell_magic("video", "--seed 1-5 --yes", "a fox")
