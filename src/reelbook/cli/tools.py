@@ -42,7 +42,8 @@ Server = Annotated[
     str | None,
     option(
         "The tool server's address. Default: REELBOOK_MCP_URL. The user id comes from REELBOOK_USER_ID, "
-        "the keyring or a prompt."
+        "the keyring or a prompt.",
+        metavar="ADDRESS",
     ),
 ]
 
