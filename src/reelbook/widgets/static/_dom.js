@@ -217,15 +217,13 @@ export function openPanel(model, host, stem, label) {
   host.classList.add("rb-host", `rb-of-${stem}`);
   host.append(root);
   keepFocus(root);
-  // The page's own model (_page.js) tells it when its kernel is gone, and closes it where the notebook doesn't. `of` is
-  // the same for all views of a panel, as each panel has a module of its own.
-  const panel = { root, body, model, of: openPanel, close: () => frame.close() };
-  (globalThis.rbPanels ??= new Set()).add(panel);
-  globalThis.rbDraw?.(panel);
 
   const frame = {
     root,
     body,
+    model,
+    /** The same for all views of a panel, as each panel has a module of its own. */
+    of: openPanel,
     /** Stands under the panel, unless a panel puts it where it is seen better. */
     message,
     /** Says "sandbox", where a panel has it. */
@@ -272,7 +270,10 @@ export function openPanel(model, host, stem, label) {
   };
   frame.draw(["mark"], () => showText(badge, model.get("mark")));
   frame.draw(["message"], () => frame.showMessage(model.get("message")));
-  frame.onClose(() => rbPanels.delete(panel));
+  // The page's own model (_page.js) tells it when its kernel is gone, and closes it where the notebook doesn't.
+  (globalThis.rbPanels ??= new Set()).add(frame);
+  globalThis.rbDraw?.(frame);
+  frame.onClose(() => rbPanels.delete(frame));
   return frame;
 }
 

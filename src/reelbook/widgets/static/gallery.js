@@ -1,10 +1,10 @@
 // The gallery: tiles that Python composed, loaded page by page as somebody scrolls; one clip opened beside them.
 import {
-  ask, filledButton, freshId, h, isNew, openPanel, plainButton, refill, restButton, setText, showText, starButton, tell,
+  ask, filledButton, freshId, h, isNew, plainButton, refill, restButton, setText, showText, starButton, tell,
   tickButton,
 } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
-import { keepAsking } from "./_live.js";
+import { panel } from "./_live.js";
 import { bringIntoView, clipCard } from "./_card.js";
 import { offerDownload } from "./_download.js";
 import { posters } from "./_posters.js";
@@ -22,8 +22,7 @@ import { savedField } from "./_typed.js";
  *   `order`: the keys of all tiles; `groups`: a value of the axis, and how many of its clips are picked
  */
 
-function render({ model, el }) {
-  const frame = openPanel(model, el, "gallery", "Gallery");
+export default panel("gallery", "Gallery", (frame, model) => {
   const pictures = posters(frame, model);
   // By message: a trait set here could be undone by the echo of an earlier value.
   const set = (name, value) => tell(model, { name: "filter", trait: name, value });
@@ -417,8 +416,4 @@ function render({ model, el }) {
   frame.draw(["selected"], drawSelected);
   offerDownload(frame, model);
   tellWhenLeft(frame, model);
-  keepAsking(frame, model);
-  return () => frame.close();
-}
-
-export default { render };
+});
