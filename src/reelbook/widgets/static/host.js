@@ -94,10 +94,13 @@ function render({ model, el, host }) {
     const hidden = focused?.closest(".reelbook-pane[hidden]") && el.contains(focused);
     if (hidden) shown?.querySelector("textarea, button")?.focus();
   });
-  return () => {
+  const close = () => {
     for (const cleanup of cleanups) cleanup();
     for (const child of drawn.values()) child.end();
+    drawn.clear();
   };
+  new ResizeObserver(() => el.parentNode || close()).observe(el); // as in _page.js
+  return close;
 }
 
 export default { render };

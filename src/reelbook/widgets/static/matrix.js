@@ -1,10 +1,10 @@
 // The matrix: the clips of a sweep in rows, columns and pages, on one clock. Where a cell stands is decided in the page
 // (_matrix_table.js): swapping axes asks nobody. What is here joins its parts: head, selection, keys and the kernel's
 // news.
-import { ask, filledButton, foldButton, h, openPanel, plainButton, setText, showText, tell } from "./_dom.js";
+import { ask, filledButton, foldButton, h, plainButton, setText, showText, tell } from "./_dom.js";
 import { askingButtons } from "./_asking.js";
 import { tellWhenLeft } from "./_left.js";
-import { countingLines, keepAsking, lineText } from "./_live.js";
+import { countingLines, lineText, panel } from "./_live.js";
 import { clipKeys } from "./_controls.js";
 import { copyCode } from "./_code.js";
 import { clockDeck } from "./_deck.js";
@@ -25,8 +25,7 @@ import { zoomAndPan } from "./_matrix_zoom.js";
  *   most_compared: number, head?: Head, cells: News[]}} Told
  */
 
-function render({ model, el }) {
-  const frame = openPanel(model, el, "matrix", "Matrix");
+export default panel("matrix", "Matrix", (frame, model) => {
   // What is set here counts until the kernel has it: set as a trait, the echo of an earlier value could undo it.
   let own = {};
   let sends = 0;
@@ -349,8 +348,4 @@ function render({ model, el }) {
   deck.follow();
   offerDownload(frame, model);
   tellWhenLeft(frame, model);
-  keepAsking(frame, model);
-  return () => frame.close();
-}
-
-export default { render };
+});

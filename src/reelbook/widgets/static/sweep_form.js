@@ -1,16 +1,15 @@
 // The form of a sweep: a template, what varies, what that comes to; and the earlier sweeps.
 import { codeCopies } from "./_code.js";
-import { ask, freshId, h, openPanel, plainButton, refill, setText, showText, tell } from "./_dom.js";
+import { ask, freshId, h, plainButton, refill, setText, showText, tell } from "./_dom.js";
 import { askingButtons } from "./_asking.js";
 import { tellWhenLeft } from "./_left.js";
-import { keepAsking } from "./_live.js";
+import { panel } from "./_live.js";
 import { posters } from "./_posters.js";
 import { fieldProblem } from "./_problem.js";
 import { promptTools } from "./_prompt_tools.js";
 import { typedValues } from "./_typed.js";
 
-function render({ model, el }) {
-  const frame = openPanel(model, el, "sweep_form", "New sweep");
+export default panel("sweep_form", "New sweep", (frame, model) => {
   const words = () => model.get("words");
   const limits = model.get("limits");
   const { set, flush, waits, unsaved } = typedValues(frame, model);
@@ -194,8 +193,4 @@ function render({ model, el }) {
     frame.root.scrollIntoView({ block: "start", behavior: "instant" });
     varies.querySelector("button")?.focus({ preventScroll: true });
   });
-  keepAsking(frame, model);
-  return () => frame.close();
-}
-
-export default { render };
+});

@@ -1,6 +1,6 @@
 // The picks of the day: their posters, what they lead to, and what longer ones would cost.
-import { filledButton, h, isNew, openPanel, plainButton, refill, restButton, setText, showText, tell } from "./_dom.js";
-import { keepAsking } from "./_live.js";
+import { filledButton, h, isNew, plainButton, refill, restButton, setText, showText, tell } from "./_dom.js";
+import { panel } from "./_live.js";
 import { posters } from "./_posters.js";
 
 /**
@@ -8,8 +8,7 @@ import { posters } from "./_posters.js";
  * @typedef {{said: string, button: string, off: string, lengths: Array<[number, string]>, seconds: number}} Longer
  */
 
-function render({ model, el }) {
-  const frame = openPanel(model, el, "tray", "Picks");
+export default panel("tray", "Picks", (frame, model) => {
   const pictures = posters(frame, model);
   const number = h("b");
   const today = h("span", { class: "rb-quiet" }, "today");
@@ -70,8 +69,4 @@ function render({ model, el }) {
     buy.setAttribute("aria-disabled", String(Boolean(longer.off)));
     frame.say(longer.said);
   });
-  keepAsking(frame, model);
-  return () => frame.close();
-}
-
-export default { render };
+});
