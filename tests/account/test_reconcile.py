@@ -18,12 +18,11 @@ from reelbook import errors
 from reelbook.account.reconcile import SAMPLES
 from reelbook.ledger.money import PATIENCE_SECONDS
 from reelbook.sandbox.handle import Sandbox
-from reelbook.sandbox.protocol import FaultKind
 
 FOX: dict[str, Any] = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7}
 
 
-def lose(session: rb.Session, sandbox: Sandbox, kind: FaultKind = "answer_lost") -> rb.Job:
+def lose(session: rb.Session, sandbox: Sandbox, kind: str = "answer_lost") -> rb.Job:
     """Submits a clip whose answer doesn't come. Other faults are tried in tests/contract."""
     sandbox.fault(kind, endpoint="generate")
     job = session.text_to_video("a fox", **FOX)
@@ -62,7 +61,7 @@ def test_without_an_uncertain_one_nothing_is_asked(session: rb.Session, sandbox:
 
 @pytest.mark.parametrize(("kind", "taken"), [("answer_lost", True), ("reset_before", False)])
 def test_a_sandbox_tells_what_was_accepted_and_what_wasnt(
-    session: rb.Session, sandbox: Sandbox, kind: FaultKind, taken: bool
+    session: rb.Session, sandbox: Sandbox, kind: str, taken: bool
 ) -> None:
     """What isn't counted wasn't accepted, and its money is free again.
 

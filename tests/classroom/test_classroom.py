@@ -109,7 +109,7 @@ def test_opened_again_nobody_gets_a_second_key(session: rb.Session) -> None:
 @pytest.mark.parametrize("kind", ["answer_lost", "broken_json"])
 def test_a_lost_answer_leaves_no_key_behind(session: rb.Session, sandbox: Sandbox, kind: str) -> None:
     """A key that nobody saw is revoked and made anew."""
-    sandbox.fault(kind, endpoint="create-key")  # type: ignore[arg-type]  # a kind
+    sandbox.fault(kind, endpoint="create-key")
     classroom = opened(session).status.classroom
     assert len(secrets_of(classroom)) == len(active(session)) == 3
     assert sum(key.name.endswith("Ada Lovelace") for key in session.keys.list()) == 2
