@@ -145,6 +145,28 @@ def test_a_file_that_stays_locked_is_returned_to(folder: Path) -> None:
         assert [entry.request_id for entry in find(again)] == [None, "req-first"]
 
 
+@pytest.mark.parametrize("another", [False, True])
+def test_nothing_is_bought_by_a_ledger_that_is_not_the_homes_any_more(folder: Path, another: bool) -> None:
+    """It was deleted, or another one has its place: nobody would find the clip, and a limit wouldn't hold."""
+    ledger = left_open(folder)
+    sent = intend(ledger, fox()).entry
+    ledger.sending(sent.id)
+    aside = folder.rename(folder.with_name("aside"))
+    if another:
+        left_open(folder).file.close()
+    with pytest.raises(LedgerUnavailable, match=r"Nothing was sent\..*(No such file|moved, replaced or del)"):
+        intend(ledger, fox())
+    ledger.accepted(sent.id, "req-late")
+    assert "Put it back, or restart" in str(ledger.store.trouble)
+    if another:
+        assert "req-late" in str(ledger.file.close())
+        return
+    aside.rename(folder)
+    assert intend(ledger, fox(prompt="afterwards")).new
+    assert known(ledger, sent.id).request_id == "req-late"
+    assert ledger.file.close() is None
+
+
 def test_what_is_of_use_for_the_moment_is_not_written_later(ledger: Ledger) -> None:
     """A request noted in the budget meanwhile is over when the disk is back."""
     with read_only(ledger):

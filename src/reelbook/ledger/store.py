@@ -242,6 +242,7 @@ class Store:
         except (OSError, NotImplementedError, sqlite3.Error, NewerLedger) as error:
             self._thread.end(lambda: True)
             raise unusable(error, self.path) from error
+        self._opened = None if self.in_memory or on_network(home) else self.path.stat()
         self._copy: sqlite3.Connection | None = None  # of the ledger, while the disk takes no writes
         self._owed: deque[Work[Any]] = deque()  # still to be written, in order
         self._locked = False
@@ -332,7 +333,7 @@ class Store:
         def close() -> bool:
             written = True
             if self._copy is not None:
-                passes = lambda _: not self._damaged  # noqa: E731
+                passes = lambda error: not self._damaged and not _is_moved(error)  # noqa: E731
                 try:
                     patiently(self._pay, _CLOSING_SECONDS, pause_seconds=_RETURN_SECONDS, passes=passes)
                 except sqlite3.Error:
@@ -352,7 +353,15 @@ class Store:
             ) from None
 
     def _on_disk(self, work: Work[T], flush: bool = True) -> T:
+        self._prove_in_place()
         return patiently(lambda: _transaction(self._connection, work, flush), _IN_USE_SECONDS)
+
+    def _prove_in_place(self) -> None:
+        """Raises sqlite3.Error if the ledger's name leads elsewhere: nobody would find what is kept here."""
+        with contextlib.suppress(OSError):
+            if self._opened is None or os.path.samestat(self.path.stat(), self._opened):
+                return
+        raise _sqlite_error(sqlite3.SQLITE_READONLY_DBMOVED, "moved")  # as SQLite says where there is no WAL
 
     def _turned_to_copy(self, error: sqlite3.Error) -> sqlite3.Connection:
         """Goes on in memory, with what can be read from the disk. Re-raises what isn't the disk's fault."""
@@ -390,6 +399,7 @@ class Store:
         return True
 
     def _pay(self) -> None:
+        self._prove_in_place()
         # On a nearly full disk one write may fit and the next may not, so there has to be some room.
         if not self._locked and (reason := _disk_reason(self.path.parent)):
             raise _sqlite_error(sqlite3.SQLITE_IOERR, reason)
@@ -520,6 +530,8 @@ def unusable(error: Exception, path: Path) -> LedgerUnavailable:
 
 def _remedy(error: sqlite3.Error, path: Path) -> str:
     said = ("It" if _is_lock(error) else "Set that right; it") + " is tried again all the time."
+    if _is_moved(error):
+        said = "Put it back, or restart the kernel to begin another one."
     if is_damage(error):
         said = "Restart the kernel: what can be read of it goes into a new one."
     return f"{said} The file is {path}."
@@ -531,6 +543,8 @@ def _reason(error: Exception, path: Path) -> str:
     if isinstance(error, sqlite3.Error):
         if is_damage(error):
             return "it is damaged"
+        if _is_moved(error):
+            return "it was moved, replaced or deleted"
         # SQLite's own words are "disk I/O error" for most of what a disk can refuse.
         return _disk_reason(path.parent) or _SQLITE_SAYS.get(primary_code(error), str(error))
     return _os_reason(error)
@@ -559,6 +573,10 @@ def _os_reason(error: Exception) -> str:
 
 def _is_lock(error: Exception) -> bool:
     return isinstance(error, sqlite3.Error) and primary_code(error) == sqlite3.SQLITE_BUSY
+
+
+def _is_moved(error: sqlite3.Error) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_READONLY_DBMOVED
 
 
 def _sqlite_error(code: int, said: str) -> sqlite3.DatabaseError:
