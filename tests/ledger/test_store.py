@@ -146,25 +146,26 @@ def test_a_file_that_stays_locked_is_returned_to(folder: Path) -> None:
         assert [entry.request_id for entry in find(again)] == [None, "req-first"]
 
 
-def test_nothing_is_bought_into_a_file_that_was_moved_away(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The next kernel wouldn't find it. It is returned to once it is back; otherwise lost ids are told."""
-    monkeypatch.setattr(store, "_CLOSING_SECONDS", 0)
-    closed = left_open(folder)
-    path, elsewhere = folder / "ledger.db", folder / "elsewhere.db"
-    sent = [intend(closed, fox()).entry.id for _ in range(2)]
-    path.rename(elsewhere)
-    closed.accepted(sent[0], "req-1")
-    assert [entry.request_id for entry in find(closed)] == [None, "req-1"]
-    elsewhere.rename(path)
-    assert closed.sending(sent[1])
-    path.rename(elsewhere)
-    left_open(folder).file.close()  # which begins another one
-    with pytest.raises(LedgerUnavailable, match=r"Nothing was sent.*: it was moved or deleted\. Put it back"):
-        intend(closed, fox())
-    closed.accepted(sent[1], "req-2")
-    assert "Ids that it doesn't have: req-2" in str(closed.file.close())
+@pytest.mark.parametrize("another", [False, True])
+def test_nothing_is_bought_by_a_ledger_that_is_not_the_homes_any_more(folder: Path, another: bool) -> None:
+    """It was deleted, or another one has its place: nobody would find the clip, and a limit wouldn't hold."""
+    ledger = left_open(folder)
+    sent = intend(ledger, fox()).entry
+    ledger.sending(sent.id)
+    aside = folder.rename(folder.with_name("aside"))
+    if another:
+        left_open(folder).file.close()
+    with pytest.raises(LedgerUnavailable, match=r"Nothing was sent\..*(No such file|moved, replaced or del)"):
+        intend(ledger, fox())
+    ledger.accepted(sent.id, "req-late")
+    assert "Put it back, or restart" in str(ledger.store.trouble)
+    if another:
+        assert "req-late" in str(ledger.file.close())
+        return
+    aside.rename(folder)
+    assert intend(ledger, fox(prompt="afterwards")).new
+    assert known(ledger, sent.id).request_id == "req-late"
+    assert ledger.file.close() is None
 
 
 def test_what_is_of_use_for_the_moment_is_not_written_later(ledger: Ledger) -> None:

@@ -250,7 +250,7 @@ class Store:
         except (OSError, NotImplementedError, sqlite3.Error, NewerLedger) as error:
             self.kernel.end()
             raise _unusable(error, self.path) from error
-        self._inode = None if self.in_memory else _inode(self.path)
+        self._opened = None if self.in_memory or on_network(home) else self.path.stat()
         self._copy: sqlite3.Connection | None = None  # of the ledger, while the disk takes no writes
         self._owed: deque[Work[Any]] = deque()  # still to be written, in order
         self._locked = False
@@ -341,7 +341,7 @@ class Store:
         def close() -> bool:
             written = self._closed = True
             if self._copy is not None:
-                passes = lambda _: not self._damaged  # noqa: E731
+                passes = lambda error: not self._damaged and not _is_moved(error)  # noqa: E731
                 try:
                     patiently(self._pay, _CLOSING_SECONDS, pause_seconds=_RETURN_SECONDS, passes=passes)
                 except sqlite3.Error:
@@ -376,10 +376,15 @@ class Store:
         return patiently(lambda: self._committed(work, flush), _IN_USE_SECONDS)
 
     def _committed(self, work: Work[T], flush: bool = True) -> T:
-        # With a WAL, SQLite goes on writing into a file that was deleted, or moved aside by another kernel.
-        if self._inode is not None and _inode(self.path) != self._inode:
-            raise _sqlite_error(sqlite3.SQLITE_READONLY_DBMOVED, "moved")
+        self._prove_in_place()
         return _transaction(self._connection, work, flush)
+
+    def _prove_in_place(self) -> None:
+        """Raises sqlite3.Error if the ledger's name leads elsewhere: nobody would find what is kept here."""
+        with contextlib.suppress(OSError):
+            if self._opened is None or os.path.samestat(self.path.stat(), self._opened):
+                return
+        raise _sqlite_error(sqlite3.SQLITE_READONLY_DBMOVED, "moved")  # as SQLite says where there is no WAL
 
     def _turned_to_copy(self, error: sqlite3.Error) -> sqlite3.Connection:
         """Goes on in memory, with what can be read from the disk. Re-raises what isn't the disk's fault."""
@@ -499,7 +504,7 @@ def _remedy(error: sqlite3.Error, path: Path) -> str:
     if is_damage(error):
         said = "Restart the kernel: what can be read of it goes into a new one."
     elif _is_moved(error):
-        said = "Put it back, or restart the kernel."
+        said = "Put it back, or restart the kernel to begin another one."
     return f"{said} The file is {path}."
 
 
@@ -510,7 +515,7 @@ def _reason(error: Exception, path: Path) -> str:
         if is_damage(error):
             return "it is damaged"
         if _is_moved(error):
-            return "it was moved or deleted"
+            return "it was moved, replaced or deleted"
         # SQLite's own words are "disk I/O error" for most of what a disk can refuse.
         return _disk_reason(path.parent) or _SQLITE_SAYS.get(primary_code(error), str(error))
     return _os_reason(error)
@@ -543,12 +548,6 @@ def _is_lock(error: Exception) -> bool:
 
 def _is_moved(error: sqlite3.Error) -> bool:
     return getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_READONLY_DBMOVED
-
-
-def _inode(path: Path) -> int | None:
-    with contextlib.suppress(OSError):
-        return path.stat().st_ino
-    return None
 
 
 def _sqlite_error(code: int, said: str) -> sqlite3.DatabaseError:
