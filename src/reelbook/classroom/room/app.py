@@ -67,6 +67,7 @@ class Room:
     certificate: tuple[Path, Path] | None = None
     limits: Limits = field(default_factory=Limits)
     tries: Tries = field(default_factory=Tries)
+    max_image_bytes: int = MAX_IMAGE_BYTES
     url: str = ""
 
     def __post_init__(self) -> None:
@@ -171,7 +172,7 @@ async def _text_to_video(room: Room, request: Request) -> dict[str, Any]:
 
 
 async def _image_to_video(room: Room, request: Request) -> dict[str, Any]:
-    return await _ordered(room, request, await wanted_from_form(request, MAX_IMAGE_BYTES))
+    return await _ordered(room, request, await wanted_from_form(request, room.max_image_bytes))
 
 
 async def _ordered(room: Room, request: Request, wanted: Wanted) -> dict[str, Any]:
