@@ -278,7 +278,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
         for each in proposal["value"]:
             if each not in names:
                 raise InvalidInput(f"The sweep has no axis {each!r}. It has: {', '.join(names)}.")
-        return proposal["value"]
+        return list(dict.fromkeys(proposal["value"]))
 
     def _job_of(self, key: object) -> Job | None:
         number = int(str(key)) if str(key).isdecimal() else 0
