@@ -18,7 +18,7 @@ from ..explore.study import won_votes
 from ..formatting import count
 from ..media import boxes
 from ..media import clips as media
-from ..saved_files import numbered
+from ..saved_files import free_file
 from ..secret import holds_key
 from ..session import Clip, Job, Session, passport
 from ..session.clip import clip_file_name, write_beside
@@ -164,7 +164,7 @@ def _copies(handed: Sequence[Handed], *, passports: bool) -> Iterator[list[Path]
                 with suppress(NoPassport, NotAVideo):
                     said = passport(clip.path)  # an exported file says it itself
             name = clip_file_name(clip.request, clip.request_id) if passports else f"clip-{number}.mp4"
-            file = next(free for free in numbered(Path(folder) / name) if not free.exists())
+            file = free_file(Path(folder) / name)
             # Not by `save`: in Colab the browser would download each copy.
             if said is not None:
                 said = replace(said, cost_usd=None)

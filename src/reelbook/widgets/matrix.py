@@ -1,12 +1,14 @@
 """The matrix of a sweep: its clips in rows, columns and pages, live while they arrive, on one clock."""
 
+from __future__ import annotations
+
 import html
 import itertools
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import traitlets
 
@@ -14,7 +16,7 @@ from reelbook.errors import InvalidInput
 from reelbook.explore import Axis, Plan, RunCell, Study, Sweep, SweepRun
 from reelbook.explore.plan import CONFIRM_ABOVE_USD
 from reelbook.formatting import Line
-from reelbook.saved_files import numbered
+from reelbook.saved_files import free_file
 from reelbook.session import Job, Session
 from reelbook.session.request_code import request_code
 from reelbook.session.session import without_waiting
@@ -30,8 +32,8 @@ from .job_actions import LeadsOn
 from .notices import follow
 from .static_html import picture_html, small_poster, table_html, text_html
 
-T = TypeVar("T")
-Row: TypeAlias = tuple[T, ...]
+if TYPE_CHECKING:
+    from reelbook.media.grid import Page, Tile
 
 STILL_CELLS, STILL_BYTES = 36, 30_000  # of all posters in the still form together
 PAGE_SETS = ("rows", "columns", "page", "selected", "opened", "by")
@@ -144,10 +146,13 @@ class Matrix(Plays, LeadsOn, ServesClips):
 
         text, left = self._title(), len(cells) - STILL_CELLS
         tables = []
-        for page, columns, rows in self._laid_out(draw, ""):
-            title = f"<div><b>{html.escape(page)}</b></div>" if page else ""
-            lines = [[f"<b>{html.escape(label)}</b>", *drawn_cells] for label, drawn_cells in rows]
-            tables.append(title + table_html(lines, ["", *columns]))
+        for page in self._pages(draw):
+            title = f"<div><b>{html.escape(page.title)}</b></div>" if page.title else ""
+            lines = [
+                [f"<b>{html.escape(label)}</b>", *(str(each or "") for each in drawn_cells)]
+                for label, drawn_cells in page.rows
+            ]
+            tables.append(title + table_html(lines, ["", *page.columns]))
         more = text_html(f"and {left} more" if left > 0 else "")
         return f"{text_html(text)}{''.join(tables)}{more}", f"Matrix: {text}"
 
@@ -167,7 +172,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
         folder doesn't exist, and if the file does without `overwrite`; ReelbookError if the disk refuses.
         Nothing half written stays.
         """
-        from reelbook.media.grid import Grid, Page, Tile
+        from reelbook.media.grid import Grid
 
         from .pages import write_grid
 
@@ -175,7 +180,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
             file = self.clip_path(str(number))
             return file if file is not None and file.exists() else self._word(number)
 
-        grid = Grid(self._title(), tuple(Page(*page) for page in self._laid_out(draw, None)), self.shape)
+        grid = Grid(self._title(), self._pages(draw), self.shape)
         by: Literal["time", "part"] = "part" if self.by == "part" else "time"
         return write_grid(grid, Path(path), by=by, overwrite=overwrite)
 
@@ -247,10 +252,10 @@ class Matrix(Plays, LeadsOn, ServesClips):
     def _word(self, number: int) -> str:
         return self.run.cells[number - 1].state.capitalize()
 
-    def _laid_out(
-        self, draw: Callable[[int], T], nothing: T
-    ) -> list[tuple[str, Row[str], Row[tuple[str, Row[T]]]]]:
-        """The pages: each with its title, its columns' labels, and its rows of a label and what is drawn."""
+    def _pages(self, draw: Callable[[int], Tile]) -> tuple[Page, ...]:
+        """The pages as they stand in the panel, with what is drawn for each cell's number."""
+        from reelbook.media.grid import Page
+
         axes = {axis.name: axis for axis in self.sweep.axes}
         many = [name for name, axis in axes.items() if len(axis.values) > 1]
         down = [name for name in self.rows if name in many]
@@ -264,10 +269,10 @@ class Matrix(Plays, LeadsOn, ServesClips):
             for row in rows:
                 places = [{**page, **row, **column} for column in columns]
                 at = [numbers.get(tuple(place.get(name, 0) for name in axes)) for place in places]
-                lines.append((_label(axes, row), tuple(draw(each) if each else nothing for each in at)))
+                lines.append((_label(axes, row), tuple(draw(each) if each else None for each in at)))
             title = ", ".join(f"{name} {axes[name].labels[index]}" for name, index in page.items())
-            made.append((title, tuple(_label(axes, column) for column in columns), tuple(lines)))
-        return made
+            made.append(Page(title, tuple(_label(axes, column) for column in columns), tuple(lines)))
+        return tuple(made)
 
     def _title(self) -> str:
         return f"{self.sweep.template} · {self._head_words()[0]['said']}"
@@ -278,7 +283,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
         for each in proposal["value"]:
             if each not in names:
                 raise InvalidInput(f"The sweep has no axis {each!r}. It has: {', '.join(names)}.")
-        return proposal["value"]
+        return list(dict.fromkeys(proposal["value"]))
 
     def _job_of(self, key: object) -> Job | None:
         number = int(str(key)) if str(key).isdecimal() else 0
@@ -347,8 +352,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
 
     def _on_save(self, kind: str) -> None:
         def save() -> str:
-            free = next(each for each in numbered(Path(f"grid.{kind}")) if not each.exists())
-            self.saved = self.save(free)
+            self.saved = self.save(free_file(Path(f"grid.{kind}")))
             return f"The grid is in {self.saved.absolute()}."
 
         self.saved = None

@@ -41,9 +41,9 @@ export default panel("matrix", "Matrix", (frame, model) => {
   };
   const pictures = posters(frame, model);
   const cells = new Map(); // by number
-  let current = 0;
+  const opened = () => get("opened");
+  let current = opened();
   let over = 0;
-  let opened = 0;
 
   // The parts
   const wrap = h("div", { class: "rb-matrix" });
@@ -121,17 +121,15 @@ export default panel("matrix", "Matrix", (frame, model) => {
 
   // The cell that is looked at
   const offers = (name) => get("offers").includes(name);
-  const drawAbout = () => about.draw(cells.get(opened || over || current), Boolean(opened), offers("vary"));
+  const drawAbout = () => about.draw(cells.get(opened() || over || current), Boolean(opened()), offers("vary"));
   const open = (n) => {
     focusOn(n);
     if (!cells.get(n).now.clip) return;
-    opened = n;
     set({ opened: n });
     drawAbout();
     about.node.scrollIntoView({ block: "nearest", behavior: "instant" });
   };
   const close = () => {
-    opened = 0;
     set({ opened: 0 });
     drawAbout();
     focusOn(current);
@@ -212,7 +210,7 @@ export default panel("matrix", "Matrix", (frame, model) => {
         if (!selected().includes(current)) choose(current, false);
         choose(n, true);
       }
-      if (opened) opened = n;
+      if (opened()) set({ opened: n });
       focusOn(n);
       return;
     }
@@ -248,7 +246,7 @@ export default panel("matrix", "Matrix", (frame, model) => {
     "?": () => showHelp.click(),
     Escape() {
       if (!help.hidden) showHelp.click();
-      else if (opened) close();
+      else if (opened()) close();
       else if (selected().length) select([]);
     },
   });
@@ -333,12 +331,11 @@ export default panel("matrix", "Matrix", (frame, model) => {
     if (cells.size && grid.isOld()) grid.build();
     drawSelected();
     drawBy();
-    if (get("opened") !== opened) {
-      opened = get("opened");
-      if (opened) current = opened;
-      drawAbout();
-    }
+    drawAbout();
   };
+  frame.listen("change:opened", () => {
+    if (opened()) current = opened();
+  });
   frame.draw(["rows", "columns", "page", "selected", "offers", "by", "opened"], arranged);
   frame.listen("change:playing", () => {
     if (!get("playing")) return;
