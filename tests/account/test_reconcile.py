@@ -109,7 +109,7 @@ def test_two_requests_are_asked_and_their_times_are_said(session: rb.Session, sa
     assert (now["balance"] - arrived.get("balance", 0), now["usage"] - arrived["usage"]) == (1, 1)
     assert re.search(r"requests 0 at \d\d:\d\d:\d\d → 1 at \d\d:\d\d:\d\d", str(found))
     head, verdict_line, *lines = str(found).splitlines()
-    assert (head, verdict_line) == ("1 submission without an answer.", f"{job!r}: accepted")
+    assert (head, verdict_line) == ("1 submission without an answer.", f"#1 “{job.prompt}”: accepted")
     assert lines == [f"  {text}" for text in (*found.verdicts[0].reasons, found.verdicts[0].advice)]
     assert repr(found) == str(found)
 
