@@ -137,7 +137,6 @@ class Panel(anywidget.AnyWidget):
     _over = ""  # what to say when the trouble is over
     _sends_news = False  # by messages, which aren't kept until the page asks
     says_trouble = True  # False if another panel beside it does
-    stands_for: Panel | None = None  # the host that a person enters and leaves with this panel
     _left = False  # whether the person has turned to something else
 
     def __init__(self, **traits: Any) -> None:
@@ -386,12 +385,11 @@ class Panel(anywidget.AnyWidget):
         return answer
 
     def _on_entered(self) -> None:
-        (self.stands_for or self)._left = False
+        self._left = False
 
     def _on_left(self) -> None:
-        panel = self.stands_for or self
-        panel._left = True
-        panel.keep_still()
+        self._left = True
+        self.keep_still()
 
     def _on_dismiss(self) -> None:
         self.say("")

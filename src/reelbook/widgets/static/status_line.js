@@ -1,6 +1,5 @@
 // The line on top of the Studio: the service, what is left of the balance and of the key's requests, the views.
 import { h, plainButton, setText, showText } from "./_dom.js";
-import { tellWhenLeft } from "./_left.js";
 import { panel } from "./_live.js";
 
 /**
@@ -98,5 +97,4 @@ export default panel("status_line", "Reelbook", (frame, model) => {
     const used = (place) => h("i", { class: place < facts.limit - facts.left ? "rb-used" : "" });
     bars.replaceChildren(...Array.from({ length: bars.hidden ? 0 : facts.limit }, (_, place) => used(place)));
   });
-  tellWhenLeft(frame, model, ".reelbook-studio");
 });

@@ -3,7 +3,6 @@ import {
   ask, drawProgress, filledButton, h, plainButton, progressBar, refill, setText, showText, tell,
 } from "./_dom.js";
 import { countingLines, panel } from "./_live.js";
-import { tellWhenLeft } from "./_left.js";
 import { drawForm } from "./_fields.js";
 import { drawParts } from "./_results.js";
 
@@ -207,5 +206,4 @@ export default panel("tool_explorer", "Agent tools", (frame, model) => {
     setText(told, now.progress);
     drawProgress(bar, model.get("progress"));
   });
-  tellWhenLeft(frame, model, ".reelbook-tools");
 }, "The kernel doesn't answer. Run the cell again.");

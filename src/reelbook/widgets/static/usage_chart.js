@@ -1,6 +1,5 @@
 // The words around a usage chart: the head with the periods, or the foot with the day, the ledger and the table.
 import { h, plainButton, segment, setText, showText, tell } from "./_dom.js";
-import { tellWhenLeft } from "./_left.js";
 import { panel } from "./_live.js";
 
 /**
@@ -96,7 +95,5 @@ function foot(frame, model) {
 }
 
 export default panel("usage_chart", "Usage", (frame, model) => {
-  if (model.get("part") === "foot") return foot(frame, model);
-  head(frame, model);
-  tellWhenLeft(frame, model, ".reelbook-usage");
+  (model.get("part") === "head" ? head : foot)(frame, model);
 });
