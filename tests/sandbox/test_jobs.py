@@ -164,7 +164,7 @@ def test_a_clock_that_was_moved_on_holds_no_job_back(open_sandbox: Open, tmp_pat
 
 
 def test_old_clips_and_stray_files_are_removed_at_a_start(open_sandbox: Open, tmp_path: Path) -> None:
-    """Clips are kept for 7 days; files that belong to no job go at once."""
+    """Clips are kept for 7 days; files that belong to no job go at once. A person's folder is left alone."""
     videos, images = tmp_path / "sandbox" / "videos", tmp_path / "sandbox" / "images"
     with open_sandbox(tmp_path, clock=Clock(NOON)) as client:
         old = client.wait(client.submit())
@@ -172,8 +172,9 @@ def test_old_clips_and_stray_files_are_removed_at_a_start(open_sandbox: Open, tm
         young = client.wait(client.submit())
     (videos / "stray.mp4").write_bytes(b"x")
     (images / "req_stray").write_bytes(b"x")
+    (videos / "mine").mkdir()
     with open_sandbox(tmp_path, clock=Clock(NOON + 8 * 86_400)) as client:
-        assert [file.name for file in videos.iterdir()] == [young["video_url"].rpartition("/")[2]]
+        assert {file.name for file in videos.iterdir()} == {young["video_url"].rpartition("/")[2], "mine"}
         assert list(images.iterdir()) == []
         gone = client.get(f"/videos/{old['video_url'].rpartition('/')[2]}")
         assert (gone.status_code, list(gone.json())) == (404, ["detail"])
