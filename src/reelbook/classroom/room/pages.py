@@ -402,7 +402,15 @@ def _notebook(room: Room, request: Request, form: Form, student: Student) -> Res
     return downloads.attachment("class.ipynb", content, "application/x-ipynb+json")
 
 
-SWITCHES: Final = {"pause": "paused", "names": "names_hidden", "clips": "clips_hidden"}
+# What a button sends: what it sets, and its words. Pressed twice, it does the same again.
+SWITCHES: Final = {
+    "pause": ("paused", True, "Pause all"),
+    "go_on": ("paused", False, "Go on"),
+    "hide_names": ("names_hidden", True, "Hide names"),
+    "show_names": ("names_hidden", False, "Show names"),
+    "hide_clips": ("clips_hidden", True, "Hide clips"),
+    "show_clips": ("clips_hidden", False, "Show clips"),
+}
 
 
 def _teacher_page(room: Room, request: Request, form: Form) -> Response:
@@ -447,7 +455,8 @@ def _control(room: Room, request: Request, form: Form) -> Response:
     store, action = room.store, form.get("action", "")
     settings = store.settings()
     if action in SWITCHES:
-        store.change(**{SWITCHES[action]: not getattr(settings, SWITCHES[action])})
+        column, on, _ = SWITCHES[action]
+        store.change(**{column: on})
     elif action == "vote":
         question = form.get("question", "").strip()[:LONGEST_QUESTION] or QUESTION
         store.change(question=question, asked_at=store.clock(), voting=True)
@@ -556,15 +565,19 @@ def _numbers(room: Room, settings: RoomSettings, students: list[Student]) -> Htm
 def _controls(room: Room, settings: RoomSettings, students: list[Student]) -> Html:
     hidden, cap_all = Html(" hidden"), settings.class_cap_usd
     option = Html('<option value="{}">{}</option>').format
+    button = Html('<button class="plain" name="action" value="{}">{}</button>').format
+    switches = {
+        column: button(action, words)
+        for action, (column, on, words) in SWITCHES.items()
+        if getattr(settings, column) != on
+    }
     return SITE.filled(
         "controls.html",
-        pause="Go on" if settings.paused else "Pause all",
+        **switches,
         each=f"{settings.cap_usd:.2f}",
         all=f"{cap_all or 0:.2f}",
         all_hidden=hidden if cap_all is None else "",
         names=joined(option(each.id, each.name) for each in students if each.joined_at is not None),
-        names_shown="Show names" if settings.names_hidden else "Hide names",
-        clips_shown="Show clips" if settings.clips_hidden else "Hide clips",
         clips=joined(
             option(each.request_id, terminal_line(each.prompt, 40)) for each in room.store.newest_clips()
         ),
