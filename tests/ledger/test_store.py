@@ -118,16 +118,24 @@ def test_a_closing_ledger_waits_a_moment_for_the_disk(folder: Path, monkeypatch:
 def test_a_ledger_closed_with_a_full_disk_leaves_rows_that_can_be_believed(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As after a kill: what was never marked as sent is left unsent, and isn't called uncertain."""
+    """As after a kill: what was never marked as sent is left unsent, and isn't called uncertain.
+
+    An id that arrived while the disk was full before isn't called lost.
+    """
     monkeypatch.setattr(store, "_CLOSING_SECONDS", 0)
     closed = left_open(folder)
+    accepted = intend(closed, fox(prompt="accepted")).entry.id
+    with read_only(closed):
+        closed.accepted(accepted, "req-written")
     closed.sending(intend(closed, fox(prompt="sent")).entry.id)
     intend(closed, fox(prompt="not sent"))
     read_only(closed).__enter__()
-    assert re.match(r"The ledger can't be written: .* It was closed all the same", str(closed.file.close()))
+    said = str(closed.file.close())
+    assert re.match(r"The ledger can't be written: .* It was closed all the same", said)
+    assert "req-written" not in said
     with opened(folder) as ledger:
         states = {entry.prompt: entry.state for entry in find(ledger)}
-        assert states == {"sent": "uncertain", "not sent": "cancelled"}
+        assert states == {"accepted": "pending", "sent": "uncertain", "not sent": "cancelled"}
         assert [entry.prompt for entry in ledger.left_unsent()] == ["not sent"]
 
 
