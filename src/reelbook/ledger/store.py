@@ -422,6 +422,7 @@ class Store:
         return True
 
     def _pay(self) -> None:
+        self._prove_in_place()  # what the disk says of a folder that is gone would help nobody
         # On a nearly full disk one write may fit and the next may not, so there has to be some room.
         if not self._locked and (reason := _disk_reason(self.path.parent)):
             raise _sqlite_error(sqlite3.SQLITE_IOERR, reason)
