@@ -334,6 +334,23 @@ def test_damage_in_the_middle_is_met_in_use_and_mended_at_the_next_start(folder:
         assert works(second)
 
 
+def test_a_kernel_that_is_killed_while_it_reads_a_damaged_file_leaves_it_to_the_next(folder: Path) -> None:
+    """That finds it where it was, and says what could be read of it."""
+    filled(folder, 3)
+    with (folder / "ledger.db").open("r+b") as file:
+        file.truncate(file.seek(0, 2) - 4096)
+    killed = f"""
+import os, pathlib
+from reelbook.ledger import LedgerFile, store
+store.rescue = lambda *_: os._exit(0)
+LedgerFile.open(pathlib.Path({str(folder)!r}))
+"""
+    subprocess.run([sys.executable, "-c", killed], check=True)
+    with opened(folder) as ledger:
+        assert "3 jobs could be read and went into a new one" in (ledger.store.notice or "")
+        assert len(find(ledger)) == 3
+
+
 def test_a_suspicion_that_is_wrong_changes_nothing(folder: Path) -> None:
     """A sound ledger that is checked stays as it is, and isn't checked again."""
     filled(folder, 3)
