@@ -176,6 +176,14 @@ def test_nothing_is_bought_by_a_ledger_that_is_not_the_homes_any_more(folder: Pa
     assert ledger.file.close() is None
 
 
+def test_a_ledger_with_nothing_to_settle_is_closed_without_a_word(folder: Path) -> None:
+    """A script's home may be deleted before its session is closed."""
+    ledger = left_open(folder)
+    ledger.ended(intend(ledger, fox()).entry.id, "refused", "402")
+    folder.rename(folder.with_name("aside"))
+    assert (ledger.file.close(), ledger.store.trouble) == (None, None)
+
+
 def test_what_is_of_use_for_the_moment_is_not_written_later(ledger: Ledger) -> None:
     """A request noted in the budget meanwhile is over when the disk is back."""
     with read_only(ledger):
