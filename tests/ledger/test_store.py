@@ -118,16 +118,24 @@ def test_a_closing_ledger_waits_a_moment_for_the_disk(folder: Path, monkeypatch:
 def test_a_ledger_closed_with_a_full_disk_leaves_rows_that_can_be_believed(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As after a kill: what was never marked as sent is left unsent, and isn't called uncertain."""
+    """As after a kill: what was never marked as sent is left unsent, and isn't called uncertain.
+
+    An id that arrived while the disk was full before isn't called lost.
+    """
     monkeypatch.setattr(store, "_CLOSING_SECONDS", 0)
     closed = left_open(folder)
+    accepted = intend(closed, fox(prompt="accepted")).entry.id
+    with read_only(closed):
+        closed.accepted(accepted, "req-written")
     closed.sending(intend(closed, fox(prompt="sent")).entry.id)
     intend(closed, fox(prompt="not sent"))
     read_only(closed).__enter__()
-    assert re.match(r"The ledger can't be written: .* It was closed all the same", str(closed.file.close()))
+    said = str(closed.file.close())
+    assert re.match(r"The ledger can't be written: .* It was closed all the same", said)
+    assert "req-written" not in said
     with opened(folder) as ledger:
         states = {entry.prompt: entry.state for entry in find(ledger)}
-        assert states == {"sent": "uncertain", "not sent": "cancelled"}
+        assert states == {"accepted": "pending", "sent": "uncertain", "not sent": "cancelled"}
         assert [entry.prompt for entry in ledger.left_unsent()] == ["not sent"]
 
 
@@ -166,6 +174,14 @@ def test_nothing_is_bought_by_a_ledger_that_is_not_the_homes_any_more(folder: Pa
     assert intend(ledger, fox(prompt="afterwards")).new
     assert known(ledger, sent.id).request_id == "req-late"
     assert ledger.file.close() is None
+
+
+def test_a_ledger_with_nothing_to_settle_is_closed_without_a_word(folder: Path) -> None:
+    """A script's home may be deleted before its session is closed."""
+    ledger = left_open(folder)
+    ledger.ended(intend(ledger, fox()).entry.id, "refused", "402")
+    folder.rename(folder.with_name("aside"))
+    assert (ledger.file.close(), ledger.store.trouble) == (None, None)
 
 
 def test_what_is_of_use_for_the_moment_is_not_written_later(ledger: Ledger) -> None:
@@ -324,6 +340,23 @@ def test_damage_in_the_middle_is_met_in_use_and_mended_at_the_next_start(folder:
         prompts = {entry.prompt.split()[1] for entry in find(second, limit=1000)}  # the account is as it was
         assert (len(prompts), prompts >= {"0", "299"}) == (saved, True)
         assert works(second)
+
+
+def test_a_kernel_that_is_killed_while_it_reads_a_damaged_file_leaves_it_to_the_next(folder: Path) -> None:
+    """That finds it where it was, and says what could be read of it."""
+    filled(folder, 3)
+    with (folder / "ledger.db").open("r+b") as file:
+        file.truncate(file.seek(0, 2) - 4096)
+    killed = f"""
+import os, pathlib
+from reelbook.ledger import LedgerFile, store
+store.rescue = lambda *_: os._exit(0)
+LedgerFile.open(pathlib.Path({str(folder)!r}))
+"""
+    subprocess.run([sys.executable, "-c", killed], check=True)
+    with opened(folder) as ledger:
+        assert "3 jobs could be read and went into a new one" in (ledger.store.notice or "")
+        assert len(find(ledger)) == 3
 
 
 def test_a_suspicion_that_is_wrong_changes_nothing(folder: Path) -> None:

@@ -125,15 +125,22 @@ def _ready(path: Path) -> sqlite3.Connection:
     return _at_newest_schema(path)
 
 
-def _make_new(path: Path) -> None:
+def _make_new(path: Path) -> tuple[Path, int]:
+    """Makes a new ledger with what can be read of a lost one, if there is one at `path`.
+
+    Returns where that is kept now, and how many entries could be read. The new one gets its name when it is
+    whole: a kernel that is killed before leaves all to the next one.
+    """
     unfinished = path.with_name("ledger.new.db")
     _remove(unfinished)  # of a kernel that was killed here
     # SQLite gives its companion files the mode of this one, which has to be right before there are any.
     os.close(os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    _at_newest_schema(unfinished).close()
-    _moved_aside(path)  # a deleted one's journal would be played into the new one
+    with contextlib.closing(_at_newest_schema(unfinished)) as connection:
+        saved = _saved(path, connection)
+    kept = _moved_aside(path)  # also a deleted one's journal, which would be played into the new one
     unfinished.rename(path)
     _remove(unfinished)  # a journal that was emptied and left
+    return kept, saved
 
 
 def _remove(path: Path) -> None:
@@ -162,13 +169,13 @@ def _at_newest_schema(path: Path) -> sqlite3.Connection:
 def _begun_anew(path: Path, damage: str) -> tuple[sqlite3.Connection, str]:
     """A new ledger in place of a damaged or empty one, with what can be read of it, or of an earlier one."""
     earlier = sorted(path.parent.glob("ledger.damaged-*.db"), reverse=True)
-    kept = _moved_aside(path)
+    kept, saved = _make_new(path)
     suspicion(path).unlink(missing_ok=True)
     connection = patiently(lambda: _ready(path), _OPENING_SECONDS)
-    copy, saved = kept, 0
-    for copy in (kept, *earlier):
-        if saved := _saved(copy, connection):
-            break
+    copy = kept
+    while not saved and earlier:
+        copy = earlier.pop(0)
+        saved = _saved(copy, connection)
     source = ""
     if saved and copy != kept:
         source = f" from an earlier one, {copy},"
@@ -422,6 +429,7 @@ class Store:
         return True
 
     def _pay(self) -> None:
+        self._prove_in_place()  # what the disk says of a folder that is gone would help nobody
         # On a nearly full disk one write may fit and the next may not, so there has to be some room.
         if not self._locked and (reason := _disk_reason(self.path.parent)):
             raise _sqlite_error(sqlite3.SQLITE_IOERR, reason)
