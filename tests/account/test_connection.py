@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from support.ledgers import ledger_in
 
-from reelbook.account.connection import Connection
+from reelbook.account.connection import Connection, ServiceAddress
 from reelbook.ledger import Ledger
 from reelbook.sandbox import server
 
@@ -18,15 +18,8 @@ def test_only_the_homes_own_sandbox_is_started_again(home: Path, own: bool) -> N
         pass
 
     async def reach(ledger: Ledger) -> None:
-        connection = Connection(
-            ended.api_key,
-            ended.url,
-            home,
-            ended if own else None,
-            service="sandbox",
-            shared=ledger.requests,
-            is_known=lambda _: False,
-        )
+        sandbox = ended if own else None
+        connection = Connection(ServiceAddress(ended.api_key, ended.url, "sandbox", sandbox), ledger)
         async with connection.client as client:
             await connection.reach()
             if own:

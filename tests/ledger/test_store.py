@@ -1,6 +1,7 @@
 """A disk that fails in use."""
 
 import errno
+import re
 import sqlite3
 import subprocess
 import sys
@@ -123,7 +124,7 @@ def test_a_ledger_closed_with_a_full_disk_leaves_rows_that_can_be_believed(
     closed.sending(intend(closed, fox(prompt="sent")).entry.id)
     intend(closed, fox(prompt="not sent"))
     read_only(closed).__enter__()
-    assert "It was closed all the same" in str(closed.file.close())
+    assert re.match(r"The ledger can't be written: .* It was closed all the same", str(closed.file.close()))
     with opened(folder) as ledger:
         states = {entry.prompt: entry.state for entry in find(ledger)}
         assert states == {"sent": "uncertain", "not sent": "cancelled"}
@@ -143,6 +144,28 @@ def test_a_file_that_stays_locked_is_returned_to(folder: Path) -> None:
         assert ledger.store.trouble is None
     with opened(folder) as again:
         assert [entry.request_id for entry in find(again)] == [None, "req-first"]
+
+
+@pytest.mark.parametrize("another", [False, True])
+def test_nothing_is_bought_by_a_ledger_that_is_not_the_homes_any_more(folder: Path, another: bool) -> None:
+    """It was deleted, or another one has its place: nobody would find the clip, and a limit wouldn't hold."""
+    ledger = left_open(folder)
+    sent = intend(ledger, fox()).entry
+    ledger.sending(sent.id)
+    aside = folder.rename(folder.with_name("aside"))
+    if another:
+        left_open(folder).file.close()
+    with pytest.raises(LedgerUnavailable, match=r"Nothing was sent\..*(No such file|moved, replaced or del)"):
+        intend(ledger, fox())
+    ledger.accepted(sent.id, "req-late")
+    assert "Put it back, or restart" in str(ledger.store.trouble)
+    if another:
+        assert "req-late" in str(ledger.file.close())
+        return
+    aside.rename(folder)
+    assert intend(ledger, fox(prompt="afterwards")).new
+    assert known(ledger, sent.id).request_id == "req-late"
+    assert ledger.file.close() is None
 
 
 def test_what_is_of_use_for_the_moment_is_not_written_later(ledger: Ledger) -> None:
@@ -387,6 +410,18 @@ def test_a_newer_ledger_is_left_as_it_is(folder: Path) -> None:
         left_open(folder)
     assert list(connection.iterdump()) == before
     connection.close()
+
+
+def test_the_journal_of_a_deleted_file_is_not_played_into_a_new_one(folder: Path, kernel: Kernel) -> None:
+    """A kernel that was killed leaves one. It is kept beside the new ledger, which begins empty."""
+    killed = kernel("intend_many(ledger, [fox()] * 30)\nsay('written')\nwait()")
+    assert heard(killed) == "written"
+    killed.kill()
+    killed.wait()
+    (folder / "ledger.db").unlink()
+    with opened(folder) as ledger:
+        assert (ledger.account.id, intend(ledger, fox()).entry.id) == (1, 1)
+    assert len([*folder.glob("ledger.damaged-*.db-wal")]) == 1
 
 
 @pytest.mark.parametrize(("network", "mode"), [(True, "truncate"), (False, "wal")])

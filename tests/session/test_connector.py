@@ -1,15 +1,18 @@
 """`connect()` chooses between the sandbox and a live service."""
 
+import threading
 import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.raw_server import RawServer, raw_server
+from support.waiting import until
 
 import reelbook as rb
 from reelbook import errors
 from reelbook.errors import ConfigurationError
+from reelbook.ledger import LedgerFile
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 from reelbook.settings import InsecureAddress
@@ -152,6 +155,21 @@ def test_a_home_that_cannot_be_written_is_an_error_before_anything_is_paid(
     with pytest.raises(errors.LedgerUnavailable, match=r"home=… or REELBOOK_HOME; connect\(…, ledger=None\)"):
         rb.connect(home=tmp_path)
     assert not any(KEY in exchange.head for exchange in live.seen)
+
+
+def test_a_disk_that_fails_while_connecting_leaves_no_thread(
+    live: RawServer, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk is full by the time the key is entered into a ledger that could be written a moment before."""
+
+    def full(*_: object, **__: object) -> Any:
+        raise errors.LedgerUnavailable("The disk is full.")
+
+    monkeypatch.setattr(LedgerFile, "account", full)
+    before = set(threading.enumerate())
+    with pytest.raises(errors.LedgerUnavailable, match="The disk is full"):
+        rb.connect(home=home)
+    until(lambda: set(threading.enumerate()) <= before)
 
 
 def test_play_money_may_be_spent_without_a_ledger(sandbox: Sandbox, tmp_path: Path) -> None:

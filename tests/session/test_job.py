@@ -205,6 +205,19 @@ def test_the_wait_for_the_limit_is_no_part_of_the_time_a_job_takes(
     assert job._life._belief().submitted_at >= sent_at[0]
 
 
+def test_the_time_of_the_submission_stays(session: rb.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also while the machine sleeps or its clock is set, and for the next kernel: it is the clip's own."""
+    job = session.text_to_video("a fox", duration_seconds=1)
+    clip, submitted_at = job.result(30), job.submitted_at
+    awake = time.time
+    monkeypatch.setattr(time, "time", lambda: awake() + 8 * 3600)
+    assert job.submitted_at == submitted_at
+    assert submitted_at.replace(microsecond=0) == clip.made_at
+    session.close()
+    with rb.connect("sandbox") as later:
+        assert later.job(clip.request_id).submitted_at == submitted_at
+
+
 def test_a_callback_hears_once_that_a_job_is_done(
     session: rb.Session, sandbox: Sandbox, caplog: pytest.LogCaptureFixture
 ) -> None:

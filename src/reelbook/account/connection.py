@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import Awaitable, Callable, Collection
-from pathlib import Path
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from ..client import AsyncClient
-from ..client.scheduling.scheduler import SharedRequests
+from ..ledger import Ledger
 from ..secret import Secret
 from ..settings import InsecureAddress
 
@@ -27,29 +27,35 @@ class CallService(Protocol):
     def __call__(self, ask: Callable[[AsyncClient], Awaitable[T]], /) -> T: ...
 
 
-class Connection:
-    """One client of one service: the home's own `sandbox` (else None), or one reached by its address.
+@dataclass(frozen=True)
+class ServiceAddress:
+    """Where a service answers, and with which key: the home's own `sandbox`, or (None) any other one.
 
-    `service` says whether a sandbox answers there, whoever started it, or a live service.
+    `service` says whether a sandbox answers there, whoever started it, or a live service; `offers` which of
+    `wire.OFFERS` it has beyond the interface.
     """
 
-    def __init__(
-        self,
-        key: Secret,
-        base_url: str,
-        home: Path,
-        sandbox: Sandbox | None,
-        *,
-        service: Service,
-        shared: SharedRequests,
-        is_known: Callable[[str], bool],
-        offers: Collection[str] = (),
-    ) -> None:
-        with warnings.catch_warnings(action="ignore", category=InsecureAddress):  # connect() warns of it
-            self.client = AsyncClient(key, base_url, shared=shared, is_known=is_known, offers=offers)
-        self.service = service
-        self.sandbox = sandbox
-        self._home = home
+    key: Secret
+    url: str
+    service: Service
+    sandbox: Sandbox | None = None
+    offers: tuple[str, ...] = ()
+
+
+class Connection:
+    """A session's client of one service. `sandbox` is the home's own one, None for any other service."""
+
+    def __init__(self, address: ServiceAddress, ledger: Ledger) -> None:
+        with warnings.catch_warnings(action="ignore", category=InsecureAddress):  # whoever read it said so
+            self.client = AsyncClient(
+                address.key,
+                address.url,
+                shared=ledger.requests,
+                is_known=lambda request_id: ledger.by_request_id(request_id) is not None,
+                offers=address.offers,
+            )
+        self.service = address.service
+        self.sandbox = address.sandbox
 
     async def reach(self) -> None:
         """Starts the home's own sandbox again if it has ended by itself; does nothing for other services."""
@@ -62,5 +68,5 @@ class Connection:
         except OSError:
             from ..sandbox import server
 
-            self.sandbox = await asyncio.to_thread(server.ensure, self._home)
+            self.sandbox = await asyncio.to_thread(server.ensure, self.sandbox.home)
             self.client.moved_to(self.sandbox.url)

@@ -1,7 +1,5 @@
 """`connect()`: the one place that decides between the sandbox and the live service."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -10,23 +8,20 @@ import threading
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from .. import errors, settings, states, wire
-from ..account.connection import Service
+from ..account.connection import Service, ServiceAddress
 from ..account.limits import caller
 from ..client.responses import Reply
 from ..client.transport import Transport
 from ..event_thread import EventThread, uninterrupted
 from ..executions import follow
 from ..formatting import count, dollars, terminal_line
-from ..ledger import LedgerFile
+from ..ledger import Ledger, LedgerFile
 from ..secret import Secret, quotable, veiled
 from . import display
 from .session import Session
-
-if TYPE_CHECKING:
-    from ..sandbox.handle import Sandbox
 
 IDENTIFY_SECONDS = 3.0
 IN_CODE: Final = ", pass it as an argument, or ask=True. connect('sandbox') needs none."
@@ -45,14 +40,6 @@ class _Name(NamedTuple):
     home: Path
     max_spend_usd: float | None
     ledger: str | None
-
-
-class _Reached(NamedTuple):
-    key: Secret
-    url: str
-    service: Service
-    sandbox: Sandbox | None
-    offers: tuple[str, ...] = ()  # its extensions of the interface
 
 
 _sessions: dict[_Name, Session] = {}
@@ -138,12 +125,12 @@ def connect(
     name = _Name(url, key.value.fingerprint, folder, limit, ledger)
     secret = settings.checked_key(key.value)
 
-    def reach() -> _Reached:
+    def reach() -> ServiceAddress:
         about = _about(url) or {}
         kind: Service = "sandbox" if service == "sandbox" or _is_sandbox(about) else "live"
         offers = about.get("offers")
         offered = [each for each in wire.OFFERS if isinstance(offers, list) and each in offers]
-        return _Reached(secret, url, kind, None, tuple(offered))
+        return ServiceAddress(secret, url, kind, offers=tuple(offered))
 
     return _opened(name, reach)
 
@@ -177,30 +164,37 @@ def configured_sandbox() -> str | None:
 def _own_sandbox(folder: Path, limit: float | None, kept: str | None) -> Session:
     from ..sandbox import server
 
-    def reach() -> _Reached:
+    def reach() -> ServiceAddress:
         sandbox = server.ensure(folder)
-        return _Reached(sandbox.api_key, sandbox.url, "sandbox", sandbox)
+        return ServiceAddress(sandbox.api_key, sandbox.url, "sandbox", sandbox)
 
     return _opened(_Name("", "", folder, limit, kept), reach)
 
 
-def _opened_ledger(folder: Path, service: Service, kept: str | None) -> LedgerFile:
-    """The home's ledger, ready to be written. Play money may be spent without one, with a warning."""
-    if kept is None:
-        return LedgerFile.in_memory_only(folder, NO_LEDGER)
+def _opened_ledger(name: _Name, address: ServiceAddress) -> Ledger:
+    """The key's ledger, ready to be written. Play money may be spent without one, with a warning."""
+    # The home's own sandbox changes its address, and is the same service all the same.
+    service = "sandbox" if address.sandbox else address.url
+
+    def of_key(file: LedgerFile) -> Ledger:
+        return file.ledger(service, address.key, max_spend_usd=name.max_spend_usd)
+
+    if name.ledger is None:
+        return of_key(LedgerFile.in_memory_only(name.home, NO_LEDGER))
     try:
         with contextlib.ExitStack() as undo:
-            ledger = undo.enter_context(LedgerFile.open(folder))
-            ledger.store.prove_writable()
+            file = undo.enter_context(LedgerFile.open(name.home))
+            file.store.prove_writable()
+            ledger = of_key(file)
             undo.pop_all()
             return ledger
     except errors.LedgerUnavailable as error:
-        if service == "live":
+        if address.service == "live":
             raise
-        return LedgerFile.in_memory_only(folder, f"{error} {NO_LEDGER}")
+        return of_key(LedgerFile.in_memory_only(name.home, f"{error} {NO_LEDGER}"))
 
 
-def _opened(name: _Name, reach: Callable[[], _Reached]) -> Session:
+def _opened(name: _Name, reach: Callable[[], ServiceAddress]) -> Session:
     """The session of that name, created if there is none; a new one's notices are printed, or warned of."""
     follow()
     in_notebook = display.in_notebook()
@@ -210,17 +204,8 @@ def _opened(name: _Name, reach: Callable[[], _Reached]) -> Session:
     def find_or_make() -> Session:
         with _lock:
             if (session := _open(name)) is None:
-                key, url, service, sandbox, offers = reach()
-                session = _sessions[name] = Session(
-                    key,
-                    url,
-                    service=service,
-                    home=name.home,
-                    sandbox=sandbox,
-                    max_spend_usd=name.max_spend_usd,
-                    ledger=_opened_ledger(name.home, service, name.ledger),
-                    offers=offers,
-                )
+                address = reach()
+                session = _sessions[name] = Session(address, _opened_ledger(name, address), name.home)
                 # A script asks for it with session.resume(): it may end before the jobs do.
                 _untold[name] = len(session.resume()) if in_notebook else 0
             return session

@@ -89,13 +89,14 @@ class Job(display.Shown, SuggestsNames):
     """
 
     def __init__(
-        self, number: int, life: JobLifecycle, tell: Callable[[Job], None], *, experiment: str | None = None
+        self, number: int, life: JobLifecycle, tell: Callable[[Job], None], entry: Entry | None = None
     ) -> None:
         self.number = number
-        self.experiment = experiment
+        self.experiment = None if entry is None else entry.experiment
         self.earlier_run: EarlierRun | None = None
         self.request = life.request
         self.prompt = life.request.prompt if life.request else None
+        self._submitted_at = time.time() if entry is None else entry.intended_at
         self._life = life
         self._thread = life.services.thread
         self._tell = tell
@@ -147,8 +148,8 @@ class Job(display.Shown, SuggestsNames):
 
     @property
     def submitted_at(self) -> datetime:
-        """When it was submitted, by this machine's clock and in its time zone."""
-        return local(time.time() - self._thread.now() + self._life.known.began_at)
+        """When it was submitted or taken up, by this machine's clock then and in its time zone."""
+        return local(self._submitted_at)
 
     @property
     def picked(self) -> bool:
@@ -448,7 +449,7 @@ class JobRegistry(JobServices):
         known = self._remembered(entry)
         if entry.id not in self._found:
             life = JobLifecycle(self, self._request(entry), known, entry_id=entry.id)
-            self._found[entry.id] = self._new(life, entry.experiment)
+            self._found[entry.id] = self._new(life, entry)
         job = self._found[entry.id]
         life = job._life
         life.known = known
@@ -471,10 +472,10 @@ class JobRegistry(JobServices):
         )
         self._found.pop(entry.id, None)  # of one that was left unsent
         life = JobLifecycle(self, request, known, entry_id=entry.id, retry_uncertain=retry_uncertain)
-        return self._new(life, entry.experiment)
+        return self._new(life, entry)
 
-    def _new(self, life: JobLifecycle, experiment: str | None = None) -> Job:
-        self._jobs[life] = Job(len(self._jobs) + 1, life, self.tell, experiment=experiment)
+    def _new(self, life: JobLifecycle, entry: Entry | None = None) -> Job:
+        self._jobs[life] = Job(len(self._jobs) + 1, life, self.tell, entry)
         return self._jobs[life]
 
     def _request(self, entry: Entry) -> JobRequest:

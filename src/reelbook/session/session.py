@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from .. import wire
 from ..account import Facts, Receipt, Spending
 from ..account.balance import BalanceTracker
-from ..account.connection import Connection, Service
+from ..account.connection import Connection, ServiceAddress
 from ..account.keys import Keys
 from ..account.limits import caller, say_unsent, spend_notices
 from ..account.receipt import receipt_of
@@ -32,7 +32,7 @@ from ..errors import InvalidInput, LedgerLocked
 from ..event_thread import EventThread, Future
 from ..executions import PlaceCounter, current_execution
 from ..formatting import file_name
-from ..ledger import Ledger, LedgerFile, Submission, SweepRecord
+from ..ledger import Ledger, Submission, SweepRecord
 from ..ledger.search import ALL_ENTRIES, Filter, named_states
 from ..listeners import Listeners
 from ..media.recent_images import RecentImages
@@ -124,38 +124,16 @@ class Session(Tooling, SuggestsNames):
     _ledger: Ledger
     _made: ClassVar[weakref.WeakSet[Session]] = weakref.WeakSet()
 
-    def __init__(
-        self,
-        key: Secret,
-        base_url: str,
-        *,
-        service: Service,
-        home: Path,
-        sandbox: Sandbox | None,
-        max_spend_usd: float | None,
-        ledger: LedgerFile,
-        offers: Collection[str],
-    ) -> None:
-        self.service = service
+    def __init__(self, address: ServiceAddress, ledger: Ledger, home: Path) -> None:
+        self.service = address.service
         self.home = home
         self._listeners: Listeners[[Job | None]] = Listeners()
-        self._thread = EventThread()
-        # The home's own sandbox changes its address, and is the same service all the same.
-        name = "sandbox" if sandbox else base_url
-        self._ledger = ledger.ledger(name, key, max_spend_usd=max_spend_usd)
         self._places = PlaceCounter()
-        ledger.store.troubled.subscribe(self._ledger_changed)
-        self._connection = Connection(
-            key,
-            base_url,
-            home,
-            sandbox,
-            service=service,
-            shared=self._ledger.requests,
-            is_known=lambda request_id: self._ledger.by_request_id(request_id) is not None,
-            offers=offers,
-        )
+        self._ledger = ledger
+        self._connection = Connection(address, ledger)
         self._client = self._connection.client
+        self._thread = EventThread()
+        ledger.store.troubled.subscribe(self._ledger_changed)
         self._balance = BalanceTracker(
             self._connection,
             self._ledger,
@@ -164,12 +142,13 @@ class Session(Tooling, SuggestsNames):
             heard=lambda balance_usd: self._jobs.heard_balance(balance_usd),
             observed=lambda: bool(self._listeners) or self._jobs.observed,
         )
-        host = service if sandbox else urlsplit(base_url).netloc.lower()
+        # The home's own sandbox changes its address.
+        host = "sandbox" if address.sandbox else urlsplit(address.url).netloc.lower()
         shared = (self._connection, self._ledger, self._balance, self._thread)
         clips, images = home / "clips" / file_name(host), RecentImages(home)
         self._jobs = JobRegistry(*shared, clips, images, self._tell)
         self.keys = Keys(
-            key,
+            address.key,
             self._connection,
             self._ledger,
             call=self._call,
@@ -414,7 +393,7 @@ class Session(Tooling, SuggestsNames):
                     jobs = self._thread.run(submit)
                     break
                 except LedgerLocked:
-                    if self._thread.is_current or _at_once.get():
+                    if self._thread.is_current or not may_wait():
                         raise
                     time.sleep(LOCKED_SECONDS)
         except BaseException:
@@ -435,7 +414,7 @@ class Session(Tooling, SuggestsNames):
         self._listeners.tell(job)
 
     def _ledger_changed(self) -> None:
-        """Reports at once that the ledger can't be written, or can again. Called on the ledger's thread."""
+        """Reports at once that the ledger can't be written, or can again. Called on any thread."""
         said = self._ledger.store.trouble or "The ledger can be written again."
         print(said, file=sys.stderr)  # noqa: T201 - scripts have no panel that could say it
         with contextlib.suppress(RuntimeError):  # the loop has ended
@@ -671,12 +650,17 @@ _at_once: ContextVar[bool] = ContextVar("reelbook_at_once", default=False)
 
 @contextlib.contextmanager
 def without_waiting() -> Iterator[None]:
-    """Within it, submissions don't wait for a locked ledger: a press must not keep the kernel busy."""
+    """Within it, nothing waits for a locked ledger or for the service: a panel keeps no kernel busy."""
     token = _at_once.set(True)
     try:
         yield
     finally:
         _at_once.reset(token)
+
+
+def may_wait() -> bool:
+    """Whether the caller may be kept waiting: unless it runs within `without_waiting`."""
+    return not _at_once.get()
 
 
 # The innermost one last. Names, no tokens: several tasks may enter one Experiment at a time.
