@@ -51,7 +51,7 @@ _TIMES: Final = {
 }
 JSON_FIELDS: Final = (
     *("experiment", "estimated_cost_usd", "cost_usd"),
-    *("intended_at", "sent_at", "accepted_at", "ended_at", "downloaded_at", "abandoned_at"),
+    *_TIMES.values(),
     *("took_seconds", "actual_seconds", "clip_path", "error", "progress", "video_url", "image_digest"),
 )
 # A row's fields, which never change, and what a job's document calls them.
