@@ -31,15 +31,6 @@ def test_usage_is_drawn_day_by_day(run: Run, sandbox: Sandbox) -> None:
     assert f"split by day with {asked} requests." in " ".join(lines)
 
 
-def test_quick_leaves_spans(run: Run, sandbox: Sandbox) -> None:
-    """A first picture takes eight requests or so; what isn't split says so."""
-    sandbox.settings(rate_limiting=True)
-    sandbox.plant_history([{**PAST[0], "days_ago": day + 0.5} for day in range(29)])
-    result = run("usage", "--service", "sandbox", "--quick")
-    assert "not split yet" in result.stdout
-    assert sandbox.state()["requests"]["usage"] <= 8
-
-
 def test_usage_for_a_program(run: Run, sandbox: Sandbox) -> None:
     """JSON with spans in ISO times, in order."""
     sandbox.plant_history(PAST)

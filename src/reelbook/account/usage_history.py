@@ -39,12 +39,10 @@ class UsageHistory:
         balance: BalanceTracker,
         thread: EventThread,
         days: int,
-        most_requests: int | None = None,
     ) -> None:
         self.days = days
         self.asked = 0
         self.trouble = ""
-        self._most_requests = most_requests
         self._connection = connection
         self._ledger = ledger
         self._balance = balance
@@ -133,8 +131,6 @@ class UsageHistory:
         try:
             await self._connection.reach()
             while (days := usage.next_days(self._known, told)) is not None:
-                if self._most_requests is not None and self.asked >= self._most_requests:
-                    break
                 answer = await self._balance.usage(days, background=True)
                 self.asked += 1
                 # A service may have a shortest and a longest period: those between say the same.

@@ -20,9 +20,6 @@ BAR, BESIDE = 40, 66
 
 def usage(
     days: Annotated[int, option("How many days back. Default: 30.", min=1, max=365)] = 30,
-    quick: Annotated[
-        bool, option("Stop after eight requests: some spans may not be split by day yet.", "--quick")
-    ] = False,
     service: Which = Service.auto,
     as_json: AsJson = False,
     home: Home = None,
@@ -34,7 +31,7 @@ def usage(
     is known so far.
     """
     with open_session(service, home) as session:
-        history = session.usage_history(days, most_requests=8 if quick else None)
+        history = session.usage_history(days)
         _wait_for_days(history)
         if history.total is None:
             raise ReelbookError(history.trouble or "The service didn't say what was used.")

@@ -557,13 +557,10 @@ class Session(Tooling, SuggestsNames):
         """Asks what was used in the last `days` days and waits for it (GET billing/usage)."""
         return self._call(lambda _: self._balance.usage(days))
 
-    def usage_history(self, days: int = 30, *, most_requests: int | None = None) -> UsageHistory:
-        """What was used day by day in the last `days` days; asked for bit by bit, without waiting.
-
-        `most_requests` bounds the requests that this takes.
-        """
+    def usage_history(self, days: int = 30) -> UsageHistory:
+        """What was used day by day in the last `days` days; asked for bit by bit, without waiting."""
         checked_days(days)
-        return UsageHistory(self._connection, self._ledger, self._balance, self._thread, days, most_requests)
+        return UsageHistory(self._connection, self._ledger, self._balance, self._thread, days)
 
     def reconcile(self, *, alone: bool = False) -> Reconciliation:
         """Finds out what became of submissions whose answer was lost, and waits for it.
