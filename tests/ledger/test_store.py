@@ -27,7 +27,7 @@ from ledger.doubles import (
     opened,
     tell,
 )
-from support.ledgers import locked_by_process, read_only
+from support.ledgers import locked, read_only
 
 from reelbook.errors import InvalidInput, LedgerLocked, LedgerUnavailable
 from reelbook.ledger import Ledger, LedgerFile, Marks, store
@@ -140,11 +140,11 @@ def test_a_ledger_closed_with_a_full_disk_leaves_rows_that_can_be_believed(
 
 
 def test_a_file_that_stays_locked_is_returned_to(folder: Path) -> None:
-    """A program that holds the lock for long is named, and what was learnt is written later."""
+    """A lock that is held for long is said, and what was learnt is written later."""
     with opened(folder) as ledger:
         first = intend(ledger, fox()).entry
-        with locked_by_process(folder) as number:
-            with pytest.raises(LedgerLocked, match=rf"Nothing was sent.* process {number} \(.*has locked it"):
+        with locked(folder):
+            with pytest.raises(LedgerLocked, match=r"Nothing was sent.* another program has locked it"):
                 intend(ledger, fox())
             ledger.accepted(first.id, "req-first")
             assert [entry.request_id for entry in find(ledger)] == ["req-first"]

@@ -104,7 +104,7 @@ def test_a_sweep_pauses_with_the_reason_and_goes_on(session: rb.Session, sandbox
 def test_a_lock_is_waited_for_as_long_as_the_caller_waits(
     session: rb.Session, sandbox: Sandbox, home: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Meanwhile it is said who holds it, the other jobs go on, and what was asked for is bought once."""
+    """Meanwhile it is said, the other jobs go on, and what was asked for is bought once."""
     first = session.text_to_video("before", duration_seconds=1)
     until(lambda: first.request_id is not None)
     jobs: list[rb.Job] = []

@@ -2,8 +2,6 @@
 
 import contextlib
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -51,25 +49,6 @@ def locked(home: Path) -> Iterator[sqlite3.Connection]:
     yield holder
     holder.rollback()
     holder.close()
-
-
-HOLDER = """
-import sqlite3, sys
-ledger = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=5)
-ledger.execute("BEGIN IMMEDIATE")
-print("locked", flush=True)
-sys.stdin.read()
-"""
-
-
-@contextlib.contextmanager
-def locked_by_process(home: Path) -> Iterator[int]:
-    """Another process has locked the home's ledger for writing, until the end. Yields its number."""
-    command = [sys.executable, "-c", HOLDER, str(home / "ledger.db")]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
-        assert holder.stdout is not None
-        assert holder.stdout.readline(), "the lock wasn't to be had"
-        yield holder.pid
 
 
 @contextlib.contextmanager

@@ -1,12 +1,11 @@
 """Which kernels are alive: each holds a lock on a small file, which the system releases when the kernel ends.
 
 A process id may be reused, and means nothing in another container or on another machine that shares the
-folder. What /proc says about locks only serves to tell a person who holds the ledger's.
+folder.
 """
 
 import contextlib
 import os
-import re
 import secrets
 import time
 from pathlib import Path
@@ -76,27 +75,3 @@ class Kernel:
 
     def _path(self, name: str) -> Path:
         return self._folder / f"{name}.lock"
-
-
-LOCKS = Path("/proc/locks")
-# "1: POSIX  ADVISORY  WRITE 4711 08:01:131103 120 120"; waiting ones have an arrow behind the number.
-_LOCK = re.compile(r"^\d+: \w+ +\w+ +WRITE (\d+) \w+:\w+:(\d+) ", re.MULTILINE)
-
-
-def lock_holder(ledger: Path) -> str:
-    """Who holds the ledger's write lock, such as "process 4711 (python3)"; known on Linux only."""
-    inodes = set()
-    for name in (ledger.name, f"{ledger.name}-shm", "ledger.lock"):
-        with contextlib.suppress(OSError):
-            inodes.add(ledger.with_name(name).stat().st_ino)
-    try:
-        locks = LOCKS.read_text()
-    except OSError:
-        locks = ""
-    for process, inode in _LOCK.findall(locks):
-        if int(inode) in inodes and process not in ("0", str(os.getpid())):
-            name = ""
-            with contextlib.suppress(OSError):
-                name = f" ({Path('/proc', process, 'comm').read_text().strip()})"
-            return f"process {process}{name}"
-    return "another program"

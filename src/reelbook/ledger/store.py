@@ -32,7 +32,7 @@ from ..errors import InvalidInput, LedgerLocked, LedgerUnavailable, SessionClose
 from ..event_thread import CLOSED, uninterrupted
 from ..formatting import count
 from ..listeners import Listeners
-from .kernels import Kernel, lock_holder
+from .kernels import Kernel
 from .schema import NewerLedger, migrate, rescue
 
 _log = logging.getLogger(__name__)
@@ -518,7 +518,7 @@ def _remedy(error: sqlite3.Error, path: Path) -> str:
 
 def _reason(error: Exception, path: Path) -> str:
     if isinstance(error, Timeout) or _is_lock(error):
-        return f"{lock_holder(path)} has locked it"
+        return "another program has locked it"
     if isinstance(error, sqlite3.Error):
         if is_damage(error):
             return "it is damaged"
