@@ -118,8 +118,7 @@ async def _anybodys(page: Page, room: Room, request: Request, *student: Student)
 
 
 def _student_of(room: Room, request: Request) -> Student | None:
-    # One that an earlier version gave has the bare name.
-    key = request.cookies.get(_cookie(room, PASS), request.cookies.get(PASS))
+    key = request.cookies.get(_cookie(room, PASS))
     return None if key is None else room.store.student_of(key)
 
 
