@@ -443,7 +443,6 @@ def _facts(lookup: JobLookup, entry: Entry) -> list[tuple[str, str | None]]:
         *((label, f"{datetime.fromtimestamp(at):%Y-%m-%d %H:%M:%S}") for label, at in moments if at),
         ("took", None if entry.took_seconds is None else seconds(entry.took_seconds)),
         ("experiment", entry.experiment),
-        ("cell", _cell(entry)),
         ("clip", _clip(entry)),
         ("link", entry.video_url),
     ]
@@ -459,14 +458,6 @@ def _cost_words(entry: Entry) -> str:
     }
     cost = price(entry.price_usd, entry.charge)
     return cost if entry.cost_usd is not None else cost + doubt.get(entry.state, "")
-
-
-def _cell(entry: Entry) -> str | None:
-    if entry.place is None:
-        return None
-    if entry.place.label is not None:
-        return f"once={entry.place.label!r}"
-    return f"{entry.place.cell[:12]}, equal submission {entry.place.nth} of it"
 
 
 def _clip(entry: Entry) -> str | None:
