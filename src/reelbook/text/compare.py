@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from reelbook import wire
 
-from ..formatting import Line, price
+from ..formatting import Line, price, shortened_inside
 from ..states import state
 from .card import CardFace, ShownJob, bar_share, job_face, job_lines, seed_words
 
@@ -120,9 +120,8 @@ def _shortened(runs: list[Run]) -> list[Run]:
     made: list[Run] = []
     left = PROMPT_CHARACTERS
     for text, differs in runs:
-        if not differs and len(text) > SAME_CHARACTERS:
-            half = SAME_CHARACTERS // 2
-            text = f"{text[:half].rsplit(' ', 1)[0]} … {text[-half:].split(' ', 1)[-1]}"
+        if not differs:
+            text = shortened_inside(text, SAME_CHARACTERS)
         if len(text) > left:
             return [*made, (f"{text[:left]}…", differs)]
         left -= len(text)
