@@ -17,8 +17,8 @@ PROMPT_CHARACTERS: Final = 300
 NOT_HERE: Final = "The clip's file isn't on this disk."
 UNKNOWN_PICK: Final = "No ledger knows all of these clips: this panel alone keeps that pick."
 KEYS: Final = (
-    "Space plays and pauses all. ← → move by 1 s, with Shift by 0.1 s, and , . by a frame. < > change the "
-    "speed. {picks} pick. f fills the screen, Escape leaves."
+    "Space plays and pauses all. ← and → move by 1 s, with Shift by 0.1 s; , and . move by a frame. "
+    "< and > change the speed. {picks} pick. f fills the screen, Escape leaves."
 )
 
 Run = tuple[str, bool]  # a text, and whether it differs from the other clips'

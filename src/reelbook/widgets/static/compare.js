@@ -273,7 +273,7 @@ function render({ model, el }) {
   frame.draw(["tiles", "face", "picked", "view"], draw);
   frame.listen("change:picked", () => frame.say(`${get("picked").length} picked.`));
   deck.follow();
-  takeFocus(deck.play);
+  takeFocus(frame, deck.play);
   tellWhenLeft(frame, model);
   keepAsking(frame, model);
   return () => frame.close();

@@ -243,7 +243,7 @@ function render({ model, el }) {
 
   frame.listen("change:pair", show);
   deck.follow();
-  takeFocus(wrap);
+  takeFocus(frame, wrap);
   tellWhenLeft(frame, model);
   keepAsking(frame, model);
   return () => frame.close();
