@@ -141,6 +141,14 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
+def shortened_inside(text: str, most: int) -> str:
+    """The text without its middle where it has more than `most` characters."""
+    if len(text) <= most:
+        return text
+    half = most // 2
+    return f"{text[:half].rsplit(' ', 1)[0]} … {text[-half:].split(' ', 1)[-1]}"
+
+
 def terminal_text(text: str) -> str:
     """`text` without control characters and marks that change the writing's direction; line breaks stay."""
     return "".join(each for each in text if each.isprintable() or each in "\n\t")

@@ -6,7 +6,7 @@ from browser.lab import PLAYS, Notebook, at_rest, none_left, shown, until
 
 STUDIO = """
 both18 = [session.text_to_video(prompt, duration_seconds=1, once='looks')
-          for prompt in ('a fox' * 30, 'a kite')]
+          for prompt in ('a ' + 'fox' * 50, 'a kite')]
 for job in both18: job.result()
 both18[0].mark(picked=True, note='quiet')
 run18 = rb.Sweep('a {fox|kite} at noon', seed=[1234567890, 2], duration_seconds=1).run(session)
@@ -46,6 +46,7 @@ ALONE = {
     "rb.SweepForm(session, template='a {duck|swan}')": (".rb-sweep dl", "Copy as code"),
     "rb.Gallery(session, sweep=run18.id, group_by='prompt')": (".rb-group", None),
     "rb.ClassroomPanel(session)": (".rb-class", None),
+    "rb.Judge(both18)": (".rb-judge", "Stop"),
     "board18 = rb.JobBoard(jobs=both18)\nboard18.opened = board18._rows()[0].key\nboard18": (
         ".rb-open-row .rb-card",
         None,

@@ -24,7 +24,8 @@ def test_two_picks_become_a_page_on_a_colleagues_disk(notebook: Notebook, tmp_pa
     """Picked in the matrix, they are in the tray; handed over and downloaded, they play without a network."""
     cell = notebook.run(STUDIO)
     tray, page = cell.locator(".rb-of-tray"), notebook.page
-    until(shown(cell, ".rb-matrix"), "(part) => part.querySelectorAll('.rb-cell img[src]').length === 6")
+    shown(cell, ".rb-matrix tr:last-child .rb-cell")  # posters come to cells in view
+    until(cell, "(cell) => cell.querySelectorAll('.rb-cell img[src]').length === 6")
     assert tray.locator(".rb").is_hidden()
     for number in (1, 5):
         # The star shows under the mouse only, from which a busy notebook may scroll it away.

@@ -46,6 +46,16 @@ def test_nothing_of_a_clip_is_in_the_page_before_stop(study: Study) -> None:
     assert judge.result == {}
 
 
+def test_long_prompts_are_told_apart_by_what_follows_them(session: rb.Session) -> None:
+    """They are cut in the middle: the seed stays."""
+    jobs = [session.text_to_video("a fox " * 40, seed=seed, duration_seconds=1) for seed in (1, 2)]
+    for job in jobs:
+        job.result(60)
+    judge = Judge(jobs)
+    says(judge, "stop")
+    assert {row["label"][-8:] for row in judge.result["rows"]} == {"· seed 1", "· seed 2"}
+
+
 def test_a_press_is_one_vote(study: Study) -> None:
     """A second message about the same pair, a strange answer and one after Stop don't count."""
     judge = Judge(study)

@@ -13,7 +13,6 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 from ..account.limits import caller
@@ -23,6 +22,7 @@ from ..ledger import KeptVote, Ledger
 from ..ledger.votes import QUESTION, Votes
 from ..requests import options
 from ..session import Clip, Job, Session, connect, display
+from ..session.clip import as_clip
 from .axes import numbered, value_words
 from .designs import library
 from .ranking import MANY, Odds, Ranking, Vote, next_pair
@@ -299,7 +299,7 @@ def _clip(given: Clip | Job | str | os.PathLike[str]) -> Clip | None:
         given = given.clip
     if not isinstance(given, Clip | str | os.PathLike):
         raise InvalidInput(f"Study takes clips, jobs and files, not {type(given).__name__}.")
-    clip = given if isinstance(given, Clip) else Clip(path=Path(given), request_id="")
+    clip = as_clip(given)
     try:
         _ = clip.info  # raises here, not in the page, for a file that isn't a video
     except NotAVideo as damaged:

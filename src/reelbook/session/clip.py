@@ -226,6 +226,11 @@ class Clip(display.Shown, SuggestsNames):
 NUMBER_BYTES: Final = 10  # what a number adds to a name that is taken
 
 
+def as_clip(given: Clip | str | os.PathLike[str]) -> Clip:
+    """The clip itself; of a file, a clip of which nothing else is known."""
+    return given if isinstance(given, Clip) else Clip(path=Path(given), request_id="")
+
+
 def clip_file_name(request: JobRequest | None, request_id: str) -> str:
     """The file name of a saved clip: the prompt's first words and the seed."""
     words = re.findall(r"\w+", request.prompt.lower()) if request else []

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from reelbook import wire
 
-from ..formatting import Line, price
+from ..formatting import Line, price, shortened_inside
 from ..states import state
 from .card import CardFace, ShownJob, bar_share, job_face, job_lines, seed_words
 
@@ -17,8 +17,8 @@ PROMPT_CHARACTERS: Final = 300
 NOT_HERE: Final = "The clip's file isn't on this disk."
 UNKNOWN_PICK: Final = "No ledger knows all of these clips: this panel alone keeps that pick."
 KEYS: Final = (
-    "Space plays and pauses all. ← → move by 1 s, with Shift by 0.1 s, and , . by a frame. < > change the "
-    "speed. {picks} pick. f fills the screen, Escape leaves."
+    "Space plays and pauses all. ← and → move by 1 s, with Shift by 0.1 s; , and . move by a frame. "
+    "< and > change the speed. {picks} pick. f fills the screen, Escape leaves."
 )
 
 Run = tuple[str, bool]  # a text, and whether it differs from the other clips'
@@ -120,9 +120,8 @@ def _shortened(runs: list[Run]) -> list[Run]:
     made: list[Run] = []
     left = PROMPT_CHARACTERS
     for text, differs in runs:
-        if not differs and len(text) > SAME_CHARACTERS:
-            half = SAME_CHARACTERS // 2
-            text = f"{text[:half].rsplit(' ', 1)[0]} … {text[-half:].split(' ', 1)[-1]}"
+        if not differs:
+            text = shortened_inside(text, SAME_CHARACTERS)
         if len(text) > left:
             return [*made, (f"{text[:left]}…", differs)]
         left -= len(text)

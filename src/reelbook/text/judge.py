@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from ..explore.ranking import MANY
 from ..explore.study import StudyResult, interval, not_enough, percent
-from ..formatting import count, shortened
+from ..formatting import count, shortened_inside
 from ..session import Clip
 
 LABEL_CHARACTERS: Final = 160
@@ -30,7 +30,7 @@ def result(found: StudyResult, facts: Mapping[str, str], keys: Mapping[Clip, str
         rows.append(
             {
                 "key": key,
-                "label": shortened(each.label, LABEL_CHARACTERS),
+                "label": shortened_inside(each.label, LABEL_CHARACTERS),
                 "facts": facts.get(key, ""),
                 "bar": [round(part, 3) for part in (odds.chance, odds.low, odds.high)] if each.shown else [],
                 "chance": percent(odds) if each.shown else "",

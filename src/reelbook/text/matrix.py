@@ -16,9 +16,9 @@ from .card import ShownJob, asked_words, bar_share, empty_face, job_face, job_li
 from .compare import differing
 
 KEYS: Final = (
-    "Space plays and pauses all, , . step by a frame, < > change the speed. Arrow keys move, Enter opens, "
-    "x selects, p picks, t swaps rows and columns, Page Up and Page Down turn the page. "
-    "+ - zoom, 0 shows all. Escape closes."
+    "Space plays and pauses all; , and . move by a frame. < and > change the speed. Arrow keys move, Enter "
+    "opens, x selects, p picks, t swaps rows and columns, Page Up and Page Down turn the page. "
+    "+ and - zoom, 0 shows all. Escape closes."
 )
 
 # The states that are counted at the top, in this order, with their words there.

@@ -3,7 +3,6 @@
 import html
 import os
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import traitlets
@@ -11,6 +10,7 @@ import traitlets
 from reelbook import wire
 from reelbook.errors import InvalidInput
 from reelbook.session import Clip, Job, JobView, Session
+from reelbook.session.clip import as_clip
 from reelbook.session.session import job_of
 
 from ..text import compare as words
@@ -165,7 +165,7 @@ def _clip_or_job(given: Clip | Job | str | os.PathLike[str]) -> Clip | Job:
     if isinstance(given, Clip | Job):
         return given
     if isinstance(given, str | os.PathLike):
-        clip = Clip(path=Path(given), request_id="")
+        clip = as_clip(given)
         _ = clip.info  # raises here, not in the page, for a file that isn't a video
         return clip
     raise InvalidInput(f"Compare takes clips, jobs and files, not {type(given).__name__}.")

@@ -3,13 +3,13 @@
 import math
 import os
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import traitlets
 
 from reelbook.errors import InvalidInput
 from reelbook.session import Clip, Job, Session
+from reelbook.session.clip import as_clip
 from reelbook.session.session import job_of
 
 from ..text.card import ShownJob, clip_face, clip_lines
@@ -68,7 +68,7 @@ class Player(Plays, ShowsJob, ServesClips):
             raise InvalidInput(
                 f"Player takes a clip or a file, not {type(clip).__name__}. `await job` gives a job's clip."
             )
-        self.clip = clip if isinstance(clip, Clip) else Clip(path=Path(clip), request_id="")
+        self.clip = as_clip(clip)
         self._job_played = job_of(self.clip)
         super().__init__(
             figures=clip_lines(self.clip),

@@ -171,9 +171,15 @@ export function freshId(word) {
 }
 
 /** Where a press in another panel opened this one, the keyboard goes on in it, at `node`. */
-export function takeFocus(node) {
-  const pressed = navigator.userActivation?.isActive; // not where the notebook draws its panels by itself
-  if (pressed && document.activeElement === document.body) node.focus({ preventScroll: true });
+export function takeFocus(frame, node) {
+  if (!navigator.userActivation?.hasBeenActive) return; // a reloaded page draws its panels
+  const shown = new ResizeObserver(() => {
+    if (!node.clientWidth) return; // it isn't on the page yet
+    shown.disconnect();
+    if (document.activeElement === document.body) node.focus({ preventScroll: true });
+  });
+  shown.observe(node);
+  frame.onClose(() => shown.disconnect());
 }
 
 /** A control that is switched off or hidden would drop the keyboard's focus: the panel holds it until it is back. */

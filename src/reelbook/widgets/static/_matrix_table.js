@@ -47,7 +47,7 @@ export function matrixTable(frame, cells, { get, set, onBuilt }) {
     const heading = (scope, way, members) => {
       const tally = h("small", { class: "rb-quiet" });
       const words = Object.entries(way).map(([name, index]) => axes.get(name)[index]).join(" · ");
-      const node = h("th", { scope, hidden: !words }, h("span", {}, words), tally);
+      const node = h("th", { scope, title: words, hidden: !words }, h("span", {}, words), tally);
       heads.push({ node, members });
       return node;
     };

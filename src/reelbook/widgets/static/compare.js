@@ -272,6 +272,6 @@ export default panel("compare", "Compare", (frame, model) => {
   frame.draw(["tiles", "face", "picked", "view"], draw);
   frame.listen("change:picked", () => frame.say(`${get("picked").length} picked.`));
   deck.follow();
-  takeFocus(deck.play);
+  takeFocus(frame, deck.play);
   tellWhenLeft(frame, model);
 });

@@ -242,6 +242,6 @@ export default panel("judge", "Judge", (frame, model) => {
 
   frame.listen("change:pair", show);
   deck.follow();
-  takeFocus(wrap);
+  takeFocus(frame, wrap);
   tellWhenLeft(frame, model);
 });

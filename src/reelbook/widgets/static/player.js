@@ -6,8 +6,8 @@ import { keepTrait, speedChoice } from "./_controls.js";
 
 const TILES = 16; // 4 by 4 they have the clip's own shape
 const VIEWS = { clip: "Clip", poster: "Poster", filmstrip: "Filmstrip" };
-const HELP = "Space plays and pauses. ← → move by 1 s, with Shift by 0.1 s, and , . by a frame. "
-  + "[ ] begin and end the loop where the clip is. < > change the speed. f fills the screen, Escape leaves.";
+const HELP = "Space plays and pauses. ← and → move by 1 s, with Shift by 0.1 s; , and . move by a frame. "
+  + "[ and ] begin and end the loop where the clip is. < and > change the speed. f fills the screen, Escape leaves.";
 
 export default panel("player", "Player", (frame, model) => {
   const get = (name) => model.get(name);
