@@ -376,6 +376,8 @@ class Session(Tooling, SuggestsNames):
         self, requests: Sequence[JobRequest], *, once: str | None = None, **how: Any
     ) -> list[Submission]:
         """The requests as submissions, each at its place in the cell that runs on this thread."""
+        if once is not None and (not isinstance(once, str) or not once.strip()):
+            raise InvalidInput('once is a label of your own, such as once="fox, night". Nothing was sent.')
         how["experiment"] = current_experiment()
         execution = current_execution()
         return [
