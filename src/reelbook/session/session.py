@@ -512,7 +512,7 @@ class Session(Tooling, SuggestsNames):
         `since` is a time of the picking: a datetime, a date or epoch seconds.
         """
         since_at = epoch(since)
-        return self._thread.run(lambda: tuple(map(self._found, self._ledger.picks(since_at))))
+        return self._thread.run(lambda: tuple(map(self._job_of_entry, self._ledger.picks(since_at))))
 
     def sweeps(self) -> tuple[SweepRecord, ...]:
         """The sweeps that were run with this key, newest first; see `Sweep.run`.
@@ -596,11 +596,11 @@ class Session(Tooling, SuggestsNames):
     def _known(self, request_id: str) -> Job | None:
         def find() -> Job | None:
             entry = self._ledger.by_request_id(request_id)
-            return None if entry is None else self._found(entry)
+            return None if entry is None else self._job_of_entry(entry)
 
         return self._thread.run(find) if request_id else None
 
-    def _found(self, entry: Entry) -> Job:
+    def _job_of_entry(self, entry: Entry) -> Job:
         return self._jobs.of(entry, watch=False)
 
     def _spending_notes(self, cost_usd: float) -> tuple[str, ...]:
@@ -625,7 +625,7 @@ class Session(Tooling, SuggestsNames):
     async def _reconciled(self, *, alone: bool) -> Reconciliation:
         try:
             findings = await find_out(self._connection, self._ledger, self._balance, alone=alone)
-            return tell_jobs(findings, self._found)
+            return tell_jobs(findings, self._job_of_entry)
         finally:
             self._tell(None)
 
