@@ -24,6 +24,7 @@ from reelbook.formatting import (
     exact_dollars,
     file_name,
     file_size,
+    hour,
     iso_time,
     local,
     plain,
@@ -46,6 +47,12 @@ def iso(at: float) -> str:
 
 def clips(number: int) -> str:
     return count(number, "clip")
+
+
+def test_the_hour_of_another_day_has_its_date() -> None:
+    """Of the same day it is the hour alone."""
+    at = datetime(2026, 12, 4, 17, 0).timestamp()
+    assert [hour(at, at - 3600), hour(at, at - DAY)] == ["17:00", "17:00 on 4 Dec"]
 
 
 @pytest.mark.parametrize(

@@ -77,11 +77,13 @@ def test_several_seeds_or_an_axis_make_a_sweep(shell: Any, session: rb.Session, 
 
 
 def test_a_sweep_that_costs_more_needs_a_second_word(shell: Any, session: rb.Session) -> None:
-    """The flag is named that says it."""
+    """The flag is named that says it, and so is the one for a slot that nothing fills."""
     with pytest.raises(errors.ConfirmationNeeded, match=r"5 clips for about \$1\.25\. Add --yes"):
         shell.run_cell_magic("video", "--seed 1-5", "a fox")
     with pytest.raises(errors.InvalidInput, match="NAME=VALUES"):
         shell.run_cell_magic("video", "--axis animal", "a fox")
+    with pytest.raises(errors.InvalidInput, match=r"Nothing fills \{animal\}\. Give --axis animal=…, or"):
+        shell.run_cell_magic("video", "--seed 1-2", "a {animal}")
     assert session.sweeps() == ()
     run = shell.run_cell_magic("video", "--seed 1-5 --yes", "a fox")
     run.stop()

@@ -35,6 +35,7 @@ def test_equal_secrets_are_equal_and_share_a_fingerprint() -> None:
     assert (Secret(KEY), Secret(KEY).fingerprint) == (Secret.of(KEY), Secret(KEY).fingerprint)
     assert Secret(KEY) != Secret(KEY + "x")
     assert KEY not in Secret(KEY).fingerprint
+    assert len(Secret("\udcff").fingerprint) == 16  # bytes of the environment that are no text
 
 
 LONG = "q8ZtKd03mPwX5vLr7NcA"

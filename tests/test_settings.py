@@ -103,3 +103,5 @@ def test_home_follows_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert settings.home() == tmp_path / "here"
     with pytest.raises(ConfigurationError, match="There is no home '~nobody-here/reelbook'"):
         settings.home("~nobody-here/reelbook")
+    with pytest.raises(ConfigurationError, match=r"'.*caf\\udce9' isn't text in UTF-8"):
+        settings.home("caf\udce9")  # as an old disk names it: no clip could be recorded there

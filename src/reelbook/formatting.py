@@ -76,6 +76,13 @@ def clock(moment: datetime) -> str:
     return moment.strftime("%H:%M:%S" if today else "%d %b %Y, %H:%M:%S")
 
 
+def hour(at: float, day: float) -> str:
+    """A time as "17:00", or "17:00 on 4 Dec" if it isn't on the same day as `day`; both in epoch seconds."""
+    moment = local(at)
+    date = "" if moment.date() == local(day).date() else f" on {moment.day} {moment:%b}"
+    return f"{moment:%H:%M}{date}"
+
+
 def iso_time(at: float | None) -> str | None:
     """Epoch seconds as an ISO 8601 time with this machine's zone, for a program to read; None stays None."""
     return None if at is None else local(at).isoformat(timespec="seconds")

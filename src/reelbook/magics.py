@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from IPython.core import magic_arguments
 from IPython.core.error import UsageError
 
-from .errors import ConfirmationNeeded, InvalidInput
+from .errors import InvalidInput
 from .requests import FIELDS, JobRequest
 from .secret import quotable, without_keys
 from .session import Job, Session, connect
@@ -66,9 +66,10 @@ def _sweep(session: Session, given: Any, template: str, asked: dict[str, Any]) -
     axes = {**asked, **axis_options(given.axis or ())}
     try:
         return Sweep(template, **axes).run(session, confirm=given.yes, again=given.again)
-    except ConfirmationNeeded as needed:
-        said = str(needed).replace("Say confirm=True", "Add --yes")
-        raise ConfirmationNeeded(said, cost_usd=needed.cost_usd) from None
+    except InvalidInput as error:  # it names the arguments of `Sweep`
+        said = re.sub(r"Give (\w+)=\[…\]", r"Give --axis \1=…", str(error))
+        error.args = (said.replace("Say confirm=True", "Add --yes"),)
+        raise
 
 
 def _given(line: str) -> Any:
@@ -95,9 +96,8 @@ def _parser() -> Any:
     parser: Any = magic_arguments.MagicArgumentParser("%%video", description=video.__doc__)  # type: ignore[no-untyped-call]  # it has no types
     add = parser.add_argument
     for about in (each for name, each in FIELDS.items() if name != "prompt"):
-        names = [f"--{about.option}", *([f"-{about.letter}"] if about.letter else [])]
         kind, words = int if about.control == "slider" else str, _HELP.get(about.name, about.option_help)
-        add(*names, dest=about.name, type=kind, help=words)
+        add(f"--{about.option}", f"-{about.option[0]}", dest=about.name, type=kind, help=words)
     add("-a", "--axis", action="append", help="NAME=VALUES for a slot {NAME} of a sweep. May be repeated.")
     add("--yes", action="store_true", help="Buy a sweep for more than $1.00.")
     add("-o", "--output", help="The variable that the job is put into.")

@@ -44,9 +44,9 @@ class RequestField:
     """All there is to know about one field of a request, for whatever asks for it, shows or sends it.
 
     `control` is what a form chooses it with, and `low`, `high` and `choices` are its limits (of a text `high`
-    is the most characters). `flag` and `letter` are its option on a terminal and in `%%video`, `hint` is what
-    an empty row of a sweep says, `column` its name in a receipt (default: its own). With the value `random`
-    the service chooses. It is None in a mode that doesn't take it.
+    is the most characters). `flag` is its option on a terminal and in `%%video`, `column` its name in a
+    receipt (default: its own), `hint` what an empty row of a sweep says. With the value `random` the service
+    chooses. It is None in a mode that doesn't take it.
     """
 
     name: str
@@ -63,7 +63,6 @@ class RequestField:
     choices: tuple[str, ...] = ()
     unit: str = ""
     flag: str = ""
-    letter: str = ""
     metavar: str = "TEXT"
     hint: str = ""
     column: str = ""
@@ -162,7 +161,6 @@ _TABLE: Final = (
         high=wire.MAX_SECONDS,
         unit="s",
         flag="duration",
-        letter="d",
         metavar="SECONDS",
         hint=f"2, 5 · empty: the usual {wire.DEFAULT_SECONDS} s",
         column="asked_seconds",
@@ -177,7 +175,6 @@ _TABLE: Final = (
         default=wire.DEFAULT_ASPECT_RATIO,
         choices=wire.ASPECT_RATIOS,
         flag="ratio",
-        letter="r",
         metavar="SHAPE",
         hint=f"{', '.join(wire.ASPECT_RATIOS)} · empty: {wire.DEFAULT_ASPECT_RATIO}",
     ),
@@ -190,8 +187,6 @@ _TABLE: Final = (
         modes=TEXT_ONLY,
         default=wire.RANDOM_SEED,
         random=wire.RANDOM_SEED,
-        flag="seed",
-        letter="s",
         metavar="NUMBER",
         hint="1-4 · empty: a random one",
     ),
@@ -201,8 +196,6 @@ _TABLE: Final = (
         help="A still to move, instead of text alone.",
         control="image",
         modes=("image-to-video",),
-        flag="image",
-        letter="i",
         metavar="FILE",
     ),
 )

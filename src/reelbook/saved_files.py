@@ -45,6 +45,11 @@ def numbered(path: Path) -> Iterator[Path]:
         yield path.with_stem(f"{path.stem}-{number}")
 
 
+def free_file(path: Path) -> Path:
+    """The path itself, or the first numbered one where no file is in the way."""
+    return next(each for each in numbered(path) if not each.exists())
+
+
 @contextlib.contextmanager
 def writing(what: str, kept: str = "The clips are where they were.") -> Iterator[None]:
     """Raises ReelbookError if the disk refuses in the block: why, and what is `kept` all the same."""

@@ -59,7 +59,8 @@ class Secret:
     @property
     def fingerprint(self) -> str:
         """Sixteen hex digits that tell two credentials apart without revealing them."""
-        return hashlib.sha256(b"reelbook fingerprint\0" + self.__value.encode()).hexdigest()[:16]
+        value = self.__value.encode(errors="surrogatepass")  # a broken one is refused later, in words
+        return hashlib.sha256(b"reelbook fingerprint\0" + value).hexdigest()[:16]
 
     def masked(self, text: str, *, cut: bool = False) -> str:
         """`text` with `***` wherever the credential occurs in it.

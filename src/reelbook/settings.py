@@ -88,15 +88,22 @@ def keep(name: str, value: Secret) -> None:
 def home(argument: str | os.PathLike[str] | None = None) -> Path:
     """The folder for clips, ledger and sandbox: the argument, `REELBOOK_HOME`, or the system's own place.
 
-    Raises ConfigurationError where it begins with ~ and there is no such user.
+    Raises ConfigurationError where it begins with ~ and there is no such user, and where its path is no text.
     """
     import platformdirs
 
     chosen = argument or os.environ.get(HOME) or platformdirs.user_data_dir("reelbook", appauthor=False)
     try:
-        return Path(chosen).expanduser().resolve()
+        folder = Path(chosen).expanduser().resolve()
     except RuntimeError:
         raise ConfigurationError(f"There is no home {quotable(str(chosen))}. Choose another one.") from None
+    try:
+        str(folder).encode()  # as the ledger keeps the paths of clips
+    except UnicodeEncodeError:
+        raise ConfigurationError(
+            f"The path of {quotable(str(folder))} isn't text in UTF-8. Choose another folder."
+        ) from None
+    return folder
 
 
 def max_spend_usd(argument: float | Secret | None = None) -> float | None:

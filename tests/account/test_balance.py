@@ -81,6 +81,16 @@ def test_what_moves_while_a_question_is_out_is_asked_for_again() -> None:
     virtual_time.run(main())
 
 
+def test_a_service_that_failed_once_is_asked_for_usage_again(session: rb.Session, sandbox: Sandbox) -> None:
+    """Meanwhile the balance alone is asked for; `reconcile()` needs the counts of the next answers."""
+    sandbox.fault("500", endpoint="usage", times=9)
+    session._thread.call(session._balance._ask_quietly())
+    sandbox.clear_faults()
+    session._thread.call(session._balance._ask_quietly())
+    told = [(each.balance_usd, each.total_requests) for each in session._ledger.samples.list()]
+    assert told == [(25.0, 0), (25.0, None)]
+
+
 def everywhere(session: rb.Session) -> set[str]:
     """What is left of the balance, in dollars, as each place says it; the form and the plan for a clip."""
     with contextlib.ExitStack() as opened:

@@ -8,6 +8,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from support.ledgers import locked
 from support.live import KEY, session_of
 from support.raw_server import Exchange
 from support.waiting import until
@@ -18,7 +19,6 @@ from reelbook.account.keys import is_preview
 from reelbook.models import ApiKey
 from reelbook.sandbox.accounts import Accounts, Key
 from reelbook.sandbox.handle import Sandbox, handle_on
-from reelbook.sandbox.protocol import FaultKind
 from reelbook.secret import Secret
 
 
@@ -59,7 +59,7 @@ def test_a_key_nobody_saw_is_found_and_can_be_revoked(session: rb.Session, sandb
     ],
 )
 def test_without_a_candidate_the_error_says_why(
-    session: rb.Session, sandbox: Sandbox, faults: list[tuple[FaultKind, Any]], said: str
+    session: rb.Session, sandbox: Sandbox, faults: list[tuple[str, Any]], said: str
 ) -> None:
     """A request that was never handled leaves none; if the list fails too, a person has to look later."""
     session.keys.create("another")
@@ -178,6 +178,21 @@ def test_a_key_that_is_lost_or_does_not_work_changes_nothing(
     elif isinstance(failed.value, errors.RotationFailed):
         session.keys.revoke(failed.value.key_id)
     assert session.balance().balance_usd == 25
+
+
+def test_a_key_that_the_ledger_cannot_record_is_given_to_nobody(
+    session: rb.Session, sandbox: Sandbox, home: Path
+) -> None:
+    """Or a later kernel would find no job, and be refused once the useless key is revoked, as advised."""
+    session.text_to_video("a fox", duration_seconds=1).result(30)
+    with locked(home), pytest.raises(errors.RotationFailed, match="still works") as failed:
+        session.keys.rotate("second")
+    session.keys.revoke(failed.value.key_id)
+    session.close()
+    assert handle_on(home, sandbox.url, sandbox.pid).api_key == sandbox.api_key
+    with rb.connect("sandbox") as later:
+        assert later.balance().balance_usd == pytest.approx(24.95)
+        assert len(later.jobs()) == 1
 
 
 def test_a_new_key_that_does_not_see_the_clips_is_not_used(home: Path) -> None:

@@ -148,7 +148,7 @@ def test_an_experiment_has_its_receipt(session: rb.Session, sandbox: Sandbox) ->
 def test_a_clip_of_an_agent_tool_has_its_line_at_its_time() -> None:
     """With what the service said about it; an unknown length isn't shown as 0 s."""
     own = entry(1, "completed", sent=100, **PAID)
-    tools = [ToolJob(1, f"req-{at}", "k", "a hen", NOON + at, NOON + at, NOON, None, 0.1) for at in (50, 150)]
+    tools = [ToolJob(1, f"req-{at}", "a hen", NOON + at, None, 0.1) for at in (50, 150)]
     made = receipt_of([own], {1: "sandbox"}, None, tools)
     assert [row.mode for row in made.rows] == ["agent tool", "text-to-video", "agent tool"]
     assert (made.charged_usd, made.total_seconds) == (0.45, 5.0)

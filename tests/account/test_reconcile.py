@@ -5,6 +5,7 @@ import json
 import re
 import sqlite3
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,14 +15,14 @@ from support.waiting import until
 
 import reelbook as rb
 from reelbook import errors
+from reelbook.account.reconcile import SAMPLES
 from reelbook.ledger.money import PATIENCE_SECONDS
 from reelbook.sandbox.handle import Sandbox
-from reelbook.sandbox.protocol import FaultKind
 
 FOX: dict[str, Any] = {"duration_seconds": 1, "aspect_ratio": "1:1", "seed": 7}
 
 
-def lose(session: rb.Session, sandbox: Sandbox, kind: FaultKind = "answer_lost") -> rb.Job:
+def lose(session: rb.Session, sandbox: Sandbox, kind: str = "answer_lost") -> rb.Job:
     """Submits a clip whose answer doesn't come. Other faults are tried in tests/contract."""
     sandbox.fault(kind, endpoint="generate")
     job = session.text_to_video("a fox", **FOX)
@@ -60,7 +61,7 @@ def test_without_an_uncertain_one_nothing_is_asked(session: rb.Session, sandbox:
 
 @pytest.mark.parametrize(("kind", "taken"), [("answer_lost", True), ("reset_before", False)])
 def test_a_sandbox_tells_what_was_accepted_and_what_wasnt(
-    session: rb.Session, sandbox: Sandbox, kind: FaultKind, taken: bool
+    session: rb.Session, sandbox: Sandbox, kind: str, taken: bool
 ) -> None:
     """What isn't counted wasn't accepted, and its money is free again.
 
@@ -108,7 +109,7 @@ def test_two_requests_are_asked_and_their_times_are_said(session: rb.Session, sa
     assert (now["balance"] - arrived.get("balance", 0), now["usage"] - arrived["usage"]) == (1, 1)
     assert re.search(r"requests 0 at \d\d:\d\d:\d\d → 1 at \d\d:\d\d:\d\d", str(found))
     head, verdict_line, *lines = str(found).splitlines()
-    assert (head, verdict_line) == ("1 submission without an answer.", f"{job!r}: accepted")
+    assert (head, verdict_line) == ("1 submission without an answer.", f"#1 “{job.prompt}”: accepted")
     assert lines == [f"  {text}" for text in (*found.verdicts[0].reasons, found.verdicts[0].advice)]
     assert repr(found) == str(found)
 
@@ -136,6 +137,17 @@ def test_an_earlier_kernels_lost_answer_is_found_out_and_the_verdict_lasts(
         (job,) = last.jobs()
         assert (job.state, last.spending().of_key.committed_usd) == ("not accepted", 0.0)
         assert "nothing was paid" in str(job.error)
+
+
+def test_it_is_found_out_however_much_was_heard_since(session: rb.Session, sandbox: Sandbox) -> None:
+    """Somebody who goes on working for days before asking gets the same answer."""
+    session.usage()
+    (known,) = session._ledger.samples.list()
+    lose(session, sandbox, "reset_before")
+    for _ in range(SAMPLES):
+        session._ledger.samples.add(replace(known, at=time.time()))
+    later(session, 10)
+    assert verdict(session).answer == "not accepted"
 
 
 @pytest.mark.parametrize("accepts", [True, False])

@@ -1,10 +1,14 @@
 """Usage over time from a real sandbox: what is told equals what was planted, within the budget."""
 
+import json
 import random
 import threading
 import time
 
 import pytest
+from account.usage_service import Service, busy
+from support.live import session_of
+from support.raw_server import Exchange
 
 import reelbook as rb
 from reelbook.ledger import Sample
@@ -59,6 +63,19 @@ def test_a_second_opening_asks_once(session: rb.Session, sandbox: Sandbox) -> No
     assert [round(span.usd, 6) for span in second.spans] == [round(span.usd, 6) for span in first.spans]
 
 
+def test_thousands_of_kept_answers_do_not_hold_up_the_session(session: rb.Session, sandbox: Sandbox) -> None:
+    """Each finished clip leaves one; of a few hours the newest is enough, and the spans are the same."""
+    planted(sandbox, 30)
+    truth = session.usage_history(30).wait(60).spans
+    for second in range(500):
+        session._ledger.samples.add(
+            Sample(time.time() - 7200 - second, period_days=30, total_cost_usd=1.0, total_spent_usd=1.0)
+        )
+    again = session.usage_history(30).wait(60)
+    assert len(again._known.answers) < len(truth) + 10
+    assert [round(span.usd, 6) for span in again.spans] == [round(span.usd, 6) for span in truth]
+
+
 def test_an_answer_by_a_clock_that_was_ahead_overrules_nothing(session: rb.Session, sandbox: Sandbox) -> None:
     """The clock has been set right since."""
     planted(sandbox, 30)
@@ -69,6 +86,32 @@ def test_an_answer_by_a_clock_that_was_ahead_overrules_nothing(session: rb.Sessi
     assert history.total is not None
     assert history.total.usd == truth.total_cost_usd
     assert history.spans[-1].to_at < time.time() + 1
+
+
+@pytest.mark.parametrize(
+    ("days", "shortest", "longest", "covered", "most_requests"),
+    [(7, 30, 30, 30, 2), (90, 1, 30, 30, 20), (30, 14, 365, 30, 12)],
+)
+def test_a_service_with_periods_of_its_own_is_told_in_those(
+    home: object, days: int, shortest: int, longest: int, covered: int, most_requests: int
+) -> None:
+    """The interface gives no bounds of `days`: what can't be split isn't asked about again and again."""
+    clips = Service(busy(1, 90, 1 / 5, now=time.time()))
+
+    def handle(exchange: Exchange) -> None:
+        asked = int(exchange.first_line.split()[1].rpartition("=")[2])
+        told = clips.usage(min(max(asked, shortest), longest), time.time())
+        body = {"period_days": told.days, "total_requests": told.requests, "total_seconds": told.seconds}
+        body |= {"total_cost_usd": told.usd, "total_spent_usd": told.spent_usd}
+        exchange.answer(200, json.dumps(body).encode(), headers={"X-RateLimit-Limit": "1000"})
+
+    with session_of(handle) as (session, _):
+        history = session.usage_history(days).wait(60)
+        assert (history.days, history.asked) == (covered, len(clips.answers))
+        assert history.asked <= most_requests
+        assert history.total is not None
+        assert history.total.usd == pytest.approx(sum(span.usd for span in history.spans))
+        assert len(history.spans) > 1 or shortest == covered
 
 
 @pytest.mark.usefixtures("real_time")

@@ -8,12 +8,7 @@ import pytest
 from support.raw_server import Exchange, Handler, raw_server
 from support.tool_servers import USER
 
-from reelbook.agent_tools.connection import (
-    MAX_REFUSAL_BYTES,
-    Carrier,
-    current_note,
-    noted,
-)
+from reelbook.agent_tools.connection import MAX_REFUSAL_BYTES, Carrier, current_note
 from reelbook.agent_tools.failures import Note
 from reelbook.secret import Secret
 
@@ -26,10 +21,10 @@ CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
 async def asked(url: str, target: str | None = None, body: Any = CALL, **headers: str) -> tuple[Any, Note]:
     """The answer to a POST of the package's, and what was noted on its way."""
     note = Note()
+    current_note.set(note)
     async with Carrier(url, Secret(USER)) as carrier:
-        with noted(note):
-            async with carrier.stream("POST", target or url, json=body, headers=headers) as response:
-                await response.aread()
+        async with carrier.stream("POST", target or url, json=body, headers=headers) as response:
+            await response.aread()
     return response, note
 
 
@@ -90,9 +85,9 @@ def test_notes_are_each_tasks_own() -> None:
     first, second = Note(), Note()
 
     async def within(note: Note) -> bool:
-        with noted(note):
-            await asyncio.sleep(0)
-            return current_note.get() is note and not log.filter(record)
+        current_note.set(note)
+        await asyncio.sleep(0)
+        return current_note.get() is note and not log.filter(record)
 
     async def main() -> list[bool]:
         return [*await asyncio.gather(within(first), within(second))]

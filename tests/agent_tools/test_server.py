@@ -226,6 +226,22 @@ def test_it_says_which_program_it_is() -> None:
     assert (about["name"], about["version"]) == ("reelbook", VERSION)
 
 
+def test_what_joins_while_the_server_is_left_leaves_it_too() -> None:
+    """No connection stays open behind a closed one."""
+
+    async def main(url: str) -> None:
+        server = ToolServer(url, USER)
+        joining = asyncio.create_task(server.info())
+        await asyncio.sleep(0)
+        await server.aclose()
+        with pytest.raises(errors.SessionClosed):
+            await joining
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    with scripted() as service:
+        asyncio.run(main(service.url))
+
+
 def test_cancelling_tells_the_server() -> None:
     """The older generation by a notification; the call isn't made again."""
 

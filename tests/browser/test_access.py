@@ -1,6 +1,7 @@
 """The panels for people who can't see them, can't use a mouse, or both: axe-core, focus, the keyboard."""
 
 import re
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Locator
 
-from browser.lab import PLAYS, Notebook, at_rest, focused, says, shown, until
+from browser.lab import PLAYS, Notebook, at_rest, focused, noted, says, shown, tells, until
 
 THEMES = ("JupyterLab Light", "JupyterLab Dark")
 IS_LIGHT = "document.body.dataset.jpThemeLight === 'true'"
@@ -321,6 +322,29 @@ def test_picks_are_handed_over_by_keyboard_alone(notebook: Notebook) -> None:
     tab_to(notebook, "Done")
     notebook.press("Enter")
     until(cell, FOCUS.replace("NAME", "Hand over"))
+
+
+def test_a_waiting_clip_is_taken_back_by_keyboard_alone(notebook: Notebook) -> None:
+    """The focus goes on to Again, which rests first: a key that is held down buys nothing."""
+    notebook.execute(
+        "session.sandbox.settings(rate_limiting=True)\n"
+        "key = session.keys.create('narrow', rate_limit=1).api_key.reveal()\n"
+        "narrow = rb.connect('live', api_key=key, base_url=session.base_url)\n"
+        "narrow.balance()\nsession.sandbox.settings(rate_limiting=False)\n"
+        "studio53 = rb.Studio(narrow)"
+    )
+    for panel in ("studio53.card", "studio53"):
+        notebook.execute("studio53.card.job = narrow.text_to_video('a heron that waits', duration_seconds=1)")
+        cell = notebook.run(panel)
+        rests = noted(cell, "(cell) => cell.querySelector('[data-act=again]')?.disabled ?? null")
+        cell.get_by_role("button", name="Don't send").focus()
+        pressed_at = time.monotonic()
+        notebook.press("Enter")
+        tells(cell, "Nothing was paid.")
+        took = time.monotonic() - pressed_at
+        until(cell, FOCUS.replace("NAME", "Again · $0.05"))
+        assert True in rests() or took > 1.4  # on a busy machine the rest may be over by then
+    notebook.execute("narrow.close()")
 
 
 FOCUS = "() => document.activeElement.innerText === 'NAME'"

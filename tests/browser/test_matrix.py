@@ -258,6 +258,11 @@ matrix64""",
     says_what_differs(cell, "red fox", "snow at night")
     notebook.press("Enter")
     until(shown(cell, ".rb-stage"), "(stage) => stage.querySelector('video')?.currentTime > 0.1")
+    notebook.press("ArrowDown", "x")
+    notebook.comes_to("len(matrix64.selected)", 3)
+    notebook.press("x")
+    notebook.comes_to("len(matrix64.selected)", 2)
+    says_what_differs(cell, "red fox", "dunes at noon")  # it stays the opened one
     cell.get_by_label("Note").focus()
     notebook.page.keyboard.type("the best so far")  # no letter of it is a shortcut
     notebook.press("Enter", "Escape")
@@ -347,3 +352,4 @@ def test_an_edit_takes_back_the_question_whether_to_buy(notebook: Notebook) -> N
     assert notebook.value("form62._begun") is False
     answer.click()
     notebook.comes_to("form62._begun", True)
+    until(form, "(form) => document.activeElement === form.querySelector('textarea')")  # the button has gone

@@ -303,6 +303,17 @@ def test_a_clip_goes_on_when_the_notebook_takes_its_cell_out_and_puts_it_back(no
     assert player.evaluate("(panel) => panel.querySelector('video').paused")
 
 
+def test_a_view_that_is_drawn_anew_ends(notebook: Notebook) -> None:
+    """JupyterLab closes none: in a page that stays open its timers and listeners would be more and more."""
+    cell = notebook.run("studio18 = rb.Studio(session)\nstudio18")
+    former = shown(cell, ".rb-form").element_handle()
+    views = notebook.page.evaluate("rbPanels.size")
+    notebook.execute("studio18._displays[0].update(studio18._repr_mimebundle_(), raw=True)")
+    notebook.page.wait_for_function("(former) => !former.isConnected", arg=former)
+    shown(cell, ".rb-form")
+    until(cell, f"() => rbPanels.size === {views}")
+
+
 def test_a_reloaded_page_finds_its_panels_again(notebook: Notebook) -> None:
     """The kernel lives, so the form holds what was typed and the clip plays again."""
     cell = notebook.run("studio17 = rb.Studio(session)\nstudio17.card.job = finished_job()\nstudio17")

@@ -57,3 +57,7 @@ def test_two_picks_become_a_page_on_a_colleagues_disk(notebook: Notebook, tmp_pa
     phone.close()
     form.get_by_role("button", name="Done").click()
     form.wait_for(state="detached")
+    # What a press opens has the keyboard.
+    for offer, there in (("Compare", ".rb-of-compare .rb-play"), ("Judge", ".rb-judge")):
+        tray.get_by_role("button", name=offer).press("Enter")
+        until(cell, f"(cell) => document.activeElement.matches('{there}')")

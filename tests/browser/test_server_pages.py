@@ -43,8 +43,25 @@ def test_the_sandboxs_page_by_keyboard(tab: Page, sandbox: Sandbox) -> None:
     assert wrong_with(tab) == []
 
 
+def test_a_code_stands_in_one_line_on_the_projector(tab: Page, sandbox: Sandbox) -> None:
+    """Also one of the widest letters, and so does the longest address."""
+    tab.set_viewport_size({"width": 1920, "height": 1080})
+    with rb.connect("sandbox") as session, in_thread(session, "WWW-WWW") as room:
+        tab.goto(f"{room.url}/room")
+        tab.get_by_label("Token").fill(room.token.reveal())
+        tab.get_by_label("Token").press("Enter")
+        for shown in ("key", "to"):
+            lines = """(part) => {
+                if (part.className == "to") part.textContent = "192.168.100.200:8080"
+                return part.getBoundingClientRect().height / parseFloat(getComputedStyle(part).fontSize)
+            }"""
+            assert tab.locator(f".way .{shown}").evaluate(lines) < 1.5
+
+
 def test_the_rooms_pages(tab: Page, sandbox: Sandbox) -> None:
-    """Joined, ordered and voted by keyboard, on the student's page; the teacher's page has the clips."""
+    """Joined, ordered and voted by keyboard, on the student's page; the teacher's page has the clips. An open
+    page sees the end of the class, and says when nobody serves it any more.
+    """
     with rb.connect("sandbox") as session, in_thread(session, "FOX-234") as room:
         tab.goto(f"{room.url}/?code={room.code}")
         assert wrong_with(tab) == []
@@ -73,3 +90,10 @@ def test_the_rooms_pages(tab: Page, sandbox: Sandbox) -> None:
         assert wrong_with(tab) == []
         better.press("Enter")
         tab.get_by_text("That is all there is to vote on.").wait_for()
+        tab.get_by_role("link", name="Back to my clips").press("Enter")
+        tab.get_by_role("button", name="Generate").wait_for()
+        room.end()
+        tab.get_by_role("heading", name="Class has ended").wait_for()
+        assert wrong_with(tab) == []
+    tab.get_by_text("No answer since").wait_for()
+    assert wrong_with(tab) == []

@@ -41,8 +41,8 @@ def opened(
         return classes.open(classes.plan(students, **terms), renew=renew, report=report)
 
 
-def sheet(room: Classroom) -> Path:
-    return Path(room.folder) / handouts.SHEET
+def sheet(classroom: Classroom) -> Path:
+    return Path(classroom.folder) / handouts.SHEET
 
 
 def closed(session: rb.Session, name: str | None = None, *, all_made_since: bool = False) -> ClosedClassroom:
@@ -55,8 +55,8 @@ def active(session: rb.Session) -> list[str]:
     return sorted(key.name for key in session.keys.list() if key.is_active and key.name != "notebook")
 
 
-def secrets_of(room: Classroom) -> list[str]:
-    files = [handouts.read(room, student) for student in room.students]
+def secrets_of(classroom: Classroom) -> list[str]:
+    files = [handouts.read(classroom, student) for student in classroom.students]
     return [file.key.reveal() for file in files if file is not None]
 
 
@@ -73,21 +73,21 @@ def test_each_student_gets_a_key_that_works(session: rb.Session, sandbox: Sandbo
     made = opened(
         session, rate_limit=7, max_spend_usd=1.5, report=lambda done, among, _: steps.append((done, among))
     )
-    room = made.status.classroom
+    classroom = made.status.classroom
     assert (made.made, steps) == (3, [(0, 3), (1, 3), (2, 3)])
-    assert list(room.students) == [CLASS[0], CLASS[1], "Ada Lovelace (2)"]
-    limits = [key.rate_limit for key in session.keys.list() if key.name.startswith(room.name)]
+    assert list(classroom.students) == [CLASS[0], CLASS[1], "Ada Lovelace (2)"]
+    limits = [key.rate_limit for key in session.keys.list() if key.name.startswith(classroom.name)]
     assert limits == [7, 7, 7]
     session.close()
-    for secret, student in zip(secrets_of(room), room.students, strict=True):
-        assert "REELBOOK_MAX_SPEND=1.50" in room.handout(student).read_text().splitlines()
+    for secret, student in zip(secrets_of(classroom), classroom.students, strict=True):
+        assert "REELBOOK_MAX_SPEND=1.50" in classroom.handout(student).read_text().splitlines()
         with connected(sandbox, secret) as theirs:
             assert theirs.balance().balance_usd == 25
         files = (each for each in home.rglob("*") if each.is_file())
         holding = {each for each in files if secret.encode() in each.read_bytes()}
-        assert holding == {room.handout(student), sheet(room)}
-    assert {stat.S_IMODE(each.stat().st_mode) for each in Path(room.folder).iterdir()} == {0o600}
-    assert stat.S_IMODE(Path(room.folder).stat().st_mode) == 0o700
+        assert holding == {classroom.handout(student), sheet(classroom)}
+    assert {stat.S_IMODE(each.stat().st_mode) for each in Path(classroom.folder).iterdir()} == {0o600}
+    assert stat.S_IMODE(Path(classroom.folder).stat().st_mode) == 0o700
 
 
 def test_opened_again_nobody_gets_a_second_key(session: rb.Session) -> None:
@@ -109,9 +109,9 @@ def test_opened_again_nobody_gets_a_second_key(session: rb.Session) -> None:
 @pytest.mark.parametrize("kind", ["answer_lost", "broken_json"])
 def test_a_lost_answer_leaves_no_key_behind(session: rb.Session, sandbox: Sandbox, kind: str) -> None:
     """A key that nobody saw is revoked and made anew."""
-    sandbox.fault(kind, endpoint="create-key")  # type: ignore[arg-type]  # a kind
-    room = opened(session).status.classroom
-    assert len(secrets_of(room)) == len(active(session)) == 3
+    sandbox.fault(kind, endpoint="create-key")
+    classroom = opened(session).status.classroom
+    assert len(secrets_of(classroom)) == len(active(session)) == 3
     assert sum(key.name.endswith("Ada Lovelace") for key in session.keys.list()) == 2
 
 
@@ -132,9 +132,9 @@ def test_close_revokes_all_and_leaves_others_alone(session: rb.Session, sandbox:
     are named. After a fault in its middle the next call goes on, and one more changes nothing.
     """
     session.keys.create("before")
-    room = opened(session).status.classroom
+    classroom = opened(session).status.classroom
     session.keys.create("by somebody")
-    session.keys.create(room.key_name(CLASS[0]))
+    session.keys.create(classroom.key_name(CLASS[0]))
     sandbox.fault("html", endpoint="revoke-key", after=1)
     with pytest.raises(errors.UnexpectedAnswer):
         closed(session)
@@ -143,7 +143,7 @@ def test_close_revokes_all_and_leaves_others_alone(session: rb.Session, sandbox:
         assert (done.revoked, len(done.after.own)) == (revoked, 4)
         assert [key.name for key in done.after.others] == ["by somebody"]
     assert active(session) == ["before", "by somebody"]
-    for secret in secrets_of(room):
+    for secret in secrets_of(classroom):
         with connected(sandbox, secret) as student:
             with pytest.raises(errors.AuthenticationError):
                 student.balance()
@@ -154,8 +154,8 @@ def test_who_used_a_key_and_what_others_made_is_told(session: rb.Session, sandbo
     """By the status in one request, and by the close. A student's own key stays at work, unless it is asked
     that it ends; the session's own always stays.
     """
-    room = opened(session).status.classroom
-    with connected(sandbox, secrets_of(room)[1]) as student:
+    classroom = opened(session).status.classroom
+    with connected(sandbox, secrets_of(classroom)[1]) as student:
         student.keys.create("my own")
     before = sandbox.state()["requests"]["list-keys"]
     (status,) = Classrooms(session).status()
@@ -191,10 +191,10 @@ def test_keys_that_the_service_does_not_know_are_not_called_revoked(
     session: rb.Session, sandbox: Sandbox
 ) -> None:
     """Another account's list proves nothing."""
-    room = opened(session).status.classroom
-    room.students = {student: f"key_of_another_account_{student}" for student in room.students}
+    classroom = opened(session).status.classroom
+    classroom.students = {student: f"key_of_another_account_{student}" for student in classroom.students}
     (path,) = session.home.glob("classrooms/*/*.json")
-    class_file.write(path, room)
+    class_file.write(path, classroom)
     for key in session.keys.list():
         if key.name != "notebook":
             session.keys.revoke(key.key_id)
@@ -264,13 +264,13 @@ def test_a_key_is_renewed_only_when_asked_to(session: rb.Session) -> None:
     """A file that is gone, as a teacher may have moved it, costs nobody the key, and one that somebody
     revoked is told. The new key takes the place of the old one; the others keep theirs.
     """
-    room = opened(session).status.classroom
-    first, *others = room.students.items()
+    classroom = opened(session).status.classroom
+    first, *others = classroom.students.items()
     session.keys.revoke(first[1] or "")
-    room.handout(first[0]).unlink()
+    classroom.handout(first[0]).unlink()
     again = opened(session)
     assert (again.made, again.status.inactive, len(active(session))) == (0, [first[0]], 2)
-    assert "isn't in the folder" in sheet(room).read_text()
+    assert "isn't in the folder" in sheet(classroom).read_text()
     again = opened(session, renew=(" Ada  Lovelace ",))
     assert (again.made, again.status.inactive) == (1, [])
     assert list(again.status.classroom.students.items())[1:] == others

@@ -15,7 +15,7 @@ WHEEL = "https://example.org/reelbook-1.0-py3-none-any.whl"
 ADA, BO = "Ada <b>", "Bo"
 
 
-def room(folder: Path, address: str = "https://api.example.com", install: str = "") -> Classroom:
+def classroom(folder: Path, address: str = "https://api.example.com", install: str = "") -> Classroom:
     return Classroom(
         service="sandbox",
         name="Drawing",
@@ -32,20 +32,20 @@ def room(folder: Path, address: str = "https://api.example.com", install: str = 
 
 def test_a_students_file_says_how_to_connect_and_holds_the_only_copy_of_the_key(tmp_path: Path) -> None:
     """It is read again as it was written; a file that isn't there, or isn't one, holds nothing."""
-    handouts.write(room(tmp_path), ADA, "k1", Secret("sk-planted"))
-    file = room(tmp_path).handout(ADA)
+    handouts.write(classroom(tmp_path), ADA, "k1", Secret("sk-planted"))
+    file = classroom(tmp_path).handout(ADA)
     assert "REELBOOK_API_KEY=sk-planted\nREELBOOK_BASE_URL=https://api.example.com\n" in file.read_text()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert handouts.read(room(tmp_path), ADA) == handouts.Handout("k1", Secret("sk-planted"))
-    assert handouts.read(room(tmp_path), BO) is None
-    room(tmp_path).handout(BO).write_text("REELBOOK_API_KEY=\n")
-    assert handouts.read(room(tmp_path), BO) is None
+    assert handouts.read(classroom(tmp_path), ADA) == handouts.Handout("k1", Secret("sk-planted"))
+    assert handouts.read(classroom(tmp_path), BO) is None
+    classroom(tmp_path).handout(BO).write_text("REELBOOK_API_KEY=\n")
+    assert handouts.read(classroom(tmp_path), BO) is None
 
 
 def test_the_sheet_has_a_card_for_each_student(tmp_path: Path) -> None:
     """Made from the files: where one is missing it says so. Names are text, and nothing is fetched."""
-    handouts.write(room(tmp_path), ADA, "k1", Secret("sk-planted"))
-    page = handouts.write_sheet(room(tmp_path)).read_text()
+    handouts.write(classroom(tmp_path), ADA, "k1", Secret("sk-planted"))
+    page = handouts.write_sheet(classroom(tmp_path)).read_text()
     assert page.count('<section class="card">') == 2
     assert page.count("sk-planted") == 1
     assert "the student's file isn't in the folder" in page
@@ -67,7 +67,7 @@ def test_the_sheet_has_a_card_for_each_student(tmp_path: Path) -> None:
 )
 def test_colab_is_offered_where_it_reaches_the_address(address: str, reached: bool, tmp_path: Path) -> None:
     """It runs elsewhere, and knows no address of the room: there a computer in the room does it."""
-    place = room(tmp_path, address, "reelbook")
+    place = classroom(tmp_path, address, "reelbook")
     handouts.write(place, ADA, "k1", Secret("sk-planted"))
     text = place.handout(ADA).read_text()
     assert ("%pip install reelbook" in text, "Colab can't reach" in text) == (reached, not reached)
@@ -84,7 +84,7 @@ def test_colab_is_offered_where_it_reaches_the_address(address: str, reached: bo
 )
 def test_a_file_is_called_after_its_student(student: str, name: str, tmp_path: Path) -> None:
     """By number first, and never outside its folder."""
-    assert replace(room(tmp_path), students={student: None}).handout(student) == tmp_path / name
+    assert replace(classroom(tmp_path), students={student: None}).handout(student) == tmp_path / name
 
 
 def test_a_prepared_folder_is_its_owners_only(tmp_path: Path) -> None:
@@ -120,12 +120,12 @@ def test_it_is_written_as_pip_takes_it(given: str, plain: str, with_lab: str) ->
 
 def test_a_file_tells_what_to_install(tmp_path: Path) -> None:
     """Where nothing that was tried works, none says how."""
-    handouts.write(room(tmp_path), ADA, "k1", Secret("sk-planted"))
-    text = room(tmp_path).handout(ADA).read_text()
+    handouts.write(classroom(tmp_path), ADA, "k1", Secret("sk-planted"))
+    text = classroom(tmp_path).handout(ADA).read_text()
     assert "pip install" not in text
     assert text.count("(your teacher says how Reelbook is installed)") == 2
-    handouts.write(room(tmp_path, install=WHEEL), ADA, "k1", Secret("sk-planted"))
-    text = room(tmp_path).handout(ADA).read_text()
+    handouts.write(classroom(tmp_path, install=WHEEL), ADA, "k1", Secret("sk-planted"))
+    text = classroom(tmp_path).handout(ADA).read_text()
     assert f"   pip install 'reelbook[lab] @ {WHEEL}'\n" in text
     assert f"   %pip install 'reelbook @ {WHEEL}'\n" in text
 

@@ -24,7 +24,7 @@ from reelbook.classroom.room.app import Room
 from reelbook.classroom.room.serving import in_thread, opened_room
 from reelbook.classroom.room.store import RoomStore
 from reelbook.classroom.wheels import Target, folder_of
-from reelbook.cli.classroom_room import end_time
+from reelbook.cli.classroom_room import end_time, introduce
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
 
@@ -148,9 +148,21 @@ def test_wheels_says_of_each_target_what_is_missing(
     assert run("classroom", "wheels", "--python", "3").exit_code == 2
 
 
+def test_a_class_that_has_ended_is_served_as_one(
+    session: rb.Session, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The teacher shows its clips once more, and is told that nobody can order."""
+    with opened_room(session, "FOX-234") as room:
+        room.end()
+        introduce(room)
+    assert "It has ended" in capsys.readouterr().out
+
+
 @pytest.mark.usefixtures("short_jobs")
 def test_the_report_of_a_class(session: rb.Session, run: Run, folder: Path) -> None:
-    """A table that a spreadsheet opens without harm, and a page that plays without a network."""
+    """A table that a spreadsheet opens without harm, and a page that plays without a network; not of a class
+    that was made later and never served, as with a port that isn't free.
+    """
     with in_thread(session, "FOX-234", name="Weather <b>") as room:
         with Visitor(room.url) as ada, Visitor(room.url) as grace:
             ada.join("Ada")
@@ -158,6 +170,8 @@ def test_the_report_of_a_class(session: rb.Session, run: Run, folder: Path) -> N
             ada.ended(ada.ordered("=1+1", 2))
             ada.ended(ada.ordered("a <script>", 1))
             until(lambda: room.store.counts() == {"completed": 2})
+    with opened_room(session, "OWL-567"):
+        pass
     result = run("classroom", "report")
 
     assert result.exit_code == 0, result.output

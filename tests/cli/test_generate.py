@@ -1,5 +1,6 @@
 """`reelbook generate`: what it checks, asks, sends and writes, and what Ctrl-C leaves behind."""
 
+import errno
 import json
 import re
 import shlex
@@ -17,10 +18,10 @@ from PIL import ExifTags, Image
 from sandbox.doubles import http_client
 from support.raw_server import Exchange, RawServer
 
+from reelbook.errors import InvalidInput
 from reelbook.media.clips import probe
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
-from reelbook.session import Clip
 
 pytestmark = [pytest.mark.browser]
 
@@ -36,7 +37,7 @@ def test_a_prompt_becomes_a_file(home: Path, sandbox: Sandbox, folder: Path, cli
     assert re.fullmatch(r"a-red-fox-running-7\.mp4: 2\.0 s, 64 × 36, \d+ kB, \$0\.10, sandbox\n", done.stdout)
     cost, *lines = done.stderr.splitlines()
     assert cost == "2 s × $0.05 = about $0.10, sandbox"
-    states = r"(Sending|Pending|Processing|Completed): .*"
+    states = r"Sending|(Pending|Processing|Completed): .*"
     assert [each for each in lines if not re.fullmatch(rf"The job's id: req_\w+|{states}", each)] == []
     assert "".join(lines).count("The job's id") == 1
     assert sorted(path.suffix for path in folder.glob("a-red-fox-running-7.*")) == [".json", ".mp4"]
@@ -149,6 +150,13 @@ def test_yes_sends_to_a_live_service(run: Run, home: Path, folder: Path) -> None
     assert "sk-planted-cli" not in result.output
 
 
+def test_a_passing_trouble_is_said_as_such(run: Run, sandbox: Sandbox, folder: Path) -> None:
+    """Nobody takes it for the end: the clip comes all the same."""
+    sandbox.fault("500", endpoint="status", times=3)
+    result = run("generate", "a fox", "--duration", "1")
+    assert (result.exit_code, "“Internal server error” Reelbook asks again.\n" in result.stderr) == (0, True)
+
+
 def test_an_unknown_id_is_said_at_once(run: Run, sandbox: Sandbox, folder: Path) -> None:
     """Resuming a job that the service doesn't know ends in 1, without minutes of asking."""
     result = run("generate", "--resume", "req_unknown")
@@ -242,14 +250,33 @@ def test_a_clip_that_cannot_be_fetched_says_how_to_come_back(
     assert re.search(rf"To get its clip:\n  {command}\n$", result.stderr), result.stderr
 
 
+@pytest.mark.parametrize(
+    ("place", "error"),
+    [
+        ("atomic_write", OSError(errno.ENOSPC, "No space left on device")),
+        ("target_file", InvalidInput("a-fox.mp4 is there already.")),
+    ],
+)
 def test_a_clip_that_cannot_be_saved_is_said_to_be_kept(
-    run: Run, sandbox: Sandbox, folder: Path, clips: TinyClips, monkeypatch: pytest.MonkeyPatch
+    run: Run, sandbox: Sandbox, folder: Path, monkeypatch: pytest.MonkeyPatch, place: str, error: Exception
 ) -> None:
-    """The disk is full, or another program took the name meanwhile: the home has it."""
-    monkeypatch.setattr(Clip, "save", Mock(side_effect=OSError("No space left on device")))
+    """The disk is full, or another program took the name meanwhile: the home has it, which is said once."""
+    monkeypatch.setattr(f"reelbook.session.clip.{place}", Mock(side_effect=error))
     result = run("generate", "a fox", "--duration", "1")
+    assert result.exit_code != 0
+    [kept] = re.findall(r"(/\S+\.mp4)", result.stderr)
+    assert Path(kept).exists()
+
+
+def test_a_clip_that_may_have_been_bought_says_how_to_find_out(
+    run: Run, sandbox: Sandbox, folder: Path
+) -> None:
+    """Its answer was lost: the command that asks for the balance stands there, with the service's name."""
+    sandbox.fault("answer_lost", endpoint="generate")
+    result = run("generate", "a fox", "--service", "sandbox")
+    command = "reelbook jobs resume --find-out --service sandbox"
     assert result.exit_code == 1
-    assert Path(result.stderr.rpartition("The clip itself is kept: ")[2].strip()).exists()
+    assert result.stderr.endswith(f"It was not sent again.\nTo find out from the balance:\n  {command}\n")
 
 
 def test_a_folder_that_forbids_writing_is_refused(

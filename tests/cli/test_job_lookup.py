@@ -3,6 +3,7 @@
 import json
 import time
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 from cli.conftest import Run
@@ -58,6 +59,17 @@ def test_each_service_has_its_own_sum_and_can_be_listed_alone(run: Run, book: Bo
     assert name not in run("jobs").stderr  # it bought nothing
     book.job("req_other", "completed")
     assert f"{name}$0.25 spent" in run("jobs").stderr
+
+
+def test_a_damaged_ledger_is_said_and_not_an_empty_one(run: Run, home: Path) -> None:
+    """Looking puts it aside for good, so nothing else would ever say where it is."""
+    home.mkdir()
+    (home / "ledger.db").write_bytes(b"rubbish " * 500)
+    said = run("jobs").stderr
+    assert said.startswith("The ledger was damaged. 0 jobs could be read")
+    assert "reelbook balance says what is left." in said
+    assert [str(kept) in said for kept in home.glob("ledger.damaged-*.db")] == [True]
+    assert "damaged" not in run("jobs").stderr
 
 
 def test_a_time_is_a_date_or_so_long_ago_and_nothing_else() -> None:

@@ -1,12 +1,14 @@
 """`reelbook keys`: listed, made, revoked and changed, with the secret only where it was asked for."""
 
 import json
+import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 from cli.conftest import Run
-from cli.doubles import on_a_terminal
+from cli.doubles import command, environment, on_a_terminal
 
 import reelbook as rb
 from reelbook import settings
@@ -77,6 +79,23 @@ def test_a_key_is_printed_when_asked_for(run: Run, sandbox: Sandbox, folder: Pat
     assert not (folder / "ada.key").exists()
     (line,) = run("keys", "create", "ada", "--show").stdout.splitlines()
     assert line.startswith("sk-sandbox-")
+
+
+def test_a_key_that_cannot_be_printed_is_lost_with_a_word(sandbox: Sandbox, folder: Path) -> None:
+    """Nobody reads the output any more: the error says how to revoke the key; in a file it isn't lost."""
+
+    def unread(*words: str) -> subprocess.CompletedProcess[bytes]:
+        ours, theirs = os.pipe()
+        os.close(ours)
+        line = command("keys", "create", "ada", "--show", *words)
+        ended = subprocess.run(line, env=environment(), stdout=theirs, stderr=subprocess.PIPE, check=False)
+        os.close(theirs)
+        return ended
+
+    assert re.search(rb"couldn't be printed: .* revoke it with reelbook keys revoke key_", unread().stderr)
+    kept = unread("--out", "ada.key").stderr.decode()
+    assert "It is in ada.key. It couldn't be printed" in kept
+    assert (folder / "ada.key").read_text().startswith("sk-sandbox-")
 
 
 def test_a_key_goes_into_the_keyring(run: Run, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:

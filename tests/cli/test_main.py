@@ -1,5 +1,6 @@
 """The command as a whole: its help, its exit codes, and how errors are said."""
 
+import errno
 import re
 import shlex
 import subprocess
@@ -41,6 +42,7 @@ def test_help_describes_every_command_to_its_end(run: Run, group: list[str]) -> 
         (["jobs", "--limit", "0"], "Give 1 or more."),
         (["jobs", "--min-cost", "abc"], "Give a number."),
         (["sandbox", "serve", "--port", "99999"], "Give 65535 or less."),
+        (["lab", "--port", "99999"], "Give 65535 or less."),
         (["sandbox", "serve", "--balance", "inf"], "Give 1000000 or less."),
     ],
 )
@@ -53,8 +55,8 @@ def test_bad_usage_is_said_plainly(run: Run, words: list[str], said: str) -> Non
 @pytest.mark.parametrize(
     ("word", "said"),
     [
-        ("receipt", "There is 'reelbook jobs receipt'."),
-        ("status", "There is 'reelbook sandbox status' and 'reelbook classroom status'."),
+        ("receipt", "Did you mean 'reelbook jobs receipt'?"),
+        ("status", "Did you mean 'reelbook sandbox status' or 'reelbook classroom status'?"),
         ("genrate", "Did you mean 'generate'?"),
     ],
 )
@@ -89,12 +91,16 @@ def test_a_home_that_cant_be_used_is_said_plainly(run: Run, tmp_path: Path) -> N
 def test_a_library_error_is_one_clean_line(run: Run, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     """It ends in 1 with its text on stderr and no traceback; with --debug the error itself comes through.
 
-    An interrupt says what it left behind, with a command in place of code.
+    A system's error is said without its number. An interrupt says what it left behind, with a command in
+    place of code.
     """
     monkeypatch.setattr(server, "find", Mock(side_effect=SandboxError("The sandbox is broken.")))
     result = run("sandbox", "status")
     assert (result.exit_code, result.stdout, result.stderr) == (1, "", "The sandbox is broken.\n")
     assert isinstance(run("--debug", "sandbox", "status").exception, SandboxError)
+
+    monkeypatch.setattr(server, "find", Mock(side_effect=OSError(errno.ENOSPC, "No space left", "a.mp4")))
+    assert run("sandbox", "status").stderr == "a.mp4: No space left\n"
 
     stop = KeyboardInterrupt()
     stop.add_note("Revoke the new one: session.keys.revoke('key_1').")

@@ -35,7 +35,7 @@ def test_code_magic_and_terminal_send_the_same_requests(
     run: Run, sandbox: Sandbox, folder: Path, clips: TinyClips, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A sweep of 2 × 2 × 2 cells, each time from a home that has none of its clips."""
-    (folder / "plan.toml").write_text(PLAN)
+    (folder / "plan.toml").write_text(PLAN, "utf-8-sig")
     monkeypatch.setenv("REELBOOK_API_KEY", sandbox.api_key.reveal())
     monkeypatch.setenv("REELBOOK_BASE_URL", sandbox.url)
     options = ["--axis", "animal=red fox,heron", "--axis", 'place=snow,"fog, at night"']
@@ -186,6 +186,23 @@ def test_images_lie_beside_the_plan(run: Run, sandbox: Sandbox, folder: Path, cl
         ("calm waves", True),
         ("wild waves", True),
     ]
+
+
+def test_what_a_killed_sweep_left_is_said_with_a_command(run: Run, sandbox: Sandbox, folder: Path) -> None:
+    """The next command says it without any code, and the command that it names sends the rest."""
+    sandbox.fault("429", endpoint="generate", after=2, times=100, reset_seconds=30)
+    process = start("sweep", *FOXES, cwd=folder)
+    until(lambda: sandbox.state()["requests"].get("text-to-video", 0) >= 3)
+    process.kill()
+    process.communicate()
+    said = run("balance").stderr
+    assert re.search(
+        r"A program ended with \d of 4 .* unsent: reelbook sweep resume 1 sends the rest\.", said
+    )
+    assert "rb." not in said
+    sandbox.clear_faults()
+    run("sweep", "resume", "1")
+    assert "unsent" not in run("balance").stderr
 
 
 def test_ctrl_c_buys_nothing_more_and_says_how_to_go_on(run: Run, sandbox: Sandbox, folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 import threading
 from urllib.parse import quote, unquote
 
@@ -18,6 +19,7 @@ from reelbook.client.client import MIXED_UP_ANSWERS, JobIds
 from reelbook.media.images import prepare
 from reelbook.models import job_status
 from reelbook.requests import JobRequest
+from reelbook.settings import InsecureAddress
 
 FOX = JobRequest.from_text("a fox")
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("no_pauses")]
@@ -96,6 +98,18 @@ def test_a_rate_limited_submission_is_sent_again() -> None:
     request_id, bodies = jumping_time.run(scene())
     assert (request_id, len(bodies)) == ("req_1", 1)
     assert heard == [*["sent", "no effect"] * 3, "sent"]
+
+
+async def test_a_service_whose_name_isnt_ascii_gets_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name in the address and its name in the request are one origin."""
+    known = socket.getaddrinfo
+    monkeypatch.setattr(socket, "getaddrinfo", lambda host, *rest, **more: known("127.0.0.1", *rest, **more))
+    with raw_server(lambda exchange: exchange.answer(200, b'{"balance_usd": 1}')) as service:
+        with pytest.warns(InsecureAddress):
+            client = AsyncClient(KEY, service.url.replace("127.0.0.1", "bücher.example"))
+        async with client:
+            await client.balance()
+    assert [exchange.header("authorization") for exchange in service.seen] == [f"Bearer {KEY}"]
 
 
 async def test_every_submission_uses_a_connection_of_its_own() -> None:

@@ -96,6 +96,33 @@ async def test_a_part_left_by_a_killed_process_is_gone_on_with_where_its_version
     assert files.seen[0].header("if-range") == validator
 
 
+async def test_an_end_between_the_note_and_the_part_joins_no_two_versions(
+    mp4: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The new version's note never stands beside the old one's bytes, at whatever moment it ends."""
+    path, opened = tmp_path / "clip.mp4", Path.open
+    leave_part(path, mp4[:500] + b"?" * 500, '"v0"')
+
+    def ending(self: Path, mode: str = "r", *rest: Any, **more: Any) -> Any:
+        if self.suffix == ".part":
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return opened(self, mode, *rest, **more)
+
+    def handle(exchange: Exchange) -> None:
+        if exchange.header("if-range") == '"v0"':
+            exchange.answer(200, mp4, {"etag": '"v1"'})
+        else:
+            exchange.answer_part(mp4)
+
+    with raw_server(handle) as files:
+        with monkeypatch.context() as disk:
+            disk.setattr(Path, "open", ending)
+            with pytest.raises(DownloadFailed):
+                await fetch(files.url, path)
+        await fetch(files.url, path)
+    assert path.read_bytes() == mp4
+
+
 async def test_the_own_origin_gets_the_key_only_when_it_asks(mp4: bytes, tmp_path: Path) -> None:
     """A 401 from exactly the service's own origin is answered with the key, once."""
 

@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reelbook.errors import InvalidInput
-from reelbook.explore.axes import parsed, typed
+from reelbook.explore.axes import numbered, parsed, typed
 
 
 @pytest.mark.parametrize(
@@ -82,6 +82,11 @@ def test_ranges_keep_to_their_ends(start: int, end: int, count: int) -> None:
 def test_typed_texts_are_read_back(values: list[str]) -> None:
     """Whatever stands in them: commas, quotes, lines, what separates values or looks like a range."""
     assert list(map(str, parsed(typed(values)))) == values
+
+
+def test_labels_are_distinct() -> None:
+    """Also where one is itself called as a second one would be."""
+    assert list(numbered(["a", "a", "a (2)", "a"])) == ["a", "a (3)", "a (2)", "a (4)"]
 
 
 @given(st.text())

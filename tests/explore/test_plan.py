@@ -59,7 +59,13 @@ def test_a_time_is_said_as_it_is_known(seconds: tuple[float, float, float], said
     [
         ("a {animal} in {snow|fog}", ["fox", "owl"], "“a owl” in 2 prompts: write {a animal}."),
         ("an {animal}", ["owl", "unicorn", "hen"], "“an unicorn”, “an hen” in 2 prompts: write {a animal}."),
-        ("a {fox|owl}", [], "“a owl” in 1 prompt: write {a {…}}."),
+        ("a {fox|owl}", [], "“a owl” in 1 prompt: write {a {fox|owl}}."),
+        ("a {animal} in a {new|old} town", ["fox"], "“a old” in 1 prompt: write {a {new|old}}."),
+        (
+            "A {old {fox|owl}|cat}",
+            [],
+            "“A old” in 2 prompts: write the article and what follows in braces.",
+        ),
         ("{a animal} and a {animal}", ["fox", "hen"], ""),
         ("vitamin a owl, {animal}", ["fox"], ""),
     ],

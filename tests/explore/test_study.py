@@ -145,6 +145,8 @@ def test_what_is_no_study_is_refused(run: SweepRun, tmp_path: Path) -> None:
         rb.Study([jobs[0], jobs[0]])
     with pytest.raises(InvalidInput, match="not str"):
         rb.Study("a.mp4")
+    with pytest.raises(InvalidInput, match="takes clips, jobs and files, not int"):
+        rb.Study([jobs[0], 2], run.session)  # type: ignore[list-item] # a wrong one
     (tmp_path / "no.mp4").write_text("no video")
     with pytest.raises(NotAVideo):
         rb.Study([tmp_path / "no.mp4"], run.session)

@@ -8,6 +8,7 @@ from support.ledgers import told
 
 from reelbook.ledger import Ledger, Sample
 from reelbook.ledger.money import PATIENCE_SECONDS, Funds
+from reelbook.wire import DAY_SECONDS
 
 
 class Balance:
@@ -119,6 +120,19 @@ def test_what_was_never_answered_comes_off_until_it_is_found_out(
     clock.now += PATIENCE_SECONDS
     balance.ask()
     assert balance.left_usd == 10.0
+
+
+def test_what_ended_by_a_clock_that_was_ahead_comes_off_no_longer(
+    ledger: Ledger, clock: Clock, balance: Balance
+) -> None:
+    """It has been set right since, and the balance includes the clips."""
+    clock.now += DAY_SECONDS
+    ledger.status(accepted(ledger, clock), told("completed", cost_usd=0.25))
+    uncertain(ledger)
+    ledger.abandoned(accepted(ledger, clock), "404")
+    clock.now -= DAY_SECONDS
+    balance.ask()
+    assert balance.left_usd == balance.usd
 
 
 def test_no_more_comes_off_than_there_is(ledger: Ledger, clock: Clock, balance: Balance) -> None:

@@ -16,7 +16,7 @@ def test_jobs_and_spend_go_on_under_later_keys(ledger: Ledger, folder: Path) -> 
     entry, spend = intend(ledger, fox()).entry, ledger.spend()
     accounts = {KEY: ledger.account}
     for key in (LATER, THIRD):
-        ledger.change_key(key)
+        ledger.use_key(ledger.add_key(key))
         accounts[key] = ledger.account
     assert ([each.id for each in find(ledger)], ledger.spend().reserved_usd) == ([entry.id], 0.25)
     assert spend == ledger.spend()
@@ -31,7 +31,7 @@ def test_jobs_and_spend_go_on_under_later_keys(ledger: Ledger, folder: Path) -> 
 
 def test_requests_of_the_two_keys_are_counted_apart(ledger: Ledger, folder: Path) -> None:
     """A rate limit is a key's own: another kernel on the former key doesn't see the later one's requests."""
-    ledger.change_key(LATER)
+    ledger.use_key(ledger.add_key(LATER))
     ledger.requests.enter(0.0, lambda *_: True)
     seen: list[int] = []
 

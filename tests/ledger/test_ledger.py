@@ -29,6 +29,7 @@ from reelbook import states
 from reelbook.ledger import Entry, Ledger, Marks
 from reelbook.ledger.kernels import KEPT_SECONDS
 from reelbook.secret import Secret
+from reelbook.wire import DAY_SECONDS
 
 
 def test_a_submission_is_kept_from_its_intent_to_its_clip(ledger: Ledger, clock: Clock, folder: Path) -> None:
@@ -182,18 +183,20 @@ def test_how_long_jobs_took_is_learnt_only_from_watched_ones(
 ) -> None:
     """A forecast learns nothing from one that another kernel took up.
 
-    Of one that was seen running the interval is kept in which it ended; a person is shown the notice. A
-    kernel that looks for unfinished jobs finds its own, which it has been watching all the time.
+    Of one that was seen running the interval is kept in which it ended; a person is shown its end, though
+    somebody has set the clock meanwhile. A kernel that looks for unfinished jobs finds its own, which it has
+    been watching all the time.
     """
     seen, handed = (submitted(ledger) for _ in range(2))
     clock.now += 30
     assert [entry.id for entry in ledger.left_over()] == [seen, handed]
+    clock.now -= 365 * DAY_SECONDS
     ledger.status(seen, told("completed"), took=(22.5, 29.5))
     with opened(folder, clock=clock) as other:
         assert other.take_up(known(ledger, handed))
         other.status(handed, told("completed"))
     took = [(22.5, 29.5, 40)]
-    assert known(ledger, seen).took_seconds == 30
+    assert known(ledger, seen).took_seconds == 29.5
     longer = fox(duration_seconds=6).request
     assert ledger.took_seconds(fox().request) == took
     assert (ledger.took_seconds(longer), ledger.took_seconds(longer, alike=True)) == ([], took)

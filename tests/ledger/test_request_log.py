@@ -12,12 +12,12 @@ from reelbook.ledger.request_log import Instant
 
 def at(second: float, *, set_by: float = 0.0) -> Instant:
     """A moment on this machine, whose epoch clock was set forward or back by so many seconds."""
-    return Instant(5000.0 + second, 1_800_000_000.0 + second + set_by, "this machine")
+    return {"steady": 5000.0 + second, "epoch": 1_800_000_000.0 + second + set_by, "boot": "this machine"}
 
 
 def elsewhere(second: float, *, set_by: float = 0.0) -> Instant:
     """The same moment on another machine, which was started at another time."""
-    return Instant(70.0 + second, 1_800_000_000.0 + second + set_by, "another machine")
+    return {"steady": 70.0 + second, "epoch": 1_800_000_000.0 + second + set_by, "boot": "another machine"}
 
 
 class Asked(NamedTuple):
@@ -36,14 +36,14 @@ def asked(ledger: Ledger, moment: Instant, *, fits: bool = True) -> Asked:
         heard.append(([-each for each in others], told))
         return fits
 
-    ledger.requests._instant = lambda: moment
+    ledger.requests._now = lambda: moment
     return Asked(ledger.requests.enter(0.0, look), *heard[0])
 
 
 def answered(ledger: Ledger, moment: Instant, place: int | None, limit: int | None = None) -> None:
     """The request was answered at that moment."""
     assert place is not None
-    ledger.requests._instant = lambda: moment
+    ledger.requests._now = lambda: moment
     ledger.requests.answered(place, limit)
 
 

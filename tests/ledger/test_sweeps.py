@@ -61,9 +61,12 @@ def test_a_sweep_is_kept_with_its_cells(ledger: Ledger, clock: Clock) -> None:
     assert [each.id for each in ledger.sweeps.all()] == [str(newest), str(number)]
     other = ledger.file.ledger("https://other.example", KEY)
     assert other.sweeps.all() == []
-    for unknown in (number, "fox", None, 10**30):
+    assert ledger.sweeps.record(str(number)).id == str(number)
+    with pytest.raises(InvalidInput, match="no sweep"):
+        other.sweeps.record(number)
+    for unknown in ("fox", None, number + 0.5, 10**30, 10**5000):
         with pytest.raises(InvalidInput, match="no sweep"):
-            other.sweeps.record(unknown)  # type: ignore[arg-type] # a wrong one
+            ledger.sweeps.record(unknown)  # type: ignore[arg-type] # a wrong one
 
 
 def test_a_cell_is_written_down_once(ledger: Ledger, sweep: int) -> None:

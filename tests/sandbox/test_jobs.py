@@ -1,8 +1,11 @@
 """A job's life as data."""
 
+import sqlite3
 import statistics
+from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,7 @@ from reelbook.sandbox import jobs
 from reelbook.sandbox.clock import Clock
 from reelbook.sandbox.protocol import is_pace
 from reelbook.sandbox.render_pool import WorkerKilled
+from reelbook.web.database import SqliteFile
 
 ASKED = {"prompt": "a fox", "duration_seconds": 5, "aspect_ratio": "16:9", "seed": 7}
 JOB = jobs.SandboxJob("req_1", "pending", "text-to-video", ASKED, accepted_at=1000.0, planned_seconds=10.0)
@@ -160,7 +164,7 @@ def test_a_clock_that_was_moved_on_holds_no_job_back(open_sandbox: Open, tmp_pat
 
 
 def test_old_clips_and_stray_files_are_removed_at_a_start(open_sandbox: Open, tmp_path: Path) -> None:
-    """Clips are kept for 7 days; files that belong to no job go at once."""
+    """Clips are kept for 7 days; files that belong to no job go at once. A person's folder is left alone."""
     videos, images = tmp_path / "sandbox" / "videos", tmp_path / "sandbox" / "images"
     with open_sandbox(tmp_path, clock=Clock(NOON)) as client:
         old = client.wait(client.submit())
@@ -168,8 +172,9 @@ def test_old_clips_and_stray_files_are_removed_at_a_start(open_sandbox: Open, tm
         young = client.wait(client.submit())
     (videos / "stray.mp4").write_bytes(b"x")
     (images / "req_stray").write_bytes(b"x")
+    (videos / "mine").mkdir()
     with open_sandbox(tmp_path, clock=Clock(NOON + 8 * 86_400)) as client:
-        assert [file.name for file in videos.iterdir()] == [young["video_url"].rpartition("/")[2]]
+        assert {file.name for file in videos.iterdir()} == {young["video_url"].rpartition("/")[2], "mine"}
         assert list(images.iterdir()) == []
         gone = client.get(f"/videos/{old['video_url'].rpartition('/')[2]}")
         assert (gone.status_code, list(gone.json())) == (404, ["detail"])
@@ -213,6 +218,7 @@ def test_a_worker_that_dies_costs_one_more_attempt(
         ([WorkerKilled("died")] * 2, "the drawing process ended twice"),
         ([BrokenProcessPool("died")] * 2, "the drawing process ended twice"),
         ([ValueError("in the middle")], "ValueError"),
+        ([OSError(28, "No space left on device")], "No space left on device"),
     ],
 )
 def test_a_clip_that_cant_be_drawn_is_a_failed_job(
@@ -224,6 +230,30 @@ def test_a_clip_that_cant_be_drawn_is_a_failed_job(
         assert client.wait(client.submit())["error"] == f"The clip could not be drawn: {why}."
         assert client.get("/api/v1/billing/balance").json()["total_spent_usd"] == 0
         assert client.wait(client.submit())["status"] == "completed"
+
+
+def test_a_full_disk_delays_the_end_of_a_job_and_no_more(
+    open_sandbox: Open, executor: InstantExecutor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clip that was drawn meanwhile is there as soon as the disk takes it, drawn and billed once."""
+
+    @contextmanager
+    def full(store: SqliteFile) -> Iterator[Any]:
+        raise sqlite3.OperationalError("database or disk is full")
+        yield
+
+    executor.holding = True
+    with open_sandbox(tmp_path) as client:
+        request_id = client.submit()
+        until(lambda: executor.held)
+        with monkeypatch.context() as disk:
+            disk.setattr(SqliteFile, "transaction", full)
+            executor.held.pop()()
+            until(lambda: list((tmp_path / "sandbox" / "videos").glob("*.mp4")))
+            assert client.get(f"/api/v1/status/{request_id}").status_code == 500
+        assert client.wait(request_id)["status"] == "completed"
+        assert client.get("/api/v1/billing/balance").json()["total_spent_usd"] == 0.25
+    assert len(executor.specs) == 1
 
 
 def test_each_key_has_its_turn(open_sandbox: Open, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """`connect()` chooses between the sandbox and a live service."""
 
 import threading
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from reelbook.errors import ConfigurationError
 from reelbook.ledger import LedgerFile
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
+from reelbook.settings import InsecureAddress
 
 KEY = "sk-planted-connect"
 
@@ -48,6 +50,14 @@ def test_a_configured_service_is_asked_who_it_is_and_no_more(
             assert (session.service, session.sandbox) == ("live", None)
     assert [exchange.first_line for exchange in live.seen] == ["GET /_sandbox/about HTTP/1.1"]
     assert not any(KEY in exchange.head for exchange in live.seen)
+
+
+def test_an_address_that_gives_the_key_away_is_warned_of_once(home: Path) -> None:
+    """At the line that connects, as a class's students see it; the session's client has nothing to add."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        rb.connect(api_key=KEY, base_url="http://class.invalid").close()
+    assert [(each.category, each.filename) for each in said] == [(InsecureAddress, __file__)]
 
 
 def test_a_key_that_the_service_refuses_shows_from_the_first_answer_on(sandbox: Sandbox, home: Path) -> None:

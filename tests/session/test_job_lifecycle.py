@@ -90,6 +90,15 @@ def test_links_that_all_expire_end_in_an_error_and_the_clip_can_be_fetched_later
     assert job.error is None
 
 
+@pytest.mark.usefixtures("home")
+def test_a_finished_job_keeps_its_estimate_whatever_its_status_repeats(mp4: bytes) -> None:
+    """The interface has no estimate there: one that is no number mustn't stand in for an unknown cost."""
+    with clip_from(lambda e: e.answer(200, mp4), cost_usd=None, estimated_cost_usd="$0.05") as (session, _):
+        job = session.text_to_video("a fox", duration_seconds=1)
+        job.result(30)
+        assert (job.view().price_usd, job_face(ShownJob.of(job))["money"]) == (0.05, "$0.05")
+
+
 def test_a_link_that_comes_after_the_clip_is_completed_is_asked_for(home: Path, mp4: bytes) -> None:
     """Once by itself, and again whenever a person wants the clip fetched."""
     with raw_server(lambda e: e.answer(200, mp4)) as files:

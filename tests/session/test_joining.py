@@ -7,6 +7,7 @@ from unittest.mock import Mock
 import pytest
 
 import reelbook as rb
+from reelbook import settings
 from reelbook.classroom.room.app import Room
 from reelbook.classroom.room.serving import in_thread
 from reelbook.classroom.room.store import RoomStore
@@ -41,6 +42,16 @@ def test_a_student_joins_and_makes_a_clip(room: Room, laptop: Path) -> None:
         assert session.balance().balance_usd == 1.95
 
 
+def test_a_key_that_travels_in_the_clear_is_warned_of_once(
+    room: Room, laptop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the student's own line, as most classes are plain http in a local network."""
+    monkeypatch.setattr(settings, "is_loopback", lambda _: False)
+    with pytest.warns(settings.InsecureAddress) as warned:
+        rb.join(room.url, "KFX-204", name="Ada", home=laptop).close()
+    assert [each.filename for each in warned] == [__file__]
+
+
 def test_the_same_call_gives_the_same_session(room: Room, laptop: Path) -> None:
     """In this kernel, and with the kept key in the next one; the code may be left out then."""
     session = rb.join(room.url, "KFX-204", name="Ada", home=laptop)
@@ -50,6 +61,15 @@ def test_the_same_call_gives_the_same_session(room: Room, laptop: Path) -> None:
     with rb.join(room.url, name="Ada", home=laptop) as later:
         assert later.balance().balance_usd == 2.0
     assert len(room.store.students()) == 1
+
+
+def test_the_address_is_taken_as_it_is_shown(room: Room, laptop: Path) -> None:
+    """On the teacher's screen it has no "http://", and in a browser it has a page after it."""
+    shown = room.url.removeprefix("http://")
+    with rb.join(shown, "KFX-204", name="Ada", home=laptop) as session:
+        assert session.base_url == room.url
+        for address in (f"{room.url}/?code=KFX-204", f" {room.url}/mine#clips"):
+            assert rb.join(address, "KFX-204", name="Ada", home=laptop) is session
 
 
 def test_the_key_is_kept_for_its_owner_only(room: Room, laptop: Path) -> None:

@@ -146,7 +146,7 @@ def test_a_state_that_there_isnt_is_refused(session: Session) -> None:
     job = finished(session, "a fox")
     assert session.jobs(state=("Completed", "not-accepted")) == (job,)
     assert session.jobs(state=()) == ()
-    assert set(named_states("sending", None)) == {"sending", "intended"}
+    assert set(named_states("sending", session._ledger)) == {"sending", "intended"}
 
 
 def test_one_experiment_may_be_entered_by_several_tasks_at_a_time(session: Session) -> None:

@@ -116,6 +116,17 @@ def test_what_is_not_configured_is_said(
         rb.connect_tools()
 
 
+def test_tools_say_that_the_ledger_was_damaged(home: Path) -> None:
+    """Whoever opens it first puts it aside, and is the only one who can say so."""
+    home.mkdir()
+    (home / "ledger.db").write_bytes(b"rubbish " * 500)
+    with (
+        pytest.warns(rb.errors.LedgerTrouble, match="The ledger was damaged"),
+        rb.connect_tools("https://tools.example", USER),
+    ):
+        pass
+
+
 def test_arguments_come_by_name_or_as_a_mapping(session: rb.Session) -> None:
     """Both at once, too; a tool's own `name`, and one that a keyword of ours would hide, find their way."""
     told: list[Any] = []

@@ -2,10 +2,10 @@
 
 import os
 import subprocess
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from jupyter_client.blocking.client import BlockingKernelClient
-from jupyter_client.manager import KernelManager, start_new_kernel
+from jupyter_client.manager import KernelManager
 
 
 class Kernel:
@@ -17,13 +17,11 @@ class Kernel:
             # A person's own settings, such as a limit, are none of its.
             others = {name: value for name, value in os.environ.items() if not name.startswith("REELBOOK_")}
             options["env"] = {**others, **environment}
-        self.manager: KernelManager
-        self.client: BlockingKernelClient
-        if python is None:
-            self.manager, self.client = start_new_kernel(kernel_name="python3", **options)
-            return
-        self.manager = KernelManager()
-        self.manager.kernel_spec.argv = [python, "-m", "ipykernel_launcher", "-f", "{connection_file}"]  # type: ignore[union-attr]  # it's there
+        # Sockets in a folder of its own: a TCP port that is chosen here may be another's before it is used.
+        self.sockets = TemporaryDirectory(prefix="kernel")
+        self.manager = KernelManager(kernel_name="python3", transport="ipc", ip=f"{self.sockets.name}/socket")
+        if python is not None:
+            self.manager.kernel_spec.argv[0] = python  # type: ignore[union-attr]  # it's there
         self.manager.start_kernel(**options)
         self.client = self.manager.client()
         self.client.start_channels()
@@ -72,3 +70,4 @@ class Kernel:
     def close(self) -> None:
         self.client.stop_channels()
         self.manager.shutdown_kernel(now=True)
+        self.sockets.cleanup()

@@ -78,7 +78,7 @@ def read_only(ledger: Ledger | LedgerFile) -> Iterator[None]:
     store = ledger.store
 
     def only(value: int) -> None:
-        store._thread.call(lambda: store._connection.execute(f"PRAGMA query_only={value}"))
+        store._call(lambda: store._connection.execute(f"PRAGMA query_only={value}"))
 
     only(1)
     yield

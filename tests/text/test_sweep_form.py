@@ -19,11 +19,9 @@ def test_a_plan_line_for_line() -> None:
 
 
 def test_which_clips_come_first() -> None:
-    """Three of several; of fewer than four all come at once."""
+    """Three of several, by what varies; of fewer than four all come at once."""
     sweep = Sweep("a {animal}", animal=["fox", "heron", "bear", "duck"], seed=[1])
-    said = words.first_words(sweep.cells, ["animal"])
-    assert said.startswith("The first three clips differ most: ")
-    assert words.first_words(sweep.cells[:3], ["animal"]) == ""
+    assert words.first_words(sweep).startswith("The first three clips differ most: fox; heron; bear. ")
+    assert words.first_words(Sweep("a {animal}", animal=["fox", "heron", "bear"])) == ""
     sweep = Sweep("{an animal} in {snow|fog}", animal=["owl", "fox"], seed=[7, 8])
-    names = ["prompt", "animal", "seed"]
-    assert " differ most: an owl in snow, 7; a fox in fog, 8; " in words.first_words(sweep.cells, names)
+    assert " differ most: an owl in snow, seed 7; a fox in fog, seed 8; " in words.first_words(sweep)

@@ -6,7 +6,7 @@ import pytest
 
 from reelbook.account import Facts
 from reelbook.account.usage import Reading, Totals, UsageSpan
-from reelbook.account.usage_history import PaidClip
+from reelbook.ledger import PaidClip
 from reelbook.text.usage import (
     date_words,
     ledger_words,

@@ -190,6 +190,19 @@ def test_panels_of_a_closed_session_freeze_quietly(
     until(lambda: not any(panel._busy for panel in panels))
 
 
+def test_a_key_that_is_refused_is_said_at_once(session: rb.Session) -> None:
+    """Though nothing changes in any job; and when that is over."""
+    jobs = [session.text_to_video(prompt, duration_seconds=1) for prompt in ("a fox", "an owl")]
+    clips = [job.result(60) for job in jobs]
+    panels: list[Panel] = [rb.Gallery(session), rb.Compare(jobs), rb.Judge(jobs), rb.Player(clips[0])]
+    refused = "The service doesn't accept this API key."
+    for trouble in (refused, None):
+        session._client.key_trouble = trouble
+        session._tell(None)
+        for panel in panels:
+            until(lambda: panel.message["text"] == (trouble or "The key is accepted now."))  # noqa: B023
+
+
 def test_code_and_state_of_a_panel_stay_under_30_kb(session: rb.Session) -> None:
     """Both are saved with every notebook that shows it, however much it shows."""
     jobs = [session.text_to_video(f"{'a red fox in snow ' * 15}{n}", duration_seconds=1) for n in range(9)]

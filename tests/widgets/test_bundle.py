@@ -20,7 +20,7 @@ def test_a_panel_is_one_module_that_imports_nothing(stem: str) -> None:
     """Each name stands there once, no comment does, and only the panel is exported."""
     text = bundle.module(stem)
     assert not re.search(r"^import |^\s*(//|/\*)", text + bundle.style(stem), re.MULTILINE)
-    assert re.findall(r"^export .*", text, re.MULTILINE) == ["export default { render };"]
+    assert re.findall(r"\bexport (\w+)", text) == ["default"]
     top = re.compile(r"^(?:export )?(?:async )?(?:function|const|let) (\w+)", re.MULTILINE)
     paths = [bundle.STATIC / f"{stem}.js", *bundle.STATIC.glob("_*.js")]
     found = [name for path in paths for name in top.findall(path.read_text("utf-8"))]
@@ -31,7 +31,7 @@ def test_a_panel_is_one_module_that_imports_nothing(stem: str) -> None:
 def test_a_part_comes_before_what_uses_it() -> None:
     """`_dom.js`, which all other parts want, is first in the card's module."""
     text = bundle.module("job_card")
-    places = [text.index(f"function {name}(") for name in ("openPanel", "clipCard", "render")]
+    places = [text.index(word) for word in ("function openPanel(", "function clipCard(", "export default")]
     assert places == sorted(places)
 
 
@@ -76,7 +76,7 @@ def test_every_panel_has_the_theme(stem: str) -> None:
 @pytest.mark.parametrize("stem", [stem for stem in PANELS if stem != "host"])  # it draws nothing itself
 def test_a_panels_rules_are_kept_to_that_panel(stem: str) -> None:
     """A page has one style for all: outside its own block a panel brings the theme's colours alone."""
-    assert f'openPanel(model, el, "{stem}", ' in bundle.module(stem)
+    assert f'panel("{stem}", ' in bundle.module(stem)
     theme, own = bundle.style(stem).split(f":where(.rb-of-{stem}){{")
     assert own.count("{") + 1 == own.count("}")
     assert own.endswith("}")

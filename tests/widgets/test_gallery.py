@@ -23,37 +23,37 @@ def finished(session: Session, *prompts: str, **arguments: Any) -> list[Job]:
     return jobs
 
 
-def prompts(message: dict[str, Any]) -> list[str]:
-    """What the tiles of a message say."""
-    return [tile["prompt"] for tile in message["tiles"]]
+def shown(page: Page) -> dict[str, Any]:
+    """What the page shows by what it was sent; its tiles in their order."""
+    known: dict[str, Any] = {}
+    tiles: dict[str, dict[str, Any]] = {}
+    for message in page.named("tiles"):
+        tiles |= {tile["key"]: tile for tile in message.get("tiles", ())}
+        known |= message
+    return known | {"tiles": [tiles[key] for key in known["order"]]}
+
+
+def prompts(page: Page) -> list[str]:
+    """What its tiles say."""
+    return [tile["prompt"] for tile in shown(page)["tiles"]]
 
 
 def test_tiles_come_a_page_at_a_time(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first page when a view opens, the next ones as it asks; a page of another search is not sent."""
+    """The first page when a view opens, the next ones as it asks; no tile is sent twice."""
     monkeypatch.setattr(module, "PAGE", 2)
     finished(session, "one", "two", "three", seed=4)
     gallery = Gallery(session)
     page = Page(gallery)
     page.says("hello")
-    (first,) = page.named("tiles")
-    assert (prompts(first), first["more"], first["count"]) == (["three", "two"], True, "2 clips, more below")
-    page.says("page", turn=first["turn"], first=2)
-    second = page.named("tiles")[1]
-    assert (prompts(second), second["more"], second["count"]) == (["one"], False, "3 clips")
-    assert second["tiles"][0]["about"] == "seed 4 · 1 s · 16:9"
-    page.says("page", turn=first["turn"] - 1, first=0)
+    first = shown(page)
+    assert (prompts(page), first["more"], first["count"]) == (["three", "two"], True, "2 clips, more below")
+    page.says("page", first=2)
+    second = shown(page)
+    assert (prompts(page), second["more"], second["count"]) == (["three", "two", "one"], False, "3 clips")
+    (one,) = page.last("tiles")["tiles"]
+    assert (one["prompt"], one["about"]) == ("one", "seed 4 · 1 s · 16:9")
+    page.says("page", first=2)  # another view of it
     assert len(page.named("tiles")) == 2
-
-
-def test_a_key_that_is_refused_is_said_at_once(session: Session) -> None:
-    """Though nothing changes in any job; and when that is over."""
-    gallery, refused = Gallery(session), "The service doesn't accept this API key."
-    session._client.key_trouble = refused
-    session._tell(None)
-    until(lambda: gallery.message["text"] == refused)
-    session._client.key_trouble = None
-    session._tell(None)
-    until(lambda: gallery.message["text"] == "The key is accepted now.")
 
 
 def test_filters_search_anew_and_can_be_cleared(session: Session) -> None:
@@ -62,16 +62,17 @@ def test_filters_search_anew_and_can_be_cleared(session: Session) -> None:
     fox.mark(tags=["keep"])
     gallery = Gallery(session)
     page = Page(gallery)
+    page.says("hello")
     gallery.tag = "keep"
-    assert [prompts(each) for each in page.named("tiles")] == [["a fox"]]
-    assert page.named("tiles")[0]["tiles"][0]["about"].endswith(" · 1 s · 16:9")
+    assert prompts(page) == ["a fox"]
+    assert shown(page)["tiles"][0]["about"].endswith(" · 1 s · 16:9")
     page.says("filter", trait="text", value="wolf")
-    last = page.last("tiles")
+    last = shown(page)
     assert (last["tiles"], last["nothing"], last["filtered"]) == ([], "No clip matches.", True)
     page.says("clear")
     assert (gallery.text, gallery.tag) == ("", "")
-    assert prompts(page.last("tiles")) == ["a wolf", "a fox"]
-    assert len(page.named("tiles")) == 3
+    assert prompts(page) == ["a wolf", "a fox"]
+    assert [message["turn"] for message in page.named("tiles")] == [0, 1, 2, 3]
 
 
 def test_an_empty_gallery_says_what_will_be_there(session: Session) -> None:
@@ -79,14 +80,14 @@ def test_an_empty_gallery_says_what_will_be_there(session: Session) -> None:
     gallery = Gallery(session)
     page = Page(gallery)
     page.says("hello")
-    assert page.named("tiles")[0]["nothing"].startswith("No clips yet.")
+    assert shown(page)["nothing"].startswith("No clips yet.")
     assert "No clips yet." in gallery.still()[1]
     created: list[str] = []
     gallery.on_create(lambda: created.append("pressed"))
     page.says("create")
-    assert (page.last("said")["create"], created) == ("Make your first clip", ["pressed"])
+    assert (shown(page)["create"], created) == ("Make your first clip", ["pressed"])
     gallery.text = "wolf"
-    assert page.last("tiles")["create"] == ""
+    assert shown(page)["create"] == ""
 
 
 def test_a_clip_that_is_made_appears_in_its_place(session: Session) -> None:
@@ -96,14 +97,10 @@ def test_a_clip_that_is_made_appears_in_its_place(session: Session) -> None:
     page = Page(gallery)
     page.says("hello")
     finished(session, "two")
-    until(lambda: page.named("added"))
-    assert [(each["at"], each["tile"]["prompt"]) for each in page.named("added")] == [(0, "two")]
-
-    def alone() -> list[dict[str, Any]]:
-        return [content["tile"] for content, _ in page.messages if "tile" in content]
-
-    until(lambda: any(tile.get("here") for tile in alone()))
-    assert {tile["prompt"] for tile in alone()} == {"two"}
+    until(lambda: prompts(page) == ["two", "one"])
+    until(lambda: shown(page)["tiles"][0].get("here"))
+    later = [tile["prompt"] for message in page.named("tiles")[1:] for tile in message.get("tiles", ())]
+    assert set(later) == {"two"}
     assert [job.request.prompt for job in gallery.jobs if job.request] == ["two", "one"]
     gallery.close()
 
@@ -137,7 +134,7 @@ def test_marks_made_on_the_page_are_kept(session: Session) -> None:
     page.says("mark", key=key, note="mind")
     page.says("mark", key=key, tags="blue, , keep")
     assert (fox.picked, fox.note, fox.tags) == (True, "mind", ("blue", "keep"))
-    assert page.last("changed")["tile"]["picked"] is True
+    assert shown(page)["tiles"][0]["picked"] is True
     assert [name for name, _ in gallery.choices["tag"]] == ["", "blue", "keep"]
     assert gallery.face["picked"] is True
 
@@ -152,11 +149,12 @@ def test_the_clips_of_a_sweep_stand_in_groups_of_an_axis(session: Session) -> No
         session.pick(job, note="mind")
     gallery = Gallery(session)
     page = Page(gallery)
+    page.says("hello")
     assert [label for _, label in gallery.choices["sweep"]] == ["Any sweep", sweep.template]
     gallery.sweep = str(run.id)
     assert [name for name, _ in gallery.choices["where"]] == ["animal", "place"]
     gallery.group_by = "place"
-    message = page.last("tiles")
+    message = shown(page)
     assert (message["count"], message["groups"]) == (
         "4 of 4 clips",
         [["snow", "2 picked of 2"], ["fog", "none picked of 2"]],
@@ -166,19 +164,19 @@ def test_the_clips_of_a_sweep_stand_in_groups_of_an_axis(session: Session) -> No
     assert marked == {"fox", "owl"}
     gallery.picked = True
     gallery.where = {"animal": "owl"}
-    message = page.last("tiles")
-    assert (prompts(message), message["count"]) == (["a owl in snow"], "1 of 4 clips")
+    message = shown(page)
+    assert (prompts(page), message["count"]) == (["a owl in snow"], "1 of 4 clips")
     assert [words for _, words in message["groups"]] == ["2 picked of 2", "none picked of 2"]
     (owl,) = gallery.jobs
     page.says("pick", key=str(owl.number), picked=False)
-    assert page.last("said")["groups"][0] == ["snow", "1 picked of 2"]
+    assert shown(page)["groups"][0] == ["snow", "1 picked of 2"]
     gallery.where = {"animal": "bear"}
     assert "has no animal 'bear'" in gallery.message["text"]
     given = Gallery(session, sweep=str(run.id), group_by="place", where={"animal": "fox"})
     assert [job.prompt for job in given.jobs] == ["a fox in snow", "a fox in fog"]
     page.says("clear")
     assert (gallery.sweep, gallery.where, gallery.group_by) == ("", {}, "")
-    assert page.last("tiles")["count"] == "5 clips"
+    assert shown(page)["count"] == "5 clips"
 
 
 def test_a_deleted_file_is_fetched_again_by_a_press(session: Session) -> None:
@@ -192,7 +190,7 @@ def test_a_deleted_file_is_fetched_again_by_a_press(session: Session) -> None:
     assert "Its record stays" in gallery.face["delete"]
     page.says("delete", key=key)
     assert not path.exists()
-    assert "here" not in page.last("changed")["tile"]
+    assert "here" not in shown(page)["tiles"][0]
     assert gallery.face["note"].startswith("The clip's file isn't on this disk.")
     assert [name for name, _ in gallery.face["actions"]] == ["watch", "again", "code"]
     page.says("watch", key=key)
@@ -268,5 +266,5 @@ def test_a_job_of_an_earlier_search_is_still_known(session: Session) -> None:
     says(gallery, "open", key=str(fox.number))
     assert (gallery.jobs, gallery.opened) == ((wolf,), fox.request_id)
     session.close()
-    says(gallery, "page", turn=gallery._found.turn, first=1)
+    says(gallery, "page", first=1)
     assert (gallery.jobs, gallery.message["text"]) == ((wolf,), "")

@@ -133,7 +133,7 @@ def test_what_cant_go_out_is_said_first(handed: list[Handed], tmp_path: Path) ->
     key = Secret("rk_secret_of_mine_123")
     private = replace(handed[0], note="my key is " + key.reveal())
     (tmp_path / "old.html").write_text("kept")
-    for clips, name, said in (
+    refused: list[tuple[Any, str, str]] = [
         ([private], "a.html", "belongs to clip 1"),
         ([replace(handed[0], note=f"see {Path.home()}/x")], "a.html", "home folder"),
         ([replace(handed[0].clip, path=tmp_path / "gone.mp4")], "a.html", "isn't on this disk"),
@@ -141,7 +141,10 @@ def test_what_cant_go_out_is_said_first(handed: list[Handed], tmp_path: Path) ->
         (handed, "no/a.html", "no folder"),
         (handed, "a.pdf", r"\.html or \.zip, not \.pdf"),
         ([], "a.html", "No clips"),
-    ):
+        (handed[0].clip, "a.html", "takes a list of jobs and clips, not Clip"),
+        (["a.mp4"], "a.html", "takes jobs and clips, not str"),
+    ]
+    for clips, name, said in refused:
         with pytest.raises(InvalidInput, match=said):
             hand_over(clips, tmp_path / name, title="Two")
     assert (tmp_path / "old.html").read_text() == "kept"

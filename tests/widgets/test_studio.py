@@ -67,13 +67,13 @@ def test_a_key_that_the_service_refuses_is_said_and_replaced(quiet: Studio) -> N
 
 
 def test_the_notebook_keeps_the_latest_clip_once_a_person_turns_away(quiet: Studio) -> None:
-    """The line hears that, for all of the Studio's panels."""
+    """Not before there is one: without a change nothing is drawn anew."""
     kept = kept_stills(quiet)
-    says(quiet.line, "left")
+    says(quiet, "left")
     assert kept == []
     quiet.form.prompt = "a fox"
     quiet.form.generate()
-    says(quiet.line, "left")
+    says(quiet, "left")
     (text,) = kept
     assert text.startswith("a fox")
     assert quiet.still_of() == quiet.card.still_of()

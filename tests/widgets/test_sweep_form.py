@@ -11,6 +11,7 @@ from reelbook.errors import ConfirmationNeeded, InvalidInput
 from reelbook.explore import SweepRun
 from reelbook.requests import options
 from reelbook.sandbox.handle import Sandbox
+from reelbook.widgets.matrix import Matrix
 from reelbook.widgets.sweep_form import SweepForm
 
 
@@ -50,6 +51,25 @@ def test_the_plan_is_said_before_anything_is_bought(session: rb.Session) -> None
     assert form.words["buttons"] == [["begin", "Make 6 clips · $0.30", ""]]
     form.design, form.sample = "sample", 4
     assert form.words["buttons"] == [["begin", "Make 4 clips · $0.20", ""]]
+
+
+def test_no_panel_waits_for_a_balance(session: rb.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is asked for once, in the background: each answer is news, and would make a new plan ask again."""
+    asked = list[str]()
+    monkeypatch.setattr(rb.Session, "balance", lambda _: asked.append("and waited for"))
+    monkeypatch.setattr(rb.Session, "_refresh_balance", lambda _: asked.append("in the background"))
+    form = filled(session)
+    form.template = "a {animal} walks"
+    assert form.sweep is not None
+    matrix = Matrix(form.sweep, session)
+    for panel in (form, matrix):
+        says(panel, "hello")
+    assert "6 clips · $0.30 · 4 to 6 min" in matrix.still()[1]
+    says(form, "begin")
+    assert form.words["note"].startswith("This sweep was begun")
+    assert asked == ["in the background"] * 2
+    matrix.sweep.plan(session)
+    assert asked[2:] == ["and waited for"]
 
 
 @pytest.mark.parametrize(

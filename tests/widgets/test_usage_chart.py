@@ -112,11 +112,11 @@ def test_the_still_form_has_the_total_and_a_small_picture(chart: UsageChart) -> 
 def test_the_notebook_keeps_the_chart_once_it_is_whole_and_nobody_uses_it(chart: UsageChart) -> None:
     """The head hears where the person is, for all of the chart; a period set by code counts as no use."""
     kept = kept_stills(chart)
-    says(chart.head, "entered")
+    says(chart, "entered")
     chart.head.days = 7
     settled(chart)
     assert kept == []
-    says(chart.head, "left")
+    says(chart, "left")
     chart.selected_day = chart.foot.words["rows"][0][0]
     chart.days = 30
     settled(chart)

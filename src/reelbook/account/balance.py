@@ -72,7 +72,6 @@ class BalanceTracker:
         self.asking: asyncio.Task[None] | None = None
         self._looking: asyncio.Task[None] | None = None
         self._first = asyncio.Lock()
-        self._balance_only = False
         self._moved = False
         self._connection = connection
         self._client = connection.client
@@ -151,14 +150,11 @@ class BalanceTracker:
             self._told()
 
     async def _usage_held_balance(self) -> bool:
-        if self._balance_only:
-            return False
         try:
             usage = await self.usage(USAGE_DAYS, background=True)
         except (AuthenticationError, RateLimited):
             raise
         except ServiceError:
-            self._balance_only = True  # this service offers no usable usage
             return False
         return usage.current_balance_usd is not None
 

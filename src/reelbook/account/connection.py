@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
@@ -11,6 +12,7 @@ from urllib.parse import urlsplit
 from ..client import AsyncClient
 from ..ledger import Ledger
 from ..secret import Secret
+from ..settings import InsecureAddress
 
 if TYPE_CHECKING:
     from ..sandbox.handle import Sandbox
@@ -44,13 +46,14 @@ class Connection:
     """A session's client of one service. `sandbox` is the home's own one, None for any other service."""
 
     def __init__(self, address: ServiceAddress, ledger: Ledger) -> None:
-        self.client = AsyncClient(
-            address.key,
-            address.url,
-            shared=ledger.requests,
-            is_known=lambda request_id: ledger.by_request_id(request_id) is not None,
-            offers=address.offers,
-        )
+        with warnings.catch_warnings(action="ignore", category=InsecureAddress):  # whoever read it said so
+            self.client = AsyncClient(
+                address.key,
+                address.url,
+                shared=ledger.requests,
+                is_known=lambda request_id: ledger.by_request_id(request_id) is not None,
+                offers=address.offers,
+            )
         self.service = address.service
         self.sandbox = address.sandbox
 

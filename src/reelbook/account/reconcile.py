@@ -93,10 +93,12 @@ class Evidence:
 
     @classmethod
     def of(cls, ledger: Ledger, now: Sample, rules: Rules) -> Evidence:
-        samples = ledger.samples.list(before=now.at, limit=SAMPLES)
+        uncertain = ledger.uncertain_entries()
+        # Each is compared with what was said before it, however much was said since.
+        sent = {min(now.at, _bounds(each).sent_at) for each in uncertain}
+        samples = {each for at in sent for each in ledger.samples.list(before=at, limit=SAMPLES)}
         others = ledger.others_since(min((each.at for each in samples), default=now.at))
-        tool_calls = ledger.tool_calls.recent(KEPT)
-        return cls(ledger.uncertain_entries(), others, samples, now, rules, tool_calls)
+        return cls(uncertain, others, [*samples], now, rules, ledger.tool_calls.recent(KEPT))
 
 
 async def find_out(

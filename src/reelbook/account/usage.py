@@ -165,10 +165,10 @@ def _points(known: KnownUsage) -> list[_Point]:
     apart = 1.0 if known.reading == "calendar" else APART_DAYS * DAY_SECONDS
     kept: list[_Point] = []
     for point in (_point(answer, known.reading) for answer in reversed(answers)):
-        fits = all(
-            abs(point.at - other.at) >= apart and _rises(*sorted((point, other))) for other in (edge, *kept)
-        )
-        if edge.at < point.at < now.at and fits and _rises(point, now):
+        if not (edge.at < point.at < now.at and _rises(point, now)):
+            continue
+        others = (edge, *kept)
+        if all(abs(point.at - each.at) >= apart and _rises(*sorted((point, each))) for each in others):
             kept.append(point)
     return [edge, *sorted(kept), now]
 

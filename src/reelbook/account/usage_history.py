@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from ..errors import ReelbookError
 from ..event_thread import EventThread, Future
-from ..ledger import Ledger, Sample
-from ..ledger.search import ALL_ENTRIES, Filter
+from ..ledger import Ledger, PaidClip, Sample
 from ..listeners import Listeners
 from ..models import Usage
 from ..wire import DAY_SECONDS
@@ -23,23 +21,15 @@ from .usage import KnownUsage, Reading, Totals, UsageSpan, infer_reading
 
 KEPT_DAYS: Final = 100
 MANY_SAMPLES: Final = 5000
-
-
-@dataclass(frozen=True)
-class PaidClip:
-    """A clip that this ledger knows to be paid: when it ended (epoch seconds), USD, and where it belongs."""
-
-    at: float
-    usd: float
-    experiment: str | None
-    here: bool
+APART_SECONDS: Final = DAY_SECONDS / 4  # of two answers about the same number of days, to tell days apart
 
 
 class UsageHistory:
     """What was used in the last `days` days, span by span; made by `Session.usage_history()`.
 
     It covers the whole period from the first answer on, and splits long spans while requests are free.
-    `trouble` says why it stopped early ("" if it didn't). Times are epoch seconds.
+    `days` changes where the service reports another period. `asked` is how many requests this round took,
+    `trouble` why it stopped early ("" if it didn't). Times are epoch seconds.
     """
 
     def __init__(
@@ -52,14 +42,14 @@ class UsageHistory:
         most_requests: int | None = None,
     ) -> None:
         self.days = days
-        self._most_requests = most_requests
+        self.asked = 0
         self.trouble = ""
+        self._most_requests = most_requests
         self._connection = connection
         self._ledger = ledger
         self._balance = balance
         self._thread = thread
         self._listeners: Listeners[[]] = Listeners()
-        self._asked: list[int] = []
         self._known = KnownUsage(days, time.time(), ())
         self._round: Future[None] = thread.submit(self._refine())
 
@@ -83,11 +73,6 @@ class UsageHistory:
         return self._known.reading
 
     @property
-    def asked(self) -> int:
-        """How many requests this round took."""
-        return len(self._asked)
-
-    @property
     def done(self) -> bool:
         """Whether nothing more is asked for now."""
         return self._round.done()
@@ -95,14 +80,7 @@ class UsageHistory:
     def own(self) -> tuple[PaidClip, ...]:
         """The clips of the period that this ledger knows to be paid."""
         since = self.spans[0].from_at if self.spans else time.time() - self.days * DAY_SECONDS
-        known = [
-            PaidClip(entry.ended_at, entry.cost_usd, entry.experiment, self._ledger.is_here(entry))
-            for entry in self._ledger.find(Filter(since=since), limit=ALL_ENTRIES)
-            if entry.cost_usd is not None and entry.ended_at is not None
-        ]
-        for job in self._ledger.tool_jobs.list(since=since):
-            known.append(PaidClip(job.ended_at, job.cost_usd, None, self._ledger.is_here(job)))
-        return tuple(each for each in known if each.at > since)
+        return tuple(self._ledger.paid(since))
 
     def refresh(self) -> None:
         """Begins another round, unless one is running. It takes few requests, as what is known is kept."""
@@ -140,11 +118,13 @@ class UsageHistory:
 
     async def _refine(self) -> None:
         began = time.time()
-        self.trouble, self._asked = "", []
+        self.trouble, self.asked = "", 0
+        told: set[int] = set()  # of which numbers of days another answer in this round says nothing new
         since = began - KEPT_DAYS * DAY_SECONDS
         # One from later was heard by a clock that was ahead, and would overrule what is heard now.
         kept = self._ledger.samples.list(since=since, before=began, limit=MANY_SAMPLES)
-        answers = [totals for each in kept if (totals := _totals(each.at, each.period_days, each))]
+        latest = {(each.period_days, each.at // APART_SECONDS): each for each in reversed(kept)}
+        answers = [totals for each in latest.values() if (totals := _totals(each.at, each.period_days, each))]
 
         def learn() -> None:
             self._known = KnownUsage(self.days, began, tuple(answers), infer_reading(answers))
@@ -152,17 +132,18 @@ class UsageHistory:
         learn()
         try:
             await self._connection.reach()
-            while (days := usage.next_days(self._known, self._asked)) is not None:
+            while (days := usage.next_days(self._known, told)) is not None:
                 if self._most_requests is not None and self.asked >= self._most_requests:
                     break
                 answer = await self._balance.usage(days, background=True)
-                self._asked.append(days)
-                if (totals := _totals(time.time(), answer.period_days or days, answer)) is None:
-                    continue
-                if totals.days < self.days and days == self.days:
-                    self.days = totals.days  # the service reports no longer period
-                    self._asked.append(totals.days)
-                answers.append(totals)
+                self.asked += 1
+                # A service may have a shortest and a longest period: those between say the same.
+                period = answer.period_days or days
+                told.update(range(min(days, period), max(days, period) + 1))
+                if days == self.days:
+                    self.days = period
+                if (totals := _totals(time.time(), period, answer)) is not None:
+                    answers.append(totals)
                 learn()
                 self._listeners.tell()
         except ReelbookError as error:

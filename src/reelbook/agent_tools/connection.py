@@ -9,10 +9,10 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Callable, Coroutine, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import suppress
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx2
 import mcp_types
@@ -64,6 +64,7 @@ class _Unlogged(logging.Filter):
 for _name in ("mcp.client.streamable_http", "mcp.shared.jsonrpc_dispatcher", "client"):
     logging.getLogger(_name).addFilter(_Unlogged())
 
+T = TypeVar("T")
 Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
 
 
@@ -111,25 +112,20 @@ class ToolConnection:
             if on_progress is not None:
                 on_progress(ToolProgress(progress, total, message))
 
-        with _reading(note):
-            # A result that doesn't fit its schema mustn't be lost: the package doesn't check.
-            await self._session.send_request(
-                request, mcp_types.EmptyResult, progress_callback=None if on_progress is None else tell
-            )
-        return _result(note)
+        progress_callback = None if on_progress is None else tell
+        # A result that doesn't fit its schema mustn't be lost: the package doesn't check.
+        send = self._session.send_request(request, mcp_types.EmptyResult, progress_callback=progress_callback)
+        result, _ = await _received(send, note)
+        return result
 
     async def _page(self, cursor: str | None) -> tuple[list[Any], str | None]:
         params = mcp_types.PaginatedRequestParams(cursor=cursor) if cursor else None
-        note = Note()
-        allowed = None
-        with _reading(note):
-            listed = await self._session.list_tools(params=params)
-            # The package leaves out those that the protocol forbids using.
-            allowed = {tool.name for tool in listed.tools}
-        page = _result(note)
+        page, listed = await _received(self._session.list_tools(params=params), Note())
         tools = page.get("tools")
         tools = tools if isinstance(tools, list) else []
-        if allowed is not None:
+        if listed is not None:
+            # The package leaves out those that the protocol forbids using.
+            allowed = {tool.name for tool in listed.tools}
             tools = [tool for tool in tools if tool.get("name") in allowed]
         following = page.get("nextCursor")
         return tools, following if isinstance(following, str) and following else None
@@ -167,32 +163,24 @@ class ToolConnection:
             await self._session.initialize()
 
 
-@contextmanager
-def noted(note: Note) -> Iterator[None]:
-    """Records in `note` what happens to the requests that the package sends within the block."""
+async def _received(request: Awaitable[T], note: Note) -> tuple[Mapping[str, Any], T | None]:
+    """The result as it came, and what the package makes of it, if anything. Raises ExchangeFailed.
+
+    `note` records what happens to the requests that the package sends meanwhile.
+    """
     token = current_note.set(note)
+    value: T | None = None
     try:
-        yield
+        value = await request
+    except ValidationError:
+        pass
+    except MCPError as error:
+        _refused(note, error)
     finally:
         current_note.reset(token)
-
-
-@contextmanager
-def _reading(note: Note) -> Iterator[None]:
-    """Lets the result be taken from the note, not validated, whatever the package makes of it."""
-    with noted(note):
-        try:
-            yield
-        except ValidationError:
-            pass
-        except MCPError as error:
-            _refused(note, error)
-
-
-def _result(note: Note) -> Mapping[str, Any]:
     if note.raw is None:
         raise ExchangeFailed(note)
-    return note.raw
+    return note.raw, value
 
 
 def _refused(note: Note, error: BaseException) -> None:

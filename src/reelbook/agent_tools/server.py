@@ -165,11 +165,12 @@ class ToolServer:
 
     async def _join(self) -> ToolConnection:
         """The joined session with the server. Raises ReelbookError and TimeoutError."""
-        if self._closed:
-            raise errors.SessionClosed("The connection to the tool server is closed.")
         async with self._lock:
-            if self._connection is None or self._connection.task.done():
+            if not self._closed and (self._connection is None or self._connection.task.done()):
                 self._connection = await self._joined()
+            if self._closed or self._connection is None:
+                await self.aclose()  # of a connection that was made meanwhile
+                raise errors.SessionClosed("The connection to the tool server is closed.")
             return self._connection
 
     async def _joined(self) -> ToolConnection:

@@ -133,8 +133,8 @@ class Classrooms:
         """
         if not (names := unique(students)):
             raise errors.InvalidInput("There are no students. Nothing was done.")
-        room = self._continued(name, names)
-        if room is None:
+        classroom = self._continued(name, names)
+        if classroom is None:
             spend = settings.max_spend_usd(MAX_SPEND_USD if max_spend_usd is None else max_spend_usd)
             assert spend is not None
             called = self._free_name(checked_name(name))
@@ -150,25 +150,25 @@ class Classrooms:
                 students=dict.fromkeys(names),
             )
         for what, asked, fixed in (
-            ("rate limit", rate_limit, room.rate_limit),
-            ("limit in USD", max_spend_usd and round(max_spend_usd, 6), room.max_spend_usd),
-            ("folder", folder and str(folder.expanduser().resolve()), room.folder),
-            ("address", address and address.rstrip("/"), room.address),
+            ("rate limit", rate_limit, classroom.rate_limit),
+            ("limit in USD", max_spend_usd and round(max_spend_usd, 6), classroom.max_spend_usd),
+            ("folder", folder and str(folder.expanduser().resolve()), classroom.folder),
+            ("address", address and address.rstrip("/"), classroom.address),
         ):
             if asked is not None and asked != fixed:
                 raise errors.InvalidInput(
-                    f"{room.name} is open already, and its {what} is {fixed}, not {shown(str(asked))}. "
+                    f"{classroom.name} is open already, and its {what} is {fixed}, not {shown(str(asked))}. "
                     "Nothing was done. Leave that out to go on with it, or open one by another name "
                     "(`--name`)."
                 )
-        handouts.checked(Path(room.folder))
+        handouts.checked(Path(classroom.folder))
         for student in names:
-            room.students.setdefault(student, None)
-        return room
+            classroom.students.setdefault(student, None)
+        return classroom
 
     def open(
         self,
-        room: Classroom,
+        classroom: Classroom,
         *,
         install: str | None = None,
         renew: Sequence[str] = (),
@@ -187,31 +187,31 @@ class Classrooms:
         """
         self._report = report
         renewed = [tidy(student) for student in renew]
-        if strangers := [student for student in renewed if student not in room.students]:
+        if strangers := [student for student in renewed if student not in classroom.students]:
             raise errors.InvalidInput(
-                f"Not in {room.name}: {', '.join(strangers)}. Nobody's key was renewed."
+                f"Not in {classroom.name}: {', '.join(strangers)}. Nobody's key was renewed."
             )
-        untold = _choose_install(room, install)
-        handouts.prepare(Path(room.folder))
-        fresh = not self._path(room).exists()
+        untold = _choose_install(classroom, install)
+        handouts.prepare(Path(classroom.folder))
+        fresh = not self._path(classroom).exists()
         if fresh:
-            room.before = [key.key_id for key in self._session.keys.list()]
-        self._keep(room)
-        self._take_back(room, renewed)
-        missing = room.missing
+            classroom.before = [key.key_id for key in self._session.keys.list()]
+        self._keep(classroom)
+        self._take_back(classroom, renewed)
+        missing = classroom.missing
         if missing and not fresh:
-            self._settled(room)
-        for student in room.missing:
-            self._make(room, student)
-        status = self._settled(room)
-        handouts.write_sheet(room)
+            self._settled(classroom)
+        for student in classroom.missing:
+            self._make(classroom, student)
+        status = self._settled(classroom)
+        handouts.write_sheet(classroom)
         return OpenedClassroom(status, len(missing), untold)
 
     def status(self) -> list[ClassroomStatus]:
         """The classes that are open, newest first. One request (GET keys), if there are any."""
-        rooms = self._open_rooms()
-        keys = self._session.keys.list() if rooms else []
-        return [self._status(room, keys) for room in rooms]
+        classes = self._open_classes()
+        keys = self._session.keys.list() if classes else []
+        return [self._status(classroom, keys) for classroom in classes]
 
     def close(
         self,
@@ -230,124 +230,124 @@ class Classrooms:
         active, or if the service knows none of them.
         """
         self._report = report
-        room = self._to_close(name)
+        classroom = self._to_close(name)
         keys = self._session.keys.list()
-        before, in_use = self._status(room, keys), self._session.keys.in_use(keys)
+        before, in_use = self._status(classroom, keys), self._session.keys.in_use(keys)
         also = [key for key in before.others if key != in_use] if all_made_since else []
         revoked = self._revoke_all(before, also)
-        after = self._status(room, self._session.keys.list())
+        after = self._status(classroom, self._session.keys.list())
         if active := [key for key in after.own if key.is_active]:
             raise errors.ClassroomError(
-                f"{len(active)} of the keys of {room.name} are still active by the service's list: "
+                f"{len(active)} of the keys of {classroom.name} are still active by the service's list: "
                 f"{', '.join(key.key_id for key in active)}. Close it again."
             )
-        room.closed_at = time.time()
-        self._keep(room)
+        classroom.closed_at = time.time()
+        self._keep(classroom)
         return ClosedClassroom(before, after, revoked)
 
-    def _rooms(self) -> list[Classroom]:
+    def _classes(self) -> list[Classroom]:
         """All of them, newest first."""
         found = (class_file.read(path) for path in self._folder.glob("*.json"))
-        rooms = [room for room in found if room.service == self._service]
-        return sorted(rooms, key=lambda room: room.opened_at, reverse=True)
+        classes = [classroom for classroom in found if classroom.service == self._service]
+        return sorted(classes, key=lambda classroom: classroom.opened_at, reverse=True)
 
-    def _open_rooms(self) -> list[Classroom]:
-        return [each for each in self._rooms() if each.closed_at is None]
+    def _open_classes(self) -> list[Classroom]:
+        return [each for each in self._classes() if each.closed_at is None]
 
-    def _path(self, room: Classroom) -> Path:
-        return self._folder / f"{_slug(room.name)}.json"
+    def _path(self, classroom: Classroom) -> Path:
+        return self._folder / f"{_slug(classroom.name)}.json"
 
-    def _keep(self, room: Classroom) -> None:
-        class_file.write(self._path(room), room)
+    def _keep(self, classroom: Classroom) -> None:
+        class_file.write(self._path(classroom), classroom)
 
     def _continued(self, name: str | None, students: Sequence[str]) -> Classroom | None:
         """The open class that is meant; None for a fresh one."""
-        rooms = self._open_rooms()
+        classes = self._open_classes()
         if name is not None:
-            return next((each for each in rooms if each.name == tidy(name)), None)
-        interrupted = (each for each in rooms if each.missing and set(each.students) & set(students))
-        return next(interrupted, None) or next((each for each in rooms if each.name == today()), None)
+            return next((each for each in classes if each.name == tidy(name)), None)
+        interrupted = (each for each in classes if each.missing and set(each.students) & set(students))
+        return next(interrupted, None) or next((each for each in classes if each.name == today()), None)
 
     def _free_name(self, name: str) -> str:
-        taken, number, free = {_slug(each.name) for each in self._rooms()}, 1, name
+        taken, number, free = {_slug(each.name) for each in self._classes()}, 1, name
         while _slug(free) in taken:
             number += 1
             free = f"{name} ({number})"
         return free
 
-    def _status(self, room: Classroom, keys: Sequence[ApiKey]) -> ClassroomStatus:
+    def _status(self, classroom: Classroom, keys: Sequence[ApiKey]) -> ClassroomStatus:
         """The class by the service's list of `keys`."""
-        rooms = self._rooms()
-        own = tuple(key for key in keys if _is_of(room, key))
+        classes = self._classes()
+        own = tuple(key for key in keys if _is_of(classroom, key))
         others = tuple(
             key
             for key in keys
-            if key.key_id not in room.before and not any(_is_of(each, key) for each in rooms)
+            if key.key_id not in classroom.before and not any(_is_of(each, key) for each in classes)
         )
-        return ClassroomStatus(room, own, others)
+        return ClassroomStatus(classroom, own, others)
 
-    def _take_back(self, room: Classroom, students: Sequence[str]) -> None:
+    def _take_back(self, classroom: Classroom, students: Sequence[str]) -> None:
         for student in students:
-            if (key_id := room.students[student]) is not None:
-                self._revoke(key_id, *_progress(room))
-                room.students[student] = None
-                self._keep(room)
+            if (key_id := classroom.students[student]) is not None:
+                self._revoke(key_id, *_progress(classroom))
+                classroom.students[student] = None
+                self._keep(classroom)
 
-    def _make(self, room: Classroom, student: str, *, again: bool = True) -> None:
+    def _make(self, classroom: Classroom, student: str, *, again: bool = True) -> None:
         """Makes a student's key, once more if its answer is lost. Raises as `session.keys.create` does."""
-        self._wait(*_progress(room))
+        self._wait(*_progress(classroom))
         try:
-            created = self._session.keys.create(room.key_name(student), rate_limit=room.rate_limit)
+            created = self._session.keys.create(classroom.key_name(student), rate_limit=classroom.rate_limit)
         except errors.KeyUncertain as uncertain:
-            self._settled(room)
+            self._settled(classroom)
             if not again:
                 uncertain.add_note("Run the same command again: it goes on where it stopped.")
                 raise
-            self._make(room, student, again=False)
+            self._make(classroom, student, again=False)
             return
         # The file first: it holds the id too, and the secret is never told again.
-        handouts.write(room, student, created.key_id, created.api_key)
-        room.students[student] = created.key_id
-        self._keep(room)
+        handouts.write(classroom, student, created.key_id, created.api_key)
+        classroom.students[student] = created.key_id
+        self._keep(classroom)
 
-    def _settled(self, room: Classroom) -> ClassroomStatus:
+    def _settled(self, classroom: Classroom) -> ClassroomStatus:
         """Settles keys whose answer was lost or came late: kept if they are in their files, else revoked."""
         keys = self._session.keys.list()
         for key in keys:
-            if not key.is_active or key.key_id in room.students.values() or not _is_of(room, key):
+            if not key.is_active or key.key_id in classroom.students.values() or not _is_of(classroom, key):
                 continue
-            student = next(each for each in room.students if room.key_name(each) == key.name)
-            handout = handouts.read(room, student)
-            if room.students[student] is None and handout and handout.key_id == key.key_id:
-                room.students[student] = key.key_id
-                self._keep(room)
+            student = next(each for each in classroom.students if classroom.key_name(each) == key.name)
+            handout = handouts.read(classroom, student)
+            if classroom.students[student] is None and handout and handout.key_id == key.key_id:
+                classroom.students[student] = key.key_id
+                self._keep(classroom)
             else:
-                self._revoke(key.key_id, *_progress(room))
-        return self._status(room, keys)
+                self._revoke(key.key_id, *_progress(classroom))
+        return self._status(classroom, keys)
 
     def _to_close(self, name: str | None) -> Classroom:
         """The class that is meant. Raises InvalidInput if that isn't clear."""
-        rooms = [each for each in self._rooms() if name is None or each.name == tidy(name)]
-        if not rooms:
+        classes = [each for each in self._classes() if name is None or each.name == tidy(name)]
+        if not classes:
             called = "" if name is None else f" called “{tidy(name)}”"
             raise errors.InvalidInput(
                 f"No classroom{called} was opened from this home at {self._folder.name}."
             )
-        running = [each for each in rooms if each.closed_at is None]
+        running = [each for each in classes if each.closed_at is None]
         if len(running) > 1:
             names = ", ".join(f"“{each.name}”" for each in running)
             raise errors.InvalidInput(
                 f"Several classrooms are open: {names}. Say which (`--name`). Nothing was done."
             )
-        return (running or rooms)[0]
+        return (running or classes)[0]
 
     def _revoke_all(self, status: ClassroomStatus, also: Sequence[ApiKey]) -> int:
         """Revokes what is active, or isn't listed, as the list may have further pages. Returns how many were.
 
         `also` are keys of others.
         """
-        room = status.classroom
-        known = [key_id for key_id in room.students.values() if key_id and room.closed_at is None]
+        classroom = status.classroom
+        known = [key_id for key_id in classroom.students.values() if key_id and classroom.closed_at is None]
         listed = {key.key_id for key in status.own}
         hidden = [key_id for key_id in known if key_id not in listed]
         active = [key.key_id for key in (*status.own, *also) if key.is_active]
@@ -355,7 +355,7 @@ class Classrooms:
         revoked = sum(self._revoke(key_id, done, len(wanted)) for done, key_id in enumerate(wanted))
         if known and len(hidden) == len(known) and not revoked:
             raise errors.ClassroomError(
-                f"The service knows none of the keys of {room.name}: the key in use may be of another "
+                f"The service knows none of the keys of {classroom.name}: the key in use may be of another "
                 "account. Nothing was changed. Use the key that opened it, or another one of its account."
             )
         return revoked
@@ -380,9 +380,9 @@ class Classrooms:
             time.sleep(min(wait, LOOK_SECONDS))
 
 
-def _choose_install(room: Classroom, install: str | None) -> str | None:
+def _choose_install(classroom: Classroom, install: str | None) -> str | None:
     """Chooses what the class's cards tell pip to install; returns why that is nothing, if so."""
-    if install is None and room.install:
+    if install is None and classroom.install:
         return None
     try:
         check_install(install or handouts.PACKAGE)
@@ -390,7 +390,7 @@ def _choose_install(room: Classroom, install: str | None) -> str | None:
         if install is not None:
             raise
         return str(error)
-    room.install = install or handouts.PACKAGE
+    classroom.install = install or handouts.PACKAGE
     return None
 
 
@@ -430,13 +430,15 @@ def _slug(name: str) -> str:
     return plain_name(re.sub(r"[^\w.()-]+", "-", name).strip("-.") or "classroom")
 
 
-def _progress(room: Classroom) -> tuple[int, int]:
+def _progress(classroom: Classroom) -> tuple[int, int]:
     """How many students have their key, and how many there are."""
-    return len(room.students) - len(room.missing), len(room.students)
+    return len(classroom.students) - len(classroom.missing), len(classroom.students)
 
 
-def _is_of(room: Classroom, key: ApiKey) -> bool:
+def _is_of(classroom: Classroom, key: ApiKey) -> bool:
     """Whether a listed key is a student's: by its id, or by its name if the id never arrived."""
-    if key.key_id in room.students.values():
+    if key.key_id in classroom.students.values():
         return True
-    return key.key_id not in room.before and any(key.name == room.key_name(each) for each in room.students)
+    return key.key_id not in classroom.before and any(
+        key.name == classroom.key_name(each) for each in classroom.students
+    )

@@ -36,8 +36,8 @@ class Commands(TyperGroup):
             ctx.fail(f"No such command {NOT_SHOWN}. A key is found in {settings.API_KEY} or the keyring.")
         groups = [group for group, each in self.commands.items() if name in getattr(each, "commands", ())]
         if groups and name not in self.commands:
-            whole = " and ".join(f"'reelbook {group} {name}'" for group in groups)
-            ctx.fail(f"No such command {name!r}. There is {whole}.")
+            whole = " or ".join(f"'reelbook {group} {name}'" for group in groups)
+            ctx.fail(f"No such command {name!r}. Did you mean {whole}?")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
@@ -51,7 +51,10 @@ class Commands(TyperGroup):
         except (ReelbookError, OSError) as error:
             if ctx.params["debug"]:
                 raise
-            say(with_commands("\n".join([str(error), *getattr(error, "__notes__", ())])), err=True)
+            said = str(error)
+            if isinstance(error, OSError) and error.strerror:  # its text begins with a number: [Errno 28] …
+                said = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+            say(with_commands("\n".join([said, *getattr(error, "__notes__", ())])), err=True)
             raise typer.Exit(BAD_USAGE if isinstance(error, InvalidInput) else FAILED) from None
         except KeyboardInterrupt as stop:
             for note in getattr(stop, "__notes__", ()):

@@ -104,9 +104,11 @@ def open_one(
             )
         with _reported("Keys", "Stopped. Run the same command again: it goes on where it stopped.") as report:
             opened = classes.open(planned, install=install, renew=renew or (), report=report)
-    room = opened.status.classroom
+    classroom = opened.status.classroom
     _say_opened(
-        opened, names, command_line("classroom", "close", "--name", room.name, service=service, home=home)
+        opened,
+        names,
+        command_line("classroom", "close", "--name", classroom.name, service=service, home=home),
     )
 
 
@@ -116,11 +118,11 @@ def status(service: Which = Service.auto, home: Home = None) -> None:
     from ..classroom.classroom import Classrooms
 
     with open_session(service, home) as session:
-        rooms = Classrooms(session).status()
-    if not rooms:
+        statuses = Classrooms(session).status()
+    if not statuses:
         say("No classroom is open.")
-    for room in rooms:
-        _say_status(room)
+    for each in statuses:
+        _say_status(each)
 
 
 @commands.command()
@@ -141,19 +143,19 @@ def close(
         _reported("Revoked", "Stopped; some keys are still active. Run the same command again.") as report,
     ):
         closed = classes.close(name, all_made_since=all_made_since, report=report)
-    room, others = closed.after.classroom, closed.after.others
+    classroom, others = closed.after.classroom, closed.after.others
     if closed.before.lately:
         used = f"{count(len(closed.before.lately), 'student')} used theirs within the last hour"
         say(f"{used}: clips under way go on and are billed, and they can't fetch them any more.", err=True)
-    say(f"{room.name}: {count(closed.revoked, 'key')} revoked now.")
+    say(f"{classroom.name}: {count(closed.revoked, 'key')} revoked now.")
     say(
         "By the service's own list, asked for after that, none of the class's keys is active; it shows "
         f"{len(closed.after.own)} as revoked."
     )
-    say(f"The files in {room.folder} hold useless keys now and can go.")
+    say(f"The files in {classroom.folder} hold useless keys now and can go.")
     _say_others(others)
     if any(key.is_active for key in others) and not all_made_since:
-        again = command_line("classroom", "close", "--name", room.name, service=service, home=home)
+        again = command_line("classroom", "close", "--name", classroom.name, service=service, home=home)
         say(f"To revoke these, too:\n  {again} --all-made-since", err=True)
 
 
@@ -161,11 +163,11 @@ def _say_opened(opened: OpenedClassroom, listed: Sequence[str], closing: str) ->
     """What `open` did for the students `listed`. `closing` is the command that revokes the keys."""
     from ..classroom import handouts
 
-    room = opened.status.classroom
-    without_file = [student for student in room.students if handouts.read(room, student) is None]
-    unlisted = [student for student in room.students if student not in listed]
-    say(f"{room.name}: {count(len(room.students), 'student')}, {count(opened.made, 'key')} made now.")
-    say(f"Their files and the sheet to print: {Path(room.folder) / handouts.SHEET}")
+    classroom, students = opened.status.classroom, opened.status.classroom.students
+    without_file = [student for student in students if handouts.read(classroom, student) is None]
+    unlisted = [student for student in students if student not in listed]
+    say(f"{classroom.name}: {count(len(students), 'student')}, {count(opened.made, 'key')} made now.")
+    say(f"Their files and the sheet to print: {Path(classroom.folder) / handouts.SHEET}")
     for names, words in (
         (without_file, "whose file isn't in the folder. --renew STUDENT makes another key"),
         (
@@ -182,24 +184,24 @@ def _say_opened(opened: OpenedClassroom, listed: Sequence[str], closing: str) ->
     say(f"To revoke all of them:\n  {closing}", err=True)
 
 
-def _say_status(room: ClassroomStatus) -> None:
+def _say_status(shown: ClassroomStatus) -> None:
     """A classroom, a line for each student."""
-    called, students = room.classroom.name, room.classroom.students
-    used = sum(bool(key and key.last_used) for key in room.keys.values())
-    there = len(students) - len(room.classroom.missing)
+    called, students = shown.classroom.name, shown.classroom.students
+    used = sum(bool(key and key.last_used) for key in shown.keys.values())
+    there = len(students) - len(shown.classroom.missing)
     say(
         f"{called}: {count(len(students), 'student')}, {there} with a key, {used} used it. "
-        f"{room.classroom.address}"
+        f"{shown.classroom.address}"
     )
     width = max(map(len, students), default=0)
-    for student, key in room.keys.items():
+    for student, key in shown.keys.items():
         if key is None:
             said = "no key yet" if students[student] is None else "not in the service's list"
         else:
             said = f"last used {age(key.last_used)}" if key.last_used else "never used"
             said += "" if key.is_active else ", revoked"
         say(f"  {terminal_line(student, STUDENT_CHARACTERS):<{width}}  {terminal_line(said)}")
-    _say_others(room.others)
+    _say_others(shown.others)
 
 
 def _say_others(keys: tuple[ApiKey, ...]) -> None:

@@ -12,7 +12,7 @@ import typer
 
 from .. import settings, wire
 from ..errors import ConnectionFailed, InvalidInput
-from ..formatting import count, dollars, local, terminal_line
+from ..formatting import count, dollars, hour, terminal_line
 from .console import require_yes, say
 from .options import MOST_USD, Home, Service, Which, Yes, open_session, option
 
@@ -206,8 +206,10 @@ def introduce(room: Room) -> None:
     from ..classroom.room.codes import join_link, qr_code
     from ..classroom.wheels import complete_targets, folder_of
 
-    held, url = room.store.settings(), room.url
+    held, url, now = room.store.settings(), room.url, room.store.clock()
     say(f"{held.name}\n")
+    if not held.open(now):
+        say("It has ended: students see their clips, and nobody can order any more.\n")
     if (picture := qr_code(join_link(url, held.code))) is not None:
         drawn = io.StringIO()
         picture.terminal(out=drawn, compact=True, border=2)
@@ -215,7 +217,7 @@ def introduce(room: Room) -> None:
     say(f"Students open  {url}")
     say(f"Code           {held.code}")
     if held.expires_at is not None:
-        say(f"Until          {local(held.expires_at):%H:%M}")
+        say(f"Until          {hour(held.expires_at, now)}")
     say(f"Each may spend {dollars(held.cap_usd)}\n")
     say(f"Your page      {url}/room")
     say(f"Its token      {room.token.reveal()}\n")

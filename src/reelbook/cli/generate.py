@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 
 import typer
 
-from .. import wire
+from .. import states, wire
 from ..errors import InvalidInput, ReelbookError
-from ..formatting import dollars, terminal_line
+from ..formatting import dollars
 from ..requests import FIELDS, JobRequest
 from .console import STOPPED, CtrlC, require_yes, say, shell_word
 from .options import Force, Home, Service, Which, Yes, command_line, open_session, option, with_fields
@@ -70,10 +70,12 @@ def generate(
                 require_yes("Send it?", yes=yes)
         forced = ["--force"] if force else []
         again = command_line("generate", "-o", str(file), *forced, service=service, home=home)
-        clip = _make_clip(session, request or resume or "", resume_command=f"{again} --resume")
+        find_out = command_line("jobs", "resume", "--find-out", service=service, home=home)
+        wanted = request or resume or ""
+        clip = _make_clip(session, wanted, resume_command=f"{again} --resume", find_out_command=find_out)
     try:
         clip.save(file, overwrite=force)
-    except (ReelbookError, OSError) as error:
+    except InvalidInput as error:  # a file that is in the way by now
         error.add_note(f"The clip itself is kept: {clip.path}")
         raise
     say(f"{file}: {clip_figures(clip)}")
@@ -98,13 +100,23 @@ def _say_cost(session: Session, request: JobRequest) -> None:
         say(note, err=True)
 
 
-def _make_clip(session: Session, wanted: JobRequest | str, *, resume_command: str) -> Clip:
+def _make_clip(
+    session: Session, wanted: JobRequest | str, *, resume_command: str, find_out_command: str
+) -> Clip:
     """Sends a request, or watches the job of an id, and waits for its clip. Ctrl-C ends in typer's Exit(130).
 
-    `resume_command` and the job's id are said wherever it may go on without us.
+    Wherever the job may go on without us, one of the commands is said: the one that takes it up by its id, or
+    the one that finds out what became of it.
     """
     from ..account.limits import without_spend_warnings
     from .progress import wait_for_clip
+
+    def next_step(job: Job) -> str:
+        if job.request_id is not None and job.state != wire.FAILED:
+            return f"To get its clip:\n  {resume_command} {shell_word(job.request_id)}"
+        if job.state in (states.SENDING, states.UNCERTAIN):
+            return f"To find out from the balance:\n  {find_out_command}"
+        return ""
 
     job: Job | None = None
     with CtrlC() as ctrl_c:
@@ -119,15 +131,11 @@ def _make_clip(session: Session, wanted: JobRequest | str, *, resume_command: st
                 say("Taken back before it was sent. Nothing was paid.", err=True)
             else:
                 _wait_for_id(job, ctrl_c)
-                say(_farewell(job, resume_command), err=True)
+                say(f"{_farewell(job)} {next_step(job)}".rstrip(), err=True)
             raise typer.Exit(STOPPED) from None
         except (ReelbookError, OSError) as error:
-            if job is None or isinstance(wanted, str):
-                raise
-            if job.request_id is not None and job.state != wire.FAILED:
-                error.add_note(
-                    f"The job was sent. To get its clip:\n  {resume_command} {shell_word(job.request_id)}"
-                )
+            if job is not None and not isinstance(wanted, str) and (command := next_step(job)):
+                error.add_note(command)
             raise
 
 
@@ -144,19 +152,18 @@ def _wait_for_id(job: Job, ctrl_c: CtrlC) -> None:
         time.sleep(pause)
 
 
-def _farewell(job: Job, resume_command: str) -> str:
+def _farewell(job: Job) -> str:
+    if job.error is not None and (job.request_id is None or job.state == wire.FAILED):
+        return str(job.error)
     if job.request_id is None:
-        if job.error is not None:
-            return str(job.error)
         cost = dollars(job.view().estimated_cost_usd or 0.0)
         return (
             f"It was sent and not answered yet. The service may be making this clip, and may bill {cost}. "
             "Its id isn't known, so it can't be watched."
         )
-    command = f"To get the clip:\n  {resume_command} {shell_word(job.request_id)}"
-    if job.state in (wire.COMPLETED, wire.FAILED):
-        return f"The job is {terminal_line(job.state)}. {command}"
-    return f"Stopped waiting. The job goes on at the service and is billed. {command}"
+    if job.state == wire.COMPLETED:
+        return "The job is completed."
+    return "Stopped waiting. The job goes on at the service and is billed."
 
 
 def _output_file(output: Path | None, default_name: str, *, force: bool) -> Path:

@@ -22,7 +22,7 @@ from ..ledger.search import Filter
 from ..ledger.store import FILE_NAME
 from ..secret import quotable, shown
 from ..states import UNCERTAIN
-from .console import say
+from .console import say, with_commands
 from .options import Service, command_line
 
 SANDBOX: Final = "sandbox"  # its origin in the ledger, whatever address it has
@@ -35,15 +35,15 @@ T = TypeVar("T")
 
 
 class JobLookup:
-    """Finds jobs in a home's ledger, if there is one. `services` has each account's service by its id.
+    """Finds jobs in a home's ledger. `services` has each account's service by its id.
 
     `resume_command` takes up what is unfinished.
     """
 
-    def __init__(self, file: LedgerFile | None, service: Service, home: Path | None) -> None:
+    def __init__(self, file: LedgerFile, service: Service, home: Path | None) -> None:
         self.file = file
         self.resume_command = command_line("jobs", "resume", service=service, home=home)
-        everyone = [] if file is None else file.accounts()
+        everyone = file.accounts()
         self.services = _service_names(everyone)
         self.accounts = [
             each
@@ -51,7 +51,7 @@ class JobLookup:
             if service is Service.auto or (each.origin == SANDBOX) == (service is Service.sandbox)
         ]
         # As every session does, they settle what a dead kernel was sending: it is uncertain by now.
-        self.ledgers = {each.id: Ledger(file, each) for each in everyone if file is not None}
+        self.ledgers = {each.id: Ledger(file, each) for each in everyone}
 
     def find(self, *, limit: int, **filters: Any) -> list[Entry]:
         """The newest entries, newest first; the filters are those of `Filter`."""
@@ -60,7 +60,7 @@ class JobLookup:
 
     def one(self, wanted: str) -> Entry:
         """The entry of an id, the beginning of one, or a number such as `#12`. Raises InvalidInput."""
-        if self.file is None:
+        if not self.anything():
             raise InvalidInput("No job was ever sent from this home.")
         if (exact := self.file.by_request_id(wanted)) is not None:
             return exact
@@ -85,7 +85,7 @@ class JobLookup:
 
     def anything(self) -> bool:
         """Whether any job was ever sent from this home, to whichever service."""
-        return self.file is not None and bool(self.file.find(limit=1))
+        return bool(self.file.find(limit=1))
 
     def picked(self) -> list[Entry]:
         """The picked entries, in the order in which they were picked."""
@@ -122,14 +122,12 @@ class JobLookup:
 
 @contextlib.contextmanager
 def open_lookup(home: Path | None, service: Service) -> Iterator[JobLookup]:
-    """A lookup in a home's ledger, which isn't created if it doesn't exist."""
+    """A lookup in a home's ledger; where there is none, in an empty one, which isn't kept."""
     folder = settings.home(home)
-    if not (folder / FILE_NAME).exists():
-        yield JobLookup(None, service, home)
-        return
-    with LedgerFile.open(folder) as file:
-        if file.store.trouble:
-            say(file.store.trouble, err=True)
+    there = (folder / FILE_NAME).exists()
+    with LedgerFile.open(folder) if there else LedgerFile.in_memory_only(folder, "") as file:
+        for said in filter(None, (file.store.notice, file.store.trouble)):
+            say(with_commands(said), err=True)
         yield JobLookup(file, service, home)
 
 

@@ -83,11 +83,13 @@ def jobs(
         list[str] | None,
         option(f"Only in this state: {states.listed()}. May be given several times.", metavar="STATE"),
     ] = None,
-    since: Annotated[str | None, option("From this time on: 2026-11-21, or how long ago: 2h, 3d.")] = None,
-    until: Annotated[str | None, option("Before this time, written as for --since.")] = None,
+    since: Annotated[
+        str | None, option("From this time on: 2026-11-21, or how long ago: 2h, 3d.", metavar="TIME")
+    ] = None,
+    until: Annotated[str | None, option("Before this time, written as for --since.", metavar="TIME")] = None,
     min_cost: Annotated[float | None, option("Only what cost at least this much.", metavar="USD")] = None,
     max_cost: Annotated[float | None, option("Only what cost at most this much.", metavar="USD")] = None,
-    experiment: Annotated[str | None, option("Only of this experiment.")] = None,
+    experiment: Annotated[str | None, option("Only of this experiment.", metavar="NAME")] = None,
     picked: Annotated[bool, option("Only the picked ones.", "--picked")] = False,
     limit: Annotated[int, option("How many at most, newest first. Default: 20.", min=1, max=10**9)] = 20,
     service: Which = Service.auto,
@@ -181,7 +183,9 @@ def export(
     wanted: Annotated[
         list[str] | None, argument("The clips. Default: the picked ones.", metavar="ID")
     ] = None,
-    title: Annotated[str, option("The page's title. Default: what the prompts have in common.")] = "",
+    title: Annotated[
+        str, option("The page's title. Default: what the prompts have in common.", metavar="TITLE")
+    ] = "",
     no_prompts: Annotated[bool, option("Leave the prompts out.", "--no-prompts")] = False,
     no_seeds: Annotated[bool, option("Leave the seeds out.", "--no-seeds")] = False,
     no_notes: Annotated[bool, option("Leave the notes out.", "--no-notes")] = False,
@@ -231,11 +235,11 @@ def resume(
     """Watch unfinished jobs until they end, and fetch their clips.
 
     Without --unsent nothing is submitted and nothing is paid: it asks about jobs that were accepted, and goes
-    on with downloads that broke off. Ctrl-C ends the waiting, not the jobs. It ends in 0 if every clip came
-    home, in 1 if not.
+    on with downloads that broke off. Ctrl-C ends the waiting, not the jobs. The exit code is 0 if every clip
+    was fetched, else 1.
     """
     if alone and not find_out:
-        raise typer.BadParameter("It says how to take what --find-out finds.", param_hint="--alone")
+        raise typer.BadParameter("It only makes sense with --find-out.", param_hint="--alone")
     if unsent and wanted:
         raise typer.BadParameter("It sends all of them: leave the ids out.", param_hint="--unsent")
     with job_lookup.open_lookup(home, service) as lookup, ExitStack() as stack:
@@ -285,7 +289,8 @@ def _refuse_filters(ctx: typer.Context) -> None:
     if given:
         option = given[0].removeprefix("as_").replace("_", "-")
         raise typer.BadParameter(
-            f"It belongs to the list: put it after {ctx.invoked_subcommand}, or leave it out.",
+            f"It is an option of the list. For those of {ctx.invoked_subcommand}: "
+            f"reelbook jobs {ctx.invoked_subcommand} -h",
             param_hint=f"--{option}",
         )
 
@@ -531,8 +536,6 @@ def _sessions(
     """A session for each account that has one of the jobs and is configured."""
     from ..session.connector import connect, connect_own_sandbox
 
-    if lookup.file is None:
-        return {}
     account_ids = {entry.account_id for entry in entries}
     origins = {account.origin for account in lookup.file.accounts() if account.id in account_ids}
     sessions = []

@@ -3,6 +3,7 @@
 A key's secret is printed only if that is asked for by name; else it goes into a private file or the keyring.
 """
 
+import contextlib
 import os
 import sys
 from collections.abc import Mapping
@@ -26,10 +27,6 @@ WIDE_ENOUGH_FOR_COLUMNS = 72
 
 commands = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The API keys of the account.")
 
-RateLimit = Annotated[
-    int | None,
-    option("Requests a minute, 1 to 100. Default: 10, or as the key that is changed.", metavar="NUMBER"),
-]
 Show = Annotated[bool, option("Print the key to standard output.", "--show")]
 Out = Annotated[
     Path | None,
@@ -74,7 +71,9 @@ def list_keys(as_json: AsJson = False, service: Which = Service.auto, home: Home
 @commands.command()
 def create(
     name: Annotated[str, typer.Argument(help="What you know it by in the list.")],
-    rate_limit: RateLimit = None,
+    rate_limit: Annotated[
+        int, option("Requests a minute, 1 to 100. Default: 10.", metavar="NUMBER")
+    ] = wire.DEFAULT_REQUESTS_PER_MINUTE,
     show: Show = False,
     out: Out = None,
     keep: Keep = False,
@@ -84,8 +83,7 @@ def create(
     """Create a key. Its secret goes where --show, --out or --keep says: the service shows it only once."""
     with SecretPlace(show, out, keep) as place, open_session(service, home) as session:
         with waiting_notice(session):
-            asked = wire.DEFAULT_REQUESTS_PER_MINUTE if rate_limit is None else rate_limit
-            created = session.keys.create(name, rate_limit=asked)
+            created = session.keys.create(name, rate_limit=rate_limit)
         place.put(created.api_key, session.base_url, created.key_id)
         say(terminal_line(f"“{created.name}” is made: {created.key_id}. {place.said}"), err=True)
 
@@ -118,8 +116,12 @@ def revoke(
 
 @commands.command(short_help="Replace the key in use with a fresh one.")
 def rotate(
-    name: Annotated[str | None, option("Default: the name of the old one, with a number.")] = None,
-    rate_limit: RateLimit = None,
+    name: Annotated[
+        str | None, option("Its name. Default: that of the old one, with a number.", metavar="NAME")
+    ] = None,
+    rate_limit: Annotated[
+        int | None, option("Requests a minute, 1 to 100. Default: as the old one.", metavar="NUMBER")
+    ] = None,
     show: Show = False,
     out: Out = None,
     keep: Keep = False,
@@ -174,7 +176,6 @@ class SecretPlace:
     out: Path | None
     keep: bool
     said: str = ""
-    _file: int | None = None
 
     def __enter__(self) -> Self:
         if not (self.show or self.out or self.keep or self.said):
@@ -189,7 +190,7 @@ class SecretPlace:
             )
         if self.out is not None:
             try:
-                self._file = os.open(self.out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+                os.close(os.open(self.out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
             except OSError as error:
                 there = f"{self.out} is there already. Choose another --out."
                 wrong = f"{self.out} can't be written: {error.strerror}."
@@ -198,18 +199,16 @@ class SecretPlace:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._file is not None and self.out is not None:
-            os.close(self._file)
-            self.out.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            if self.out is not None and self.out.stat().st_size == 0:
+                self.out.unlink()
 
     def put(self, secret: Secret, base_url: str, key_id: str) -> None:
         """Puts the secret wherever it was asked for; reports failures once the other places have it."""
         said, failed = [self.said] if self.said else [], []
-        if self._file is not None and self.out is not None:
-            file, self._file = self._file, None
+        if self.out is not None:
             try:
-                with os.fdopen(file, "w") as writing:
-                    writing.write(secret.reveal() + "\n")
+                self.out.write_text(f"{secret.reveal()}\n")
                 said.append(f"It is in {self.out}.")
             except OSError as error:
                 self.out.unlink(missing_ok=True)
@@ -222,8 +221,11 @@ class SecretPlace:
             except ReelbookError as error:
                 failed.append(str(error))
         if self.show:
-            say(secret.reveal())
-            said.append("It was printed.")
+            try:
+                say(secret.reveal())
+                said.append("It was printed.")
+            except OSError as error:
+                failed.append(f"It couldn't be printed: {error.strerror}.")
         self.said = " ".join([*said, *failed])
         if failed and not said:
             raise ReelbookError(

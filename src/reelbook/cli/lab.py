@@ -32,7 +32,7 @@ def lab(
         "reelbook-lessons"
     ),
     port: Annotated[
-        int | None, option("JupyterLab's port. Default: 8888, or the next free one.", min=1)
+        int | None, option("JupyterLab's port. Default: 8888, or the next free one.", min=1, max=65535)
     ] = None,
     no_browser: Annotated[bool, option("Only print the address.", "--no-browser")] = False,
     home: Home = None,

@@ -88,7 +88,7 @@ def _option(about: RequestField, several: bool) -> inspect.Parameter:
     if several and about.control == "image":
         kind, words = list[Path], f"{words} May be given several times."
     elif several:
-        kind, words, metavar = str, f"{about.label}: {about.hint or 'one value, or several'}.", "VALUES"
+        kind, metavar = str, "VALUES"
     annotation = Annotated[kind | None, option(words, f"--{about.option}", metavar=metavar)]
     return inspect.Parameter(about.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ..errors import NotFound, ReelbookError, WaitTimeout
 from ..formatting import dollars, file_size, plain, terminal_line
 from ..session import Clip, Job, JobView, Session
-from ..states import state
+from ..states import SENDING, state
 from ..text.card import ShownJob, job_face, job_lines, share_done
 from .console import SAY_AGAIN_SECONDS, CtrlC, say, with_commands
 
@@ -50,7 +50,7 @@ def wait_for_clip(job: Job, ctrl_c: CtrlC) -> Clip:
             # The error that ends the waiting is said at the end, by the command.
             passing = view.watched and not state(view.state).final
             if passing and view.error is not None and view.error != said_error:
-                display.say(with_commands(terminal_line(view.error)), err=True)
+                display.say(with_commands(terminal_line(f"{view.error} Reelbook asks again.")), err=True)
             said_error = view.error
             display.show([job])
             with contextlib.suppress(WaitTimeout):
@@ -109,6 +109,8 @@ def state_word(job: Job, view: JobView) -> str:
 
 def progress_figures(job: Job, view: JobView) -> str:
     """How far it is and how long it takes: "62 % · about 9 s left · 14 s so far"."""
+    if view.state == SENDING and view.waiting_seconds is None:
+        return ""  # which is all that its word says
     # When the service was asked last is for a card, which has a line for it.
     view, limit = replace(view, asked_seconds_ago=None), Session.of(job).facts.requests_limit
     return " · ".join(plain(line) for line in job_lines(view, requests_limit=limit))

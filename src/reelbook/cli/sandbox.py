@@ -17,10 +17,10 @@ commands = typer.Typer(
 
 @commands.command()
 def serve(
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="The address to listen on.", metavar="ADDRESS")] = "127.0.0.1",
     port: Annotated[int | None, option("Default: the last one, or a free one.", min=1, max=65535)] = None,
     pace: Annotated[
-        str, typer.Option(help="How long jobs take: at once, brisk, lifelike, or seconds.")
+        str, typer.Option(metavar="PACE", help="How long jobs take: at once, brisk, lifelike, or seconds.")
     ] = "brisk",
     idle_minutes: Annotated[
         float, option("Stop after this many minutes without use. Default: never.", min=0)

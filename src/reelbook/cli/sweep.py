@@ -64,11 +64,14 @@ def plan(
     asked: dict[str, Any],
     design: Annotated[
         str | None,
-        option("Which cells are made: grid (the default), one-at-a-time, sample, pairs, latin-hypercube."),
+        option(
+            "Which cells are made: grid (the default), one-at-a-time, sample, pairs, latin-hypercube.",
+            metavar="DESIGN",
+        ),
     ] = None,
     sample: Annotated[int | None, option("This many cells, chosen at random.", metavar="NUMBER")] = None,
     wildcards: Annotated[Path | None, option("Text files for __wildcards__.", file_okay=False)] = None,
-    name: Annotated[str | None, option("What it is called in lists and receipts.")] = None,
+    name: Annotated[str | None, option("What it is called in lists and receipts.", metavar="NAME")] = None,
     dry_run: Annotated[bool, option("Only say what it would cost.", "--dry-run")] = False,
     service: Which = Service.auto,
     yes: Yes = False,
@@ -77,7 +80,9 @@ def plan(
     """Plan a sweep and make its clips.
 
     It says how many clips there are, what they cost and how long they take, and asks before it buys more than
-    $1.00, or anything at a live service. Ctrl-C buys nothing more; what was sent goes on. A plan as a file:
+    $1.00, or anything at a live service. Ctrl-C buys nothing more; what was sent goes on.
+
+    VALUES may be several, as in --seed 1-4 --ratio 16:9,1:1. A plan as a file:
 
     \b
         template = "a {animal} in {place}"
@@ -142,8 +147,7 @@ def _file(path: Path) -> dict[str, Any]:
     from ..explore.axes import refuse_template
 
     try:
-        with path.open("rb") as file:
-            given = tomllib.load(file)
+        given = tomllib.loads(path.read_text("utf-8-sig"))  # some editors begin a file with a mark
     except OSError as error:
         raise InvalidInput(f"{path} can't be read: {error.strerror or error}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -42,7 +42,8 @@ Server = Annotated[
     str | None,
     option(
         "The tool server's address. Default: REELBOOK_MCP_URL. The user id comes from REELBOOK_USER_ID, "
-        "the keyring or a prompt."
+        "the keyring or a prompt.",
+        metavar="ADDRESS",
     ),
 ]
 
@@ -216,7 +217,7 @@ def _show(result: ToolResult, out: Path | None) -> None:
 def _other(content: Content, number: int, out: Path | None) -> str:
     """What to say of a piece that isn't text; its bytes are put into `out`."""
     from ..agent_tools.types import BinaryContent, Resource
-    from ..saved_files import numbered
+    from ..saved_files import free_file
 
     if isinstance(content, Resource):
         return terminal_line(f"{content.title or content.name or 'A link'}: {content.uri}")
@@ -226,7 +227,7 @@ def _other(content: Content, number: int, out: Path | None) -> str:
     if out is None:
         return terminal_line(f"({about}; --out FOLDER keeps it)")
     ending = mimetypes.guess_extension(content.mime_type.split(";")[0].strip()) or ".bin"
-    path = next(each for each in numbered(out / f"result-{number}{ending}") if not each.exists())
+    path = free_file(out / f"result-{number}{ending}")
     path.write_bytes(content.data)
     return terminal_line(f"{path} ({about})")
 

@@ -233,6 +233,7 @@ class _File:
             self.refuse_too_large(total or start)
             self.refuse_full((total or start) - start)
             if start == 0:
+                self.forget()  # or an end right after the note would leave it beside another version's part
                 self.note.write_text(json.dumps({"validator": _validator(reply), "total": total}))
             done = looked = start
             with self.part.open("r+b" if start else "wb") as file:

@@ -13,7 +13,7 @@ import math
 import os
 import ssl
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -136,7 +136,7 @@ class Transport:
 
     def is_own(self, url: str) -> bool:
         """Whether `url`, which can be fetched, is on exactly the service's own origin."""
-        return wire.origin(url) == wire.origin(self.base_url)
+        return _origin(url) == _origin(self.base_url)
 
     async def aclose(self) -> None:
         clients, self._clients = self._clients, {}
@@ -305,6 +305,13 @@ class _WatchedBody(httpx.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._body.aclose()
+
+
+def _origin(url: str) -> str:
+    """The origin of an address with its host as in a request, where "bücher.example" is encoded."""
+    with suppress(httpx.InvalidURL):
+        url = str(httpx.URL(url))
+    return wire.origin(url)
 
 
 def _text(exc: BaseException) -> str:

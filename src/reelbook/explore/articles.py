@@ -13,7 +13,10 @@ _AN: Final = re.compile(
     r"|h(?:our|onest|ono|eir)|8|1[18]\b|[fhlmnrsx]\b"
 )
 _ARTICLE: Final = re.compile(r"\b([Aa]n?)\s+(?=([\w'-]+))")
-_BEFORE_A_SLOT: Final = re.compile(r"\b[Aa]n?\s+(?:\{(\w+)\}|\$?\{|__)")
+# Group 2 is the name of a slot; group 3 a choice, wildcard or variable that is short enough to be repeated.
+_BEFORE_A_SLOT: Final = re.compile(
+    r"\b([Aa])n?\s+(?:\{(\w+)\}|(\$?\{[^{}]{1,40}\}|__[^\s_]{1,40}__)|\$?\{|__)"
+)
 
 
 def article(words: str) -> str:
@@ -23,7 +26,7 @@ def article(words: str) -> str:
 
 
 def article_notes(template: str, prompts: Iterable[str]) -> tuple[str, ...]:
-    """Notes where a template's article doesn't fit its slot: “a owl” in 6 prompts: write {a animal}."""
+    """Notes where a template's article doesn't fit what follows: “a owl” in 6 prompts: write {a animal}."""
     places = list(_BEFORE_A_SLOT.finditer(template))
     found: dict[str, None] = {}
     in_prompts = 0
@@ -39,6 +42,14 @@ def article_notes(template: str, prompts: Iterable[str]) -> tuple[str, ...]:
         in_prompts += bool(wrong)
     if not found:
         return ()
-    slot = next((place[1] for place in places if place[1]), "{…}")
+    nouns = {each.split()[1] for each in found}
+
+    def likely(place: re.Match[str]) -> int:
+        """Whether it is this one. A choice says its words itself; what fills slots isn't known here."""
+        follows = place[2] or place[3] or "|"
+        return 2 * any(noun in follows for noun in nouns) if "|" in follows else 1
+
+    written, slot, other = max(places, key=likely).groups()
+    advice = f"{{{written} {slot or other}}}" if slot or other else "the article and what follows in braces"
     listed = ", ".join(f"“{each}”" for each in list(found)[:3])
-    return (f"{listed} in {counted(in_prompts, 'prompt')}: write {{a {slot}}}.",)
+    return (f"{listed} in {counted(in_prompts, 'prompt')}: write {advice}.",)

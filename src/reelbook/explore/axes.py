@@ -1,5 +1,6 @@
 """An axis of a sweep, a cell's place on each axis, and the notation in which axes are typed."""
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -106,11 +107,22 @@ def _is_notation(text: str) -> bool:
 
 
 def numbered(labels: Iterable[str]) -> Iterator[str]:
-    """Makes labels distinct: a second "random" is "random (2)"."""
-    times: Counter[str] = Counter()
-    for label in labels:
+    """Makes labels distinct: a second "random" is "random (2)", unless another is called that itself."""
+    given = list(labels)
+    taken, times = {*given}, Counter[str]()
+    for label in given:
         times[label] += 1
-        yield label if times[label] == 1 else f"{label} ({times[label]})"
+        if times[label] > 1:
+            names = (f"{label} ({number})" for number in itertools.count(times[label]))
+            label = next(each for each in names if each not in taken)
+            taken.add(label)
+        yield label
+
+
+def value_words(axis: str, label: str) -> str:
+    """A value of an axis in words: a slot's by itself, "seed 7" with its name."""
+    about = FIELDS.get(axis)
+    return label if about is None or axis == "prompt" else f"{about.label.lower()} {label}"
 
 
 def _number(word: str) -> str | Decimal:

@@ -11,6 +11,7 @@ from ..errors import ReelbookError
 from ..formatting import count, dollars, exact_dollars
 from ..requests import JobRequest
 from ..session import Session
+from ..session.session import may_wait
 from .articles import article_notes
 
 CONFIRM_ABOVE_USD: Final = 1.00
@@ -62,11 +63,14 @@ class Plan:
 
 
 def plan(session: Session, requests: Sequence[JobRequest], template: str = "") -> Plan:
-    """The plan for a template's requests. Asks for a balance that isn't known; buys and writes nothing."""
+    """The plan for a template's requests. Buys and writes nothing.
+
+    Asks for a balance that isn't known, unless it is to answer at once.
+    """
     there = session._ledger.sweeps.found(requests)
     missing = [each for each in requests if each.sameness not in there]
     cost = round(sum(each.estimated_cost_usd for each in missing), 6)
-    if missing and session.facts.balance_usd is None:
+    if missing and session.facts.balance_usd is None and may_wait():
         with contextlib.suppress(ReelbookError):
             session.balance()
     balance = session.facts.balance_usd if missing else None

@@ -21,9 +21,9 @@ from ..errors import InvalidInput, NotAVideo
 from ..formatting import count
 from ..ledger import KeptVote, Ledger
 from ..ledger.votes import QUESTION, Votes
-from ..requests import FIELDS, options
+from ..requests import options
 from ..session import Clip, Job, Session, connect, display
-from .axes import numbered
+from .axes import numbered, value_words
 from .designs import library
 from .ranking import MANY, Odds, Ranking, Vote, next_pair
 from .run import SweepRun
@@ -297,6 +297,8 @@ def _clip(given: Clip | Job | str | os.PathLike[str]) -> Clip | None:
         if given.clip is None or not given.clip.path.exists():
             return None
         given = given.clip
+    if not isinstance(given, Clip | str | os.PathLike):
+        raise InvalidInput(f"Study takes clips, jobs and files, not {type(given).__name__}.")
     clip = given if isinstance(given, Clip) else Clip(path=Path(given), request_id="")
     try:
         _ = clip.info  # raises here, not in the page, for a file that isn't a video
@@ -324,15 +326,9 @@ def _labels(clips: Sequence[Clip]) -> tuple[str, ...]:
     for name, about in options().items():
         values = [getattr(each.request, name, None) for each in clips]
         if len({*labels}) < len(labels) and len({*values}) > 1:
-            words = [_value_words(name, about.words(value)) for value in values]
+            words = [value_words(name, about.words(value)) for value in values]
             labels = [f"{label} · {word}" for label, word in zip(labels, words, strict=True)]
     return tuple(numbered(labels))
-
-
-def _value_words(axis: str, label: str) -> str:
-    """A value of an axis in words: a slot's by itself, "seed 7" with its name."""
-    about = FIELDS.get(axis)
-    return label if about is None or axis == "prompt" else f"{about.label.lower()} {label}"
 
 
 Group = tuple[str, frozenset[int]]  # a value, and the places of the clips that have it
@@ -344,7 +340,7 @@ def _axes(run: SweepRun, names: Sequence[str]) -> list[list[Group]]:
     for number, axis in enumerate(run.sweep.axes):
         groups = [
             (
-                _value_words(axis.name, label),
+                value_words(axis.name, label),
                 frozenset(p for p, name in enumerate(names) if at[name][number] == value),
             )
             for value, label in enumerate(axis.labels)

@@ -5,7 +5,7 @@ service; the session decides what to submit, ask and fetch.
 """
 
 from .ledger import Ledger, LedgerFile
-from .money import Funds
+from .money import Funds, PaidClip
 from .records import Account, EarlierRun, Entry, Marks, Sample, Spend, Submission, SweepCell
 from .sweeps import SweepRecord
 from .tool_calls import ToolCall, ToolJob
@@ -20,6 +20,7 @@ __all__ = [
     "Ledger",
     "LedgerFile",
     "Marks",
+    "PaidClip",
     "Sample",
     "Spend",
     "Submission",

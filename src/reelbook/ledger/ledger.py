@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import functools
 import json
-import os
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -26,13 +25,12 @@ from ..models import Completed, Failed, JobStatus, state_of
 from ..requests import JobRequest
 from ..secret import Secret
 from . import money, records, sweeps
-from .kernels import Kernel
 from .records import Account, EarlierRun, Entry, Marks, Spend, Submission, place_columns, stored
 from .request_log import RequestLog
 from .search import Entries, marks, matching
-from .store import Store, unusable
+from .store import Store
 from .sweeps import Sweeps
-from .tool_calls import ToolCalls, ToolJob, ToolJobs
+from .tool_calls import ToolCalls, ToolJobs
 from .votes import Votes
 
 # Later kernels keep asking about a job that the service didn't know, but not for ever.
@@ -51,10 +49,11 @@ TookSeconds = tuple[float, float, float | None]
 class LedgerFile(Entries):
     """The ledger of one home, `REELBOOK_HOME/ledger.db`, with the rows of every key but without the keys."""
 
-    def __init__(self, store: Store, kernel: Kernel, clock: Callable[[], float]) -> None:
-        super().__init__(store, None, kernel, clock)
+    def __init__(self, store: Store) -> None:
+        super().__init__(store, None)
         self.received: list[str] = []  # ids that aren't on the disk yet
-        self.tool_calls = ToolCalls(store, None, kernel, clock)
+        store.troubled.subscribe(self._forget_what_is_written)
+        self.tool_calls = ToolCalls(store, None)
 
     @classmethod
     def open(cls, home: Path, *, clock: Callable[[], float] = time.time) -> LedgerFile:
@@ -62,19 +61,12 @@ class LedgerFile(Entries):
 
         Waits up to 20 s for other kernels. Raises LedgerUnavailable where it can't be used.
         """
-        store = Store(home)
-        kernel = Kernel(home)
-        try:
-            kernel.begin()
-        except (OSError, NotImplementedError) as error:
-            store.close()
-            raise unusable(error, store.path) from error
-        return cls(store, kernel, clock)
+        return cls(Store(home, clock=clock))
 
     @classmethod
     def in_memory_only(cls, home: Path, notice: str) -> LedgerFile:
         """A ledger that ends with this kernel; `notice` says so, and why."""
-        return cls(Store(home, in_memory=notice), Kernel(home), time.time)
+        return cls(Store(home, in_memory=notice))
 
     def __enter__(self) -> LedgerFile:
         return self
@@ -119,14 +111,17 @@ class LedgerFile(Entries):
 
         If the disk still takes no writes, returns a text for the person, with the ids that are lost.
         """
-        trouble, now = self.store.trouble, self._clock()
-        self.store.keep(lambda db: _settle(db, self._kernel.name, now))
-        written = self.store.close()
-        self._kernel.end(settled=written)
-        if written:
+        now = self.store.clock()
+        self.store.keep(lambda db: _settle(db, self.store.kernel.name, now))
+        trouble = self.store.trouble
+        if self.store.close():
             return None
         ids = f" Ids that it doesn't have: {', '.join(self.received)}." if self.received else ""
         return f"{trouble} It was closed all the same, and what was learnt since is lost.{ids}"
+
+    def _forget_what_is_written(self) -> None:
+        if self.store.trouble is None:
+            self.received = []
 
 
 class Ledger(Entries):
@@ -140,25 +135,27 @@ class Ledger(Entries):
     """
 
     def __init__(self, file: LedgerFile, account: Account, *, max_spend_usd: float | None = None) -> None:
-        bound = (file.store, account.id, file._kernel, file._clock)
-        super().__init__(*bound)
+        super().__init__(file.store, account.id)
         self.file = file
         self.account = account
         self.max_spend_usd = max_spend_usd
-        self.opened_at = self._clock()
-        self.requests = RequestLog(self.store, self._kernel.name, account)
-        self.samples = money.Samples(*bound)
-        self.votes = Votes(*bound)
-        self.sweeps = Sweeps(*bound)
+        self.opened_at = self.store.clock()
+        self.requests = RequestLog(self.store, account)
+        self.samples = money.Samples(self.store, account.id)
+        self.votes = Votes(self.store, account.id)
+        self.sweeps = Sweeps(self.store, account.id)
         self.tool_calls = file.tool_calls
-        self.tool_jobs = ToolJobs(*bound)
+        self.tool_jobs = ToolJobs(self.store, account.id)
         # What a dead kernel never sent must not count towards the limit or be waited for.
         self.recover()
 
-    def change_key(self, key: Secret) -> None:
-        """Replaces the account's key: jobs, limit and spend stay, requests are counted anew."""
-        self.account = self.file.account(self.account.origin, key, same_as=self.account)
-        self.requests.account = self.account
+    def add_key(self, key: Secret) -> Account:
+        """Has later kernels find the account by this key too: jobs, limit and spend are the same."""
+        return self.file.account(self.account.origin, key, same_as=self.account)
+
+    def use_key(self, account: Account) -> None:
+        """Counts requests as those of the key that `add_key` recorded."""
+        self.account = self.requests.account = account
 
     # Submissions.
 
@@ -189,7 +186,7 @@ class Ledger(Entries):
             new = [each.request for each, twin in zip(batch, twins, strict=True) if twin is None]
             costs = [each.estimated_cost_usd for each in new]
             money.check_limit(db, self.account.id, costs, self.max_spend_usd)
-            now = self._clock()
+            now = self.store.clock()
             return [
                 (self._insert(db, each, now), None) if twin is None else (twin, each.earlier_run(twin))
                 for each, twin in zip(batch, twins, strict=True)
@@ -213,8 +210,8 @@ class Ledger(Entries):
             left = [entry for entry in matching(db, _LEFT_UNSENT, self.account.id) if entry.id in wanted]
             costs = [each.estimated_cost_usd for each in left]
             money.check_limit(db, self.account.id, costs, self.max_spend_usd)
-            changes = {"state": states.INTENDED, "left_unsent": 0, "kernel": self._kernel.name}
-            changes |= {"intended_at": self._clock(), "ended_at": None, "error": None}
+            changes = {"state": states.INTENDED, "left_unsent": 0, "kernel": self.store.kernel.name}
+            changes |= {"intended_at": self.store.clock(), "ended_at": None, "error": None}
             for entry in left:
                 _change(db, entry.id, (), changes)
             return [again for entry in left for again in matching(db, "id = ?", entry.id)]
@@ -245,7 +242,7 @@ class Ledger(Entries):
 
     def sending(self, entry_id: int) -> bool:
         """Marks an entry as about to be sent. False: it was taken back meanwhile and must not be sent."""
-        changes = {"state": states.SENDING, "sent_at": self._clock()}
+        changes = {"state": states.SENDING, "sent_at": self.store.clock()}
         return self.store.write(lambda db: _change(db, entry_id, (states.INTENDED, states.SENDING), changes))
 
     def unsent(self, entry_id: int) -> None:
@@ -268,21 +265,22 @@ class Ledger(Entries):
             entry_id,
             state=wire.PENDING,
             request_id=request_id,
-            accepted_at=self._clock(),
+            accepted_at=self.store.clock(),
             ended_at=None,  # one that was uncertain is in progress again
             estimated_duration_seconds=estimated_duration_seconds,
             error=None,
             **known,
         )
-        self.file.received = [*self.file.received, request_id] if self.store.trouble else []
+        if self.store.trouble is not None:
+            self.file.received.append(request_id)
 
     def ended(self, entry_id: int, state: str, error: str | None = None) -> None:
         """It ended as `refused` or `cancelled`, and nothing was paid; or `uncertain`, and may be billed."""
-        self._change(entry_id, state=state, error=error, ended_at=self._clock())
+        self._change(entry_id, state=state, error=error, ended_at=self.store.clock())
 
     def cancelled(self, entry_id: int, *, left_unsent: bool = False) -> bool:
         """Cancels it; with `left_unsent` it may be sent later. False if it was sent already."""
-        ended = {"state": states.CANCELLED, "ended_at": self._clock(), "left_unsent": left_unsent}
+        ended = {"state": states.CANCELLED, "ended_at": self.store.clock(), "left_unsent": left_unsent}
         return self._change(entry_id, only_from=(states.INTENDED,), **ended)
 
     def status(
@@ -307,7 +305,7 @@ class Ledger(Entries):
         if isinstance(status, Completed | Failed):
             heard["cost_usd"] = status.cost_usd
         news = stored({name: value for name, value in heard.items() if value is not None})
-        now, ends = self._clock(), status.finished
+        now, ends = self.store.clock(), status.finished
 
         def work(db: sqlite3.Connection) -> None:
             known = db.execute(_ROW, (entry_id,)).fetchone()
@@ -319,11 +317,12 @@ class Ledger(Entries):
             if ends and known["ended_at"] is None:
                 changes["ended_at"] = now
                 # A job taken up from another kernel may have ended long before anybody asked.
-                seen_through = known["kernel"] == self._kernel.name and not known["resumed"]
+                seen_through = known["kernel"] == self.store.kernel.name and not known["resumed"]
                 if state == wire.COMPLETED and seen_through and known["accepted_at"] is not None:
                     changes["took_seconds"] = max(0.0, now - known["accepted_at"])
-                    if took is not None:
+                    if took is not None:  # by a clock that nobody sets
                         changes["took_at_least"], changes["took_at_most"] = took
+                        changes["took_seconds"] = took[1]
             _change(db, entry_id, (), changes)
 
         known = self.store.row(_ROW, entry_id)
@@ -332,12 +331,12 @@ class Ledger(Entries):
             self.store.keep(work, flush=known is None or known["state"] != state)
 
     def downloaded(self, entry_id: int, path: Path | str) -> None:
-        self._change(entry_id, clip_path=str(path), downloaded_at=self._clock(), error=None)
+        self._change(entry_id, clip_path=str(path), downloaded_at=self.store.clock(), error=None)
 
     def abandoned(self, entry_id: int, error: str) -> None:
         """The service doesn't know the job, which stays unfinished for a week from the first time on."""
         given_up = "UPDATE entries SET abandoned_at = coalesce(abandoned_at, ?), error = ? WHERE id = ?"
-        values = (self._clock(), error, entry_id)
+        values = (self.store.clock(), error, entry_id)
         self.store.keep(lambda db: db.execute(given_up, values))
 
     def settle(self, entry_id: int, *, accepted: bool) -> None:
@@ -359,11 +358,11 @@ class Ledger(Entries):
     def recover(self) -> None:
         """Settles what dead kernels left half done, in every account: see `_settle`."""
         for (name,) in self.store.rows(f"SELECT DISTINCT kernel FROM entries WHERE {_UNSENT}"):  # noqa: S608 - our own words
-            if (fate := self._kernel.fate(name)) != "lives":
+            if (fate := self.store.kernel.fate(name)) != "lives":
                 sure = fate == "gone"
-                self.store.keep(functools.partial(_settle, kernel=name, now=self._clock(), sure=sure))
-                self._kernel.forget(name)
-        self._kernel.forget_long_gone()
+                self.store.keep(functools.partial(_settle, kernel=name, now=self.store.clock(), sure=sure))
+                self.store.kernel.forget(name)
+        self.store.kernel.forget_long_gone()
 
     def left_over(self, among: Collection[int] | None = None) -> list[Entry]:
         """Takes up the unfinished jobs that no living kernel watches; only those in `among`, if given."""
@@ -382,20 +381,20 @@ class Ledger(Entries):
             "AND state <> 'failed' AND state <> 'cancelled' "  # as the index has it
             "AND coalesce(abandoned_at >= ?, 1) ORDER BY id",
             self.account.id,
-            self._clock() - GIVEN_UP_SECONDS,
+            self.store.clock() - GIVEN_UP_SECONDS,
         )
-        names = {entry.kernel for entry in entries} - {self._kernel.name}
-        living = {name for name in names if self._kernel.fate(name) == "lives"}
+        names = {entry.kernel for entry in entries} - {self.store.kernel.name}
+        living = {name for name in names if self.store.kernel.fate(name) == "lives"}
         return [entry for entry in entries if watched_elsewhere or entry.kernel not in living]
 
     def take_up(self, entry: Entry) -> bool:
         """Has this kernel watch the job from now on. False if another kernel was quicker."""
         taken = "UPDATE entries SET kernel = ?, resumed = 1 WHERE id = ? AND kernel = ?"
-        values = (self._kernel.name, entry.id, entry.kernel)
+        values = (self.store.kernel.name, entry.id, entry.kernel)
         return self.store.keep(lambda db: db.execute(taken, values).rowcount == 1)
 
     def is_own(self, entry: Entry) -> bool:
-        return entry.kernel == self._kernel.name
+        return entry.kernel == self.store.kernel.name
 
     def took_seconds(self, request: JobRequest, *, alike: bool = False) -> list[TookSeconds]:
         """How long the last clips of this kind took, in the order of submission (see `Pace`).
@@ -408,12 +407,6 @@ class Ledger(Entries):
         )
         return took or (self._took("mode = ?", request.mode) if alike else [])
 
-    def is_here(self, bought: Entry | ToolJob) -> bool:
-        """Whether this kernel bought it in this session."""
-        at = bought.called_at if isinstance(bought, ToolJob) else bought.intended_at
-        # A kernel's name begins with its process (kernels.py).
-        return at >= self.opened_at and bought.kernel.startswith(f"{os.getpid()}-")
-
     # Money.
 
     def spend(self, *, here: bool = False) -> Spend:
@@ -421,11 +414,15 @@ class Ledger(Entries):
         since = self.opened_at if here else None
         return self.store.read(lambda db: money.sums(db, self.account.id, since)[0])
 
+    def paid(self, since: float) -> list[money.PaidClip]:
+        """The clips whose end and cost were noticed after that time (epoch seconds)."""
+        return self.store.read(lambda db: money.paid(db, self.account.id, since, self.opened_at))
+
     def funds(self) -> money.Funds | None:
         """What is left of the balance; None where nobody has heard it in this session or the last hour."""
-        now = self._clock()
+        now = self.store.clock()
         since = min(self.opened_at, now - RECENT_SECONDS)
-        lives = lambda kernel: self._kernel.fate(kernel) == "lives"  # noqa: E731
+        lives = lambda kernel: self.store.kernel.fate(kernel) == "lives"  # noqa: E731
         return self.store.read(lambda db: money.funds(db, self.account.id, since, now, lives))
 
     # Helpers.
@@ -457,7 +454,7 @@ class Ledger(Entries):
             "experiment": new.experiment,
             "repeats": new.repeats,
             **place_columns(new.place),
-            "kernel": self._kernel.name,
+            "kernel": self.store.kernel.name,
             "intended_at": now,
             "estimated_cost_usd": new.request.estimated_cost_usd,
         }

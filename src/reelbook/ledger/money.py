@@ -41,6 +41,14 @@ _SUMS: Final = (
 )
 
 
+_PAID: Final = (
+    "SELECT ended_at, cost_micro, experiment, at >= :opened_at AND kernel GLOB :kernel FROM ("
+    "SELECT account, ended_at, cost_micro, experiment, intended_at AS at, kernel FROM entries UNION ALL "
+    "SELECT account, ended_at, cost_micro, NULL, called_at, kernel FROM tool_jobs) "
+    "WHERE account = :account AND ended_at > :since AND cost_micro IS NOT NULL"
+)
+
+
 def check_limit(
     db: sqlite3.Connection, account: int, costs_usd: Sequence[float], limit_usd: float | None
 ) -> None:
@@ -79,15 +87,13 @@ def sums(db: sqlite3.Connection, account: int, here_since: float | None = None) 
 
     With `here_since` (epoch seconds) only what this process submitted from then on.
     """
-    # A kernel's name begins with its process (kernels.py).
-    here = "" if here_since is None else " AND {} >= :since AND kernel GLOB :kernel"
+    here = "" if here_since is None else " AND {} >= :opened_at AND kernel GLOB :kernel"
     # One statement, so that all sums are of one moment.
     rows = db.execute(
         _SUMS.format(entries_here=here.format("intended_at"), tools_here=here.format("called_at")),
         {
             "account": account,
-            "since": here_since,
-            "kernel": f"{os.getpid()}-*",
+            **_here(here_since),
             "second": micro(wire.PRICE_USD_PER_SECOND),
             "longest": 2 * wire.MAX_SECONDS,
             "completed": wire.COMPLETED,
@@ -106,6 +112,26 @@ def sums(db: sqlite3.Connection, account: int, here_since: float | None = None) 
     tools, short = found["tools"], found["understated"]
     parts = (found["spent"] + tools, found["reserved"], found["uncertain"] + short, tools)
     return Spend(*(amount / MICRO for amount in parts)), short / MICRO
+
+
+@dataclass(frozen=True)
+class PaidClip:
+    """A clip that this ledger knows to be paid: when it ended (epoch seconds), USD, and where it belongs."""
+
+    at: float
+    usd: float
+    experiment: str | None
+    here: bool
+
+
+def paid(db: sqlite3.Connection, account: int, since: float, opened_at: float) -> list[PaidClip]:
+    """The account's clips that ended after `since`; `here` are those that this process submitted later."""
+    rows = db.execute(_PAID, {"account": account, "since": since, **_here(opened_at)})
+    return [PaidClip(at, cost / MICRO, experiment, bool(here)) for at, cost, experiment, here in rows]
+
+
+def _here(opened_at: float | None) -> dict[str, object]:
+    return {"opened_at": opened_at, "kernel": f"{os.getpid()}-*"}  # a kernel's name begins with its process
 
 
 def sample_of(told: Balance | Usage, at: float, asked_at: float | None = None) -> Sample:
@@ -153,10 +179,11 @@ def funds(
 ) -> Funds | None:
     """What is left of the account's balance; None where nobody has heard it since that time (epoch seconds).
 
-    The balance is the newest that anybody in this home heard, from either billing endpoint; but none that
-    seems to be heard after `now`, as by a clock that was ahead and has been set right. The interface
-    doesn't say whether a clip is charged when it is accepted or at its end. So each submission's price is
-    subtracted once, and what is shown is never more than can be left:
+    The balance is the newest that anybody in this home heard, from either billing endpoint. What seems to be
+    heard, sent or ended after `now` was so by a clock that was ahead and has been set right: such a balance
+    is passed over, and a later one includes such clips. The interface doesn't say whether a clip is charged
+    when it is accepted or at its end. So each submission's price is subtracted once, and what is shown is
+    never more than can be left:
 
     - in progress: until it ends; for an hour if no kernel that `lives` watches it
     - ended: until a balance is heard that was asked for later, which includes it in either case
@@ -176,9 +203,9 @@ def funds(
     moving = matching(
         db,
         "id IN (SELECT id FROM entries WHERE account = ? AND ended_at IS NULL UNION ALL "  # noqa: S608 - bound
-        f"SELECT id FROM entries WHERE account = ? AND state NOT IN ({marks(free)}) AND ended_at >= ? "
-        "AND (ended_at >= ? OR state = ?))",
-        *(account, account, *free, hour_ago, asked_at, states.UNCERTAIN),
+        f"SELECT id FROM entries WHERE account = ? AND state NOT IN ({marks(free)}) "
+        "AND ended_at BETWEEN ? AND ? AND (ended_at >= ? OR state = ?))",
+        *(account, account, *free, hour_ago, now, asked_at, states.UNCERTAIN),
     )
     living = {kernel for kernel in {each.kernel for each in moving} if lives(kernel)}
     to_come = math.fsum(
@@ -186,7 +213,7 @@ def funds(
         for each in moving
         if (each.abandoned_at is None and each.kernel in living)
         or each.ended_at is not None
-        or (each.sent_at or each.intended_at) > hour_ago
+        or hour_ago < (each.sent_at or each.intended_at) <= now
     )
     balance = heard.balance_usd or 0.0
     return Funds(balance, heard.at, round(min(to_come, max(0.0, balance)), 6))

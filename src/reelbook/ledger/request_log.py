@@ -1,13 +1,10 @@
 """One key's requests as all kernels of this machine send them, so that together they keep to its limit."""
 
-from __future__ import annotations
-
 import functools
 import platform
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -23,27 +20,17 @@ _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 _AGE: Final = "CASE WHEN boot = :boot THEN :steady - steady ELSE :epoch - at END"
 
 
-@dataclass(frozen=True)
-class Instant:
-    """One moment in seconds by the epoch's clock, and by the steady one since the machine's start, `boot`."""
-
-    steady: float
-    epoch: float
-    boot: str
-
-    @classmethod
-    def now(cls) -> Instant:
-        return cls(time.monotonic(), time.time(), _boot())
+Instant = dict[str, float | str]
+"""One moment in seconds by the `epoch`'s clock, and by the `steady` one since the machine's start, `boot`."""
 
 
 class RequestLog:
     """The requests of an account's key: the `client.SharedRequests` of its client."""
 
-    def __init__(self, store: Store, kernel: str, account: Account) -> None:
+    def __init__(self, store: Store, account: Account) -> None:
         self._store = store
-        self._kernel = kernel
         self.account = account
-        self._instant = Instant.now
+        self._now = _now
 
     def enter(self, now: float, fits: Callable[[Sequence[float], int | None], bool]) -> int | None:
         """Notes a request of this kernel if `fits` accepts the others' requests; returns its number, or None.
@@ -53,9 +40,9 @@ class RequestLog:
         so two kernels can't both take the last place.
         """
         bound = {
-            **vars(self._instant()),
+            **self._now(),
             "of_key": f"{self.account.origin} {self.account.fingerprint}",
-            "kernel": self._kernel,
+            "kernel": self._store.kernel.name,
             "window": wire.RATE_WINDOW_SECONDS,
             "oldest": wire.RATE_WINDOW_SECONDS + LONGEST_SECONDS,
             "kept": KEPT_SECONDS,
@@ -93,18 +80,22 @@ class RequestLog:
 
         `limit` is how many requests a minute the key has, as the service said.
         """
-        at = self._instant()
         self._keep(
-            "UPDATE requests SET at = ?, steady = ?, answered = 1, told_limit = ? "
-            "WHERE id = ? AND kernel = ?",
-            *(at.epoch, at.steady, limit, place, self._kernel),
+            "UPDATE requests SET at = :epoch, steady = :steady, answered = 1, told_limit = :limit "
+            "WHERE id = :place AND kernel = :kernel",
+            {**self._now(), "limit": limit, "place": place},
         )
 
     def give_back(self, place: int) -> None:
-        self._keep("DELETE FROM requests WHERE id = ? AND kernel = ?", place, self._kernel)
+        self._keep("DELETE FROM requests WHERE id = :place AND kernel = :kernel", {"place": place})
 
-    def _keep(self, statement: str, *values: object) -> None:
-        self._store.keep(lambda db: db.execute(statement, values), flush=False, lasting=False)
+    def _keep(self, statement: str, values: Mapping[str, object]) -> None:
+        bound = {**values, "kernel": self._store.kernel.name}
+        self._store.keep(lambda db: db.execute(statement, bound), flush=False, lasting=False)
+
+
+def _now() -> Instant:
+    return {"epoch": time.time(), "steady": time.monotonic(), "boot": _boot()}
 
 
 @functools.cache

@@ -178,7 +178,7 @@ def marks(values: Collection[object]) -> str:
     return ", ".join("?" * len(values))
 
 
-def named_states(given: str | Collection[str], entries: Entries | None) -> tuple[str, ...]:
+def named_states(given: str | Collection[str], entries: Entries) -> tuple[str, ...]:
     """The ledger's words for the states that a person named.
 
     A service may have states of its own. Raises InvalidInput for a word that is no state of any entry either.
@@ -190,7 +190,7 @@ def named_states(given: str | Collection[str], entries: Entries | None) -> tuple
         raise InvalidInput(f"No job has the state {NOT_SHOWN}. There are {states.listed()}.")
     named = [word.strip().lower().replace("-", " ") for word in words]
     for state in named:
-        if state not in states.STATES and not (entries and entries.find(Filter(state=state), limit=1)):
+        if state not in states.STATES and not entries.find(Filter(state=state), limit=1):
             raise InvalidInput(f"No job has the state {quotable(state)}. There are {states.listed()}.")
     return (*named, states.INTENDED) if states.SENDING in named else tuple(named)
 

@@ -1,7 +1,7 @@
 """The ledger's one connection: one transaction at a time, on a disk that may fail and come back.
 
-It has a thread of its own, and the caller waits for it: an interrupt (Stop, Ctrl-C) ends the waiting and
-never lands in a transaction.
+An interrupt (Stop, Ctrl-C) reaches only the main thread. So that one waits while another carries out its
+call: an interrupt ends the waiting and never lands in a transaction.
 
 Every read and write is a function of the connection, so it can be repeated. If the disk takes no writes,
 `write` raises LedgerUnavailable: what is to be paid for must be on the disk first. What was learnt can't be
@@ -23,14 +23,13 @@ from collections import deque
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any, Final, TypeVar
 
 from filelock import FileLock, Timeout
 
 from ..deadlines import Countdown, acquire
 from ..errors import InvalidInput, LedgerLocked, LedgerUnavailable, SessionClosed
-from ..event_thread import CLOSED, Future
+from ..event_thread import CLOSED, uninterrupted
 from ..formatting import count
 from ..listeners import Listeners
 from .kernels import Kernel, lock_holder
@@ -132,6 +131,7 @@ def _make_new(path: Path) -> None:
     # SQLite gives its companion files the mode of this one, which has to be right before there are any.
     os.close(os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     _at_newest_schema(unfinished).close()
+    _moved_aside(path)  # a deleted one's journal would be played into the new one
     unfinished.rename(path)
     _remove(unfinished)  # a journal that was emptied and left
 
@@ -224,25 +224,33 @@ class Store:
     """The file of one home; any thread may use it. Raises LedgerUnavailable if the file can't be used.
 
     `notice` is what there was to say when it was opened, `trouble` why the disk takes no writes now;
-    `troubled` tells, on the store's thread, when that begins or ends. With `in_memory`, a notice, it needs no
-    file and ends with the process.
+    `troubled` tells, on any thread, when that begins or ends. With `in_memory`, a notice, it needs no
+    file and ends with the process. `kernel` is the one that uses it, `clock` gives epoch seconds.
     """
 
-    def __init__(self, home: Path, *, in_memory: str | None = None) -> None:
+    def __init__(
+        self, home: Path, *, clock: Callable[[], float] = time.time, in_memory: str | None = None
+    ) -> None:
         self.path = home / FILE_NAME
+        self.kernel = Kernel(home)
+        self.clock = clock
         self.in_memory = in_memory is not None
         self.trouble: str | None = None
-        self._thread = _Thread()
+        self._one_call = threading.RLock()  # a call within a call is part of it
+        self._closed = False
 
         def open_it() -> tuple[sqlite3.Connection, str | None]:
-            return open_file(home) if in_memory is None else (open_memory(), in_memory)
+            if in_memory is not None:
+                return open_memory(), in_memory
+            self.kernel.begin()
+            return open_file(home)
 
         try:
-            self._connection, self.notice = self._thread.call(open_it)
+            self._connection, self.notice = uninterrupted(open_it)
             self._opened = None if self.in_memory or on_network(home) else self.path.stat()
         except (OSError, NotImplementedError, sqlite3.Error, NewerLedger) as error:
-            self._thread.end(lambda: True)
-            raise unusable(error, self.path) from error
+            self.kernel.end()
+            raise _unusable(error, self.path) from error
         self._copy: sqlite3.Connection | None = None  # of the ledger, while the disk takes no writes
         self._owed: deque[Work[Any]] = deque()  # still to be written, in order
         self._locked = False
@@ -325,13 +333,13 @@ class Store:
         return self._call(keep)
 
     def close(self) -> bool:
-        """Closes the file. Returns False if something is lost.
+        """Closes the file and ends the kernel's sign of life. Returns False if something is lost.
 
         Waits briefly for a disk that takes no writes: what it lacks may be ids of paid clips.
         """
 
         def close() -> bool:
-            written = True
+            written = self._closed = True
             if self._copy is not None:
                 passes = lambda error: not self._damaged and not _is_moved(error)  # noqa: E731
                 try:
@@ -340,21 +348,36 @@ class Store:
                     written = False
                 self._copy.close()
             self._connection.close()
+            self.kernel.end(settled=written)
             return written
 
-        return self._thread.end(close)
+        with contextlib.suppress(SessionClosed):
+            return self._call(close)
+        return True
 
     def _call(self, call: Callable[[], T]) -> T:
+        """The result of `call`, alone at the file. An interrupt ends only the waiting."""
+
+        def alone() -> T:
+            with self._one_call:
+                if self._closed:
+                    raise SessionClosed(CLOSED)
+                return call()
+
         try:
-            return self._thread.call(call)
+            in_main = threading.current_thread() is threading.main_thread()
+            return uninterrupted(alone) if in_main else alone()
         except UnicodeEncodeError:
             raise InvalidInput(
                 "A text holds half a character, such as of an emoji, which no file takes. Nothing was kept."
             ) from None
 
     def _on_disk(self, work: Work[T], flush: bool = True) -> T:
+        return patiently(lambda: self._committed(work, flush), _IN_USE_SECONDS)
+
+    def _committed(self, work: Work[T], flush: bool = True) -> T:
         self._prove_in_place()
-        return patiently(lambda: _transaction(self._connection, work, flush), _IN_USE_SECONDS)
+        return _transaction(self._connection, work, flush)
 
     def _prove_in_place(self) -> None:
         """Raises sqlite3.Error if the ledger's name leads elsewhere: nobody would find what is kept here."""
@@ -399,14 +422,13 @@ class Store:
         return True
 
     def _pay(self) -> None:
-        self._prove_in_place()
         # On a nearly full disk one write may fit and the next may not, so there has to be some room.
         if not self._locked and (reason := _disk_reason(self.path.parent)):
             raise _sqlite_error(sqlite3.SQLITE_IOERR, reason)
-        _transaction(self._connection, _touch)
+        self._committed(_touch)
         while self._owed:
             try:
-                _transaction(self._connection, self._owed[0])
+                self._committed(self._owed[0])
             except sqlite3.Error as error:
                 if primary_code(error) in _DISK:
                     raise
@@ -422,7 +444,7 @@ class Store:
         def look() -> None:
             if (store := myself()) is not None:
                 with contextlib.suppress(SessionClosed):
-                    store._thread.call(store._return_or_wait)
+                    store._call(store._return_or_wait)
 
         timer = threading.Timer(_RETURN_SECONDS, look)
         timer.daemon = True
@@ -445,60 +467,9 @@ class Store:
 class Part:
     """What the ledger has on one subject: of one account, or of all where `account_id` is None."""
 
-    def __init__(
-        self, store: Store, account_id: int | None, kernel: Kernel, clock: Callable[[], float]
-    ) -> None:
+    def __init__(self, store: Store, account_id: int | None) -> None:
         self.store = store
         self._account_id = account_id
-        self._kernel = kernel
-        self._clock = clock
-
-
-class _Thread:
-    """Carries out calls one after the other. A call within a call is part of it."""
-
-    def __init__(self) -> None:
-        self._calls: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = SimpleQueue()
-        self._lock = threading.Lock()  # between a new call and the end
-        self._ended = False
-        # It holds only the queue, so that a store that nobody closes ends it too.
-        self._thread = threading.Thread(
-            target=_carry_out, args=(self._calls,), name="reelbook-ledger", daemon=True
-        )
-        self._thread.start()
-        weakref.finalize(self, self._calls.put, None).atexit = False
-
-    def call(self, call: Callable[[], T]) -> T:
-        """Waits for the result of `call` and returns it. An interrupt ends only the waiting."""
-        if threading.current_thread() is self._thread:
-            return call()
-        future: Future[T] = Future()
-        with self._lock:
-            if self._ended:
-                raise SessionClosed(CLOSED)
-            self._calls.put((call, future))
-        try:
-            return future.result()
-        finally:
-            del future  # or an error would hold itself, by its traceback
-
-    def end(self, last: Callable[[], bool]) -> bool:
-        """Carries out the calls so far, then `last`; returns its result. Later ones raise SessionClosed."""
-        ended: Future[bool] = Future()
-        with self._lock:
-            if self._ended:
-                return True
-            self._ended = True
-            self._calls.put((last, ended))
-            self._calls.put(None)
-        return ended.result()
-
-
-def _carry_out(calls: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None]) -> None:
-    while (given := calls.get()) is not None:
-        call, future = given
-        future.carry_out(call)
-        del given, call, future  # nothing is kept until the next call
 
 
 def _transaction(connection: sqlite3.Connection, work: Work[T], flush: bool = True) -> T:
@@ -515,7 +486,7 @@ def _transaction(connection: sqlite3.Connection, work: Work[T], flush: bool = Tr
             connection.execute("PRAGMA synchronous=FULL")
 
 
-def unusable(error: Exception, path: Path) -> LedgerUnavailable:
+def _unusable(error: Exception, path: Path) -> LedgerUnavailable:
     if isinstance(error, NewerLedger):
         return LedgerUnavailable(
             f"The ledger {path} was written by a newer Reelbook, and was left as it is. Update Reelbook, "
@@ -530,10 +501,10 @@ def unusable(error: Exception, path: Path) -> LedgerUnavailable:
 
 def _remedy(error: sqlite3.Error, path: Path) -> str:
     said = ("It" if _is_lock(error) else "Set that right; it") + " is tried again all the time."
-    if _is_moved(error):
-        said = "Put it back, or restart the kernel to begin another one."
     if is_damage(error):
         said = "Restart the kernel: what can be read of it goes into a new one."
+    elif _is_moved(error):
+        said = "Put it back, or restart the kernel to begin another one."
     return f"{said} The file is {path}."
 
 

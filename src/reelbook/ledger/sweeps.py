@@ -7,6 +7,7 @@ is bought once, whoever runs the sweep and however often a kernel is killed.
 import contextlib
 import hashlib
 import json
+import operator
 import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
@@ -109,8 +110,8 @@ class Sweeps(Part):
             "sameness": sameness(record),
             **place_columns(place),
             "state": RUNNING,
-            "kernel": self._kernel.name,
-            **dict.fromkeys(("planned_at", "began_at"), self._clock()),
+            "kernel": self.store.kernel.name,
+            **dict.fromkeys(("planned_at", "began_at"), self.store.clock()),
             "planned_seconds": json.dumps(planned_seconds),
         }
 
@@ -135,15 +136,17 @@ class Sweeps(Part):
 
     def interrupted(self) -> list[SweepRecord]:
         """Those that nobody paused or stopped, but whose kernel ended before everything was sent."""
-        paused = (each for each in self.all() if each.state == PAUSED and each.counts.get(PLANNED))
-        return [each for each in paused if self.wish(int(each.id)) == RUNNING]
+        wanted = self._records("account = ? AND state = ? ORDER BY id DESC", self._account_id, RUNNING)
+        return [each for each in wanted if each.state == PAUSED and each.counts.get(PLANNED)]
 
     def record(self, sweep: int | str) -> SweepRecord:
         """The sweep of that number. Raises InvalidInput where this key has none."""
         with contextlib.suppress(TypeError, ValueError, OverflowError):
-            if found := self._records("account = ? AND id = ?", self._account_id, int(sweep)):
+            number = int(sweep) if isinstance(sweep, str) else operator.index(sweep)
+            if found := self._records("account = ? AND id = ?", self._account_id, number):
                 return found[0]
-        raise InvalidInput(f"This key has no sweep {sweep}. session.sweeps() lists what there is.")
+        said = sweep if isinstance(sweep, str) else quotable(sweep)
+        raise InvalidInput(f"This key has no sweep {said}. session.sweeps() lists what there is.")
 
     def axes(self, sweep: int | str) -> dict[str, dict[str, frozenset[int]]]:
         """For each axis its values as a person reads them, with the numbers of the cells that have each."""
@@ -185,7 +188,7 @@ class Sweeps(Part):
 
     def change(self, sweep: int, wish: str) -> None:
         """Records what is wanted of it. RUNNING: this kernel runs it, and its time goes on from now."""
-        now = self._clock()
+        now = self.store.clock()
 
         def work(db: sqlite3.Connection) -> None:
             row = db.execute("SELECT * FROM sweeps WHERE id = ?", (sweep,)).fetchone()
@@ -196,7 +199,7 @@ class Sweeps(Part):
                 if self._state(row, cells) != RUNNING:
                     again = "UPDATE sweeps SET ran_seconds = ?, began_at = ? WHERE id = ?"
                     db.execute(again, (_elapsed(row, cells, None), now, sweep))
-                db.execute("UPDATE sweeps SET kernel = ? WHERE id = ?", (self._kernel.name, sweep))
+                db.execute("UPDATE sweeps SET kernel = ? WHERE id = ?", (self.store.kernel.name, sweep))
             db.execute("UPDATE sweeps SET state = ? WHERE id = ?", (wish, sweep))
 
         self.store.keep(work)
@@ -257,11 +260,11 @@ class Sweeps(Part):
             found=sum(each.found for each in cells),
             cost_usd=round(sum(each.price_usd for each in own if each.charge != "none"), 6),
             planned_seconds=tuple(json.loads(row["planned_seconds"])),
-            elapsed_seconds=_elapsed(row, cells, self._clock() if state == RUNNING else None),
+            elapsed_seconds=_elapsed(row, cells, self.store.clock() if state == RUNNING else None),
         )
 
     def _state(self, row: sqlite3.Row, cells: Collection[SweepCell]) -> str:
-        alive = self._kernel.fate(row["kernel"]) == "lives"
+        alive = self.store.kernel.fate(row["kernel"]) == "lives"
         return sweep_state(row["state"], (each.state for each in cells), alive=alive)
 
 

@@ -54,7 +54,7 @@ class ToolCalls(Part):
         """Records a call that is about to be sent, and returns its number."""
         kept, whole = _kept_arguments(arguments, user_id)
         values = {
-            "at": self._clock(),
+            "at": self.store.clock(),
             "origin": wire.origin(mcp_url),
             "tool": tool[:MAX_STRING],
             "arguments": kept,
@@ -94,19 +94,15 @@ class ToolCalls(Part):
 
 @dataclass(frozen=True)
 class ToolJob:
-    """A finished clip that a tool's call bought, between `called_at` and `answered_at`, for `cost_usd`.
+    """A finished clip that a tool's call bought at `called_at` (epoch seconds) for `cost_usd`.
 
-    `ended_at` is when its end was noticed, by `kernel`. Times are epoch seconds. `seconds` is the clip's
-    length, None where the service didn't say.
+    `seconds` is the clip's length, None where the service didn't say.
     """
 
     account_id: int
     request_id: str
-    kernel: str
     prompt: str
     called_at: float
-    answered_at: float
-    ended_at: float
     seconds: float | None
     cost_usd: float
 
@@ -123,8 +119,8 @@ class ToolJobs(Part):
         values = {
             "account": self._account_id,
             "request_id": request_id,
-            "kernel": self._kernel.name,
-            "ended_at": self._clock(),
+            "kernel": self.store.kernel.name,
+            "ended_at": self.store.clock(),
             "seconds": seconds,
             "cost_usd": cost_usd,
         }

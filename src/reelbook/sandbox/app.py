@@ -168,6 +168,6 @@ async def _with_faults(
         if fault is None:
             await app(scope, body.receive, answer)
         else:
-            await KINDS[fault.kind].act(Hit(fault.options, service, app, scope, body, answer))
+            await KINDS[fault.kind](Hit(service, app, scope, body, answer), **fault.options)
     finally:
         log.append((arrived_at, endpoint, status))

@@ -4,6 +4,7 @@
 exists, and it counts against the limit. Any other was read at most, and had no effect.
 """
 
+import inspect
 import json
 import time
 from collections import Counter
@@ -33,7 +34,7 @@ MAX_COUNT: Final = 1_000_000
 MAX_SECONDS: Final = 3600.0
 
 # Method and path of each endpoint that can have faults; a path that ends in "/" stands for all below it.
-_ENDPOINTS: Final[Mapping[str, tuple[str, str]]] = {
+ENDPOINTS: Final[Mapping[str, tuple[str, str]]] = {
     "text-to-video": ("POST", wire.TEXT_TO_VIDEO),
     "image-to-video": ("POST", wire.IMAGE_TO_VIDEO),
     "status": ("GET", f"{wire.STATUS}/"),
@@ -45,10 +46,10 @@ _ENDPOINTS: Final[Mapping[str, tuple[str, str]]] = {
     "download": ("GET", VIDEOS),
     "tools": ("POST", TOOLS),
 }
-_EVERY: Final = frozenset(_ENDPOINTS)
+_EVERY: Final = frozenset(ENDPOINTS)
 # What a fault may be set for: each of them, or a group.
 _NAMED: Final[Mapping[str, frozenset[str]]] = {
-    **{name: frozenset({name}) for name in _ENDPOINTS},
+    **{name: frozenset({name}) for name in ENDPOINTS},
     "generate": frozenset({"text-to-video", "image-to-video"}),
     "billing": frozenset({"balance", "usage"}),
     "keys": frozenset({"list-keys", "create-key", "revoke-key"}),
@@ -115,7 +116,7 @@ def endpoint_of(method: str, path: str) -> str | None:
     return next(
         (
             name
-            for name, (verb, place) in _ENDPOINTS.items()
+            for name, (verb, place) in ENDPOINTS.items()
             if verb == method and (path == place or (place.endswith("/") and path.startswith(place)))
         ),
         None,
@@ -124,9 +125,8 @@ def endpoint_of(method: str, path: str) -> str | None:
 
 @dataclass(frozen=True)
 class Hit:
-    """A request that meets a fault: `app` would handle its `scope`; `options` are the fault's."""
+    """A request that meets a fault: `app` would handle its `scope`."""
 
-    options: Mapping[str, Any]
     service: SandboxService
     app: ASGIApp
     scope: Scope
@@ -147,9 +147,9 @@ class Hit:
         answer.raw_headers = list(start["headers"])
         return answer
 
-    async def take(self) -> dict[str, str]:
-        """Handle the request or only read it, as `handled` says; returns the rate-limit headers, if any."""
-        if not self.options.get("handled"):
+    async def take(self, handled: bool) -> dict[str, str]:
+        """Handle the request or only read it; returns the rate-limit headers, if any."""
+        if not handled:
             await self.body.drain()
             return {}
         headers = (await self.handle()).headers
@@ -177,8 +177,11 @@ class Hit:
         await self.body.gone_within(END_SECONDS)
 
 
-async def _reset_before(hit: Hit) -> None:
-    if hit.options["read"]:
+# What each kind does. Its options and their defaults are the parameters after the `*`.
+
+
+async def _reset_before(hit: Hit, *, read: bool = True) -> None:
+    if read:
         await hit.body.drain()
     await hit.reset()
 
@@ -188,15 +191,14 @@ async def _answer_lost(hit: Hit) -> None:
     await hit.reset()
 
 
-async def _close(hit: Hit) -> None:
-    await hit.take()
+async def _close(hit: Hit, *, handled: bool = False) -> None:
+    await hit.take(handled)
     await hit.close()
 
 
-async def _short_body(hit: Hit) -> None:
+async def _short_body(hit: Hit, *, after_bytes: int | None = None) -> None:
     answer = await hit.handle()
-    most = hit.options["after_bytes"]
-    most = len(answer.body) // 2 if most is None else most
+    most = len(answer.body) // 2 if after_bytes is None else after_bytes
     if most >= len(answer.body):
         await hit.answer(answer)
         return
@@ -205,15 +207,15 @@ async def _short_body(hit: Hit) -> None:
     await hit.close()
 
 
-async def _garbage(hit: Hit) -> None:
-    await hit.take()
+async def _garbage(hit: Hit, *, handled: bool = True) -> None:
+    await hit.take(handled)
     await hit.close(GARBAGE)
 
 
-async def _stall(hit: Hit) -> None:
-    answer = await hit.handle() if hit.options["handled"] else None
+async def _stall(hit: Hit, *, seconds: float = 60.0, handled: bool = True) -> None:
+    answer = await hit.handle() if handled else None
     await hit.body.drain()
-    if await hit.body.gone_within(hit.options["seconds"]):
+    if await hit.body.gone_within(seconds):
         return
     if answer is None:
         await hit.close()
@@ -221,32 +223,34 @@ async def _stall(hit: Hit) -> None:
         await hit.answer(answer)
 
 
-async def _drip(hit: Hit) -> None:
+async def _drip(hit: Hit, *, seconds: float = 1.0) -> None:
     answer = await hit.handle()
     await hit.begin(answer)
     for byte in bytes(answer.body):
         await hit.go_on(bytes([byte]), more=True)
-        if await hit.body.gone_within(hit.options["seconds"]):
+        if await hit.body.gone_within(seconds):
             return
     await hit.go_on(b"", more=False)
 
 
-async def _refused(hit: Hit, status: int, detail: str) -> None:
-    await hit.answer(refusal(status, detail, await hit.take()))
+async def _refused(code: int, detail: str, hit: Hit, *, handled: bool = False) -> None:
+    await hit.answer(refusal(code, detail, await hit.take(handled)))
 
 
-async def _too_many(hit: Hit) -> None:
+async def _too_many(
+    hit: Hit, *, headers: bool = True, reset_seconds: int = 1, retry_after: int | None = None
+) -> None:
     key = hit.service.accounts.authenticate(bearer_key(Headers(scope=hit.scope)))
     limit = key.rate_limit if key else wire.DEFAULT_REQUESTS_PER_MINUTE
-    told = Admission(False, limit, 0, hit.options["reset_seconds"])
-    headers = told.headers(hit.service.settings, time.time()) if hit.options["headers"] else {}
-    if hit.options["retry_after"] is not None:
-        headers["Retry-After"] = str(hit.options["retry_after"])
-    await hit.answer(refusal(429, "Rate limit exceeded", headers))
+    admission = Admission(False, limit, 0, reset_seconds)
+    told = admission.headers(hit.service.settings, time.time()) if headers else {}
+    if retry_after is not None:
+        told["Retry-After"] = str(retry_after)
+    await hit.answer(refusal(429, "Rate limit exceeded", told))
 
 
-async def _html(hit: Hit) -> None:
-    await hit.answer(HTMLResponse(PAGE, headers=await hit.take()))
+async def _html(hit: Hit, *, handled: bool = False) -> None:
+    await hit.answer(HTMLResponse(PAGE, headers=await hit.take(handled)))
 
 
 async def _broken_json(hit: Hit) -> None:
@@ -262,16 +266,16 @@ async def _broken_gzip(hit: Hit) -> None:
     await hit.answer(answer)
 
 
-async def _unknown_status(hit: Hit) -> None:
+async def _unknown_status(hit: Hit, *, word: str = "queued") -> None:
     answer = await hit.handle()
     said = json.loads(bytes(answer.body))
     if "status" in said:
-        _replace_body(answer, json.dumps({**said, "status": hit.options["word"]}).encode())
+        _replace_body(answer, json.dumps({**said, "status": word}).encode())
     await hit.answer(answer)
 
 
-async def _expired_link(hit: Hit) -> None:
-    hit.service.expire(hit.scope["path"].removeprefix(VIDEOS), hit.options["status"])
+async def _expired_link(hit: Hit, *, status: int = 410) -> None:
+    hit.service.expire(hit.scope["path"].removeprefix(VIDEOS), status)
     await hit.app(hit.scope, hit.body.receive, hit.send)
 
 
@@ -280,37 +284,31 @@ def _replace_body(answer: Response, body: bytes | memoryview) -> None:
     answer.headers["content-length"] = str(len(body))
 
 
-@dataclass(frozen=True)
-class _Kind:
-    """What a fault does, its options with their defaults, and the endpoints to which it can happen."""
-
-    act: Callable[[Hit], Awaitable[None]]
-    options: Mapping[str, Any]
-    endpoints: frozenset[str] = _EVERY
-
-
-_STATUS: Final[frozenset[str]] = frozenset({"status"})
-_DOWNLOAD: Final[frozenset[str]] = frozenset({"download"})
-KINDS: Final[Mapping[str, _Kind]] = {
-    "reset_before": _Kind(_reset_before, {"read": True}),
-    "answer_lost": _Kind(_answer_lost, {}),
-    "close": _Kind(_close, {"handled": False}),
-    "short_body": _Kind(_short_body, {"after_bytes": None}),
-    "garbage": _Kind(_garbage, {"handled": True}),
-    "stall": _Kind(_stall, {"seconds": 60.0, "handled": True}),
-    "drip": _Kind(_drip, {"seconds": 1.0}),
-    "500": _Kind(partial(_refused, status=500, detail="Internal server error"), {"handled": False}),
-    "503": _Kind(partial(_refused, status=503, detail="Service unavailable"), {"handled": False}),
-    "429": _Kind(_too_many, {"headers": True, "reset_seconds": 1, "retry_after": None}),
-    "html": _Kind(_html, {"handled": False}),
-    "broken_json": _Kind(_broken_json, {}, _EVERY - _DOWNLOAD),
-    "broken_gzip": _Kind(_broken_gzip, {}),
-    "not_found": _Kind(partial(_refused, status=404, detail="No such request_id"), {}, _STATUS),
-    "unknown_status": _Kind(_unknown_status, {"word": "queued"}, _STATUS),
-    "expired_link": _Kind(_expired_link, {"status": 410}, _DOWNLOAD),
-    "drop_download": _Kind(_short_body, {"after_bytes": 10_000}, _DOWNLOAD),
+KINDS: Final[Mapping[str, Callable[..., Awaitable[None]]]] = {
+    "reset_before": _reset_before,
+    "answer_lost": _answer_lost,
+    "close": _close,
+    "short_body": _short_body,
+    "garbage": _garbage,
+    "stall": _stall,
+    "drip": _drip,
+    "500": partial(_refused, 500, "Internal server error"),
+    "503": partial(_refused, 503, "Service unavailable"),
+    "429": _too_many,
+    "html": _html,
+    "broken_json": _broken_json,
+    "broken_gzip": _broken_gzip,
+    "not_found": partial(_refused, 404, "No such request_id"),
+    "unknown_status": _unknown_status,
+    "expired_link": _expired_link,
+    "drop_download": partial(_short_body, after_bytes=10_000),
 }
-
+# The endpoints of those that can't happen to every one.
+_CAN_HAPPEN_TO: Final[Mapping[str, frozenset[str]]] = {
+    "broken_json": _EVERY - {"download"},
+    **dict.fromkeys(("not_found", "unknown_status"), frozenset({"status"})),
+    **dict.fromkeys(("expired_link", "drop_download"), frozenset({"download"})),
+}
 
 _WANTED: Final = (
     Parameter("kind", "string", "", among=tuple(KINDS)),
@@ -322,18 +320,23 @@ _WANTED: Final = (
 
 def _checked(wanted: Mapping[str, Any]) -> Fault:
     kind, endpoint, times, after = (each.read(wanted) for each in _WANTED)
-    options = {name: wanted[name] for name in wanted.keys() - {each.name for each in _WANTED}}
-    known = KINDS[kind]
-    for name, value in options.items():
-        if name not in known.options:
-            offered = f"it has {', '.join(known.options)}" if known.options else "it has none"
+    given = {name: wanted[name] for name in wanted.keys() - {each.name for each in _WANTED}}
+    defaults = {
+        name: parameter.default
+        for name, parameter in inspect.signature(KINDS[kind]).parameters.items()
+        if parameter.kind is parameter.KEYWORD_ONLY
+    }
+    for name, value in given.items():
+        if name not in defaults:
+            offered = f"it has {', '.join(defaults)}" if defaults else "it has none"
             raise Refused(400, f"{name} is no option of {kind}; {offered}")
-        if not _fits(name, known.options[name], value):
+        if not _fits(name, defaults[name], value):
             raise Refused(400, f"{name} can't be {value!r}")
-    endpoints = _NAMED[endpoint] & known.endpoints
+    possible = _CAN_HAPPEN_TO.get(kind, _EVERY)
+    endpoints = _NAMED[endpoint] & possible
     if not endpoints:
-        raise Refused(400, f"{kind} can happen to {', '.join(sorted(known.endpoints))} only")
-    return Fault(kind, endpoint, times, after, {**known.options, **options}, endpoints)
+        raise Refused(400, f"{kind} can happen to {', '.join(sorted(possible))} only")
+    return Fault(kind, endpoint, times, after, {**defaults, **given}, endpoints)
 
 
 def _fits(name: str, default: Any, value: Any) -> bool:

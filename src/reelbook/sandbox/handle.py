@@ -97,9 +97,9 @@ class Sandbox(SuggestsNames):
 
     def fault(
         self,
-        kind: protocol.FaultKind,
+        kind: str,
         *,
-        endpoint: protocol.Endpoint | protocol.EndpointGroup = "any",
+        endpoint: str = "any",
         times: int = 1,
         after: int = 0,
         **options: Any,
@@ -127,7 +127,7 @@ class Sandbox(SuggestsNames):
          html            200 with a page of somebody else's; handled=False
          broken_json     200 with JSON that lacks its end; handled
          broken_gzip     200 said to be compressed, and it isn't; handled
-         not_found       status: 404, as from a service that doesn't know the job yet
+         not_found       status: 404, as if the job weren't known yet; handled=False
          unknown_status  status: word="queued" in place of the job's state
          expired_link    download: status=410 (or 404) from now on; the job's status gives a new link
          drop_download   download: closed after_bytes=10000 of the file; byte ranges work

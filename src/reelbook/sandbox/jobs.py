@@ -18,7 +18,7 @@ import re
 import secrets
 import sqlite3
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import BrokenExecutor
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
@@ -159,6 +159,8 @@ class JobQueue:
         self._turns = itertools.count(1)
         self._workers_used = 0
         self._drawing: set[asyncio.Task[None]] = set()
+        # What became of each drawing, until its job has ended: a full disk may not take it at once.
+        self._outcomes: dict[str, dict[str, Any]] = {}
 
     @property
     def under_way(self) -> int:
@@ -194,9 +196,8 @@ class JobQueue:
         """Carry out the moves that are due by now: of one job, or of all."""
         self._draw_next()  # there may be more workers by now
         now = self._clock.now()
-        under_way = map(SandboxJob.of, self._store.read(_UNDER_WAY, (request_id,)))
-        if any(state_at(job, now) != job.state for job in under_way):
-            await asyncio.to_thread(self._change, request_id, lambda job: _moved(job, now))
+        if self._moved(self._store.read(_UNDER_WAY, (request_id,)), now):
+            await asyncio.to_thread(self._write_moved, request_id, now)
 
     async def close(self) -> None:
         """Stop drawing. Jobs under way stay as they are and go on at the next start."""
@@ -215,7 +216,8 @@ class JobQueue:
             kept = {row[column] for row in rows}
             for file in folder.iterdir():
                 if file.name not in kept:
-                    file.unlink(missing_ok=True)
+                    with contextlib.suppress(OSError):  # a person's folder; on Windows, a clip that plays
+                        file.unlink()
 
     def _remove_old_clips(self) -> None:
         """Remove clips finished more than 7 days ago."""
@@ -264,11 +266,12 @@ class JobQueue:
             outcome = {"failure": "The clip could not be drawn: the drawing process ended twice."}
         except Exception as exc:
             logger.exception("job %s could not be drawn", job.request_id)
-            outcome = {"failure": f"The clip could not be drawn: {type(exc).__name__}."}
+            why = getattr(exc, "strerror", None) or type(exc).__name__
+            outcome = {"failure": f"The clip could not be drawn: {why}."}
 
-        await asyncio.to_thread(self._change, job.request_id, lambda kept: replace(kept, **outcome))
-        await self.move_on()
-        with contextlib.suppress(OSError):  # they are removed at the next start
+        self._outcomes[job.request_id] = outcome
+        with contextlib.suppress(OSError, sqlite3.Error):  # the next move and the next start make up for it
+            await self.move_on()
             await asyncio.to_thread(self._remove_old_clips)
 
     def _write_accepted(self, job: SandboxJob, image: bytes | None) -> None:
@@ -285,12 +288,11 @@ class JobQueue:
             kept.unlink(missing_ok=True)
             raise
 
-    def _change(self, request_id: str | None, change: Callable[[SandboxJob], SandboxJob]) -> None:
-        """Changes the job, or all jobs under way, and charges those that end by it."""
+    def _write_moved(self, request_id: str | None, now: float) -> None:
+        """Carries out the moves of the job, or of all jobs under way, and charges those that complete."""
         with self._store.transaction() as db:
-            jobs = [SandboxJob.of(row) for row in db.execute(_UNDER_WAY, (request_id,)).fetchall()]
-            changed = [new for job in jobs if (new := change(job)) != job]
-            for job in changed:
+            moved = self._moved(db.execute(_UNDER_WAY, (request_id,)).fetchall(), now)
+            for job in moved:
                 db.execute(
                     "UPDATE jobs SET state = :state, failure = :failure, video = :video,"
                     " rendered_seconds = :rendered_seconds, rendered_at = :rendered_at,"
@@ -299,12 +301,23 @@ class JobQueue:
                 )
                 if job.cost_micro is not None:
                     charge(db, job.cost_micro)
-        for job in changed:
+        for job in moved:
             if not job.under_way:
+                self._outcomes.pop(job.request_id, None)
                 self._places.images.joinpath(job.request_id).unlink(missing_ok=True)
 
+    def _moved(self, rows: Iterable[sqlite3.Row], now: float) -> list[SandboxJob]:
+        """The jobs of `rows` about which there is something new at `now`, as they are then."""
+        moved = []
+        for job in map(SandboxJob.of, rows):
+            current = job_at(replace(job, **self._outcomes.get(job.request_id, {})), now)
+            if current != job:
+                moved.append(current)
+        return moved
 
-def _moved(job: SandboxJob, now: float) -> SandboxJob:
+
+def job_at(job: SandboxJob, now: float) -> SandboxJob:
+    """`job` in the state that it has come to at `now`, with its end and its cost if it has ended."""
     job = replace(job, state=state_at(job, now))
     if job.under_way:
         return job

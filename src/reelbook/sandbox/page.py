@@ -9,8 +9,9 @@ import hashlib
 import hmac
 import time
 from collections import Counter, deque
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Final, get_args
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -24,7 +25,7 @@ from ..web.payloads import reached_at, read_form
 from ..web.refusals import Refused
 from ..wire import MICRO
 from . import protocol
-from .faults import Faults
+from .faults import ENDPOINTS, KINDS, Faults
 from .jobs import SandboxJob, progress
 from .service import VIDEOS, SandboxService
 
@@ -117,14 +118,14 @@ async def _page(
         clips=joined(_clip(service, SandboxJob.of(row), now) for row in rows)
         or Html('<p class="quiet" id="none">Clips appear here, the newest first.</p>'),
         requests=_requests(log, now),
-        kinds=_options(get_args(protocol.FaultKind)),
-        endpoints=_options(("any", *get_args(protocol.Endpoint))),
+        kinds=_options(KINDS),
+        endpoints=_options(("any", *ENDPOINTS)),
         faults=_faults(faults),
     )
     return SITE.page(TITLE, body, status=200 if refused is None else refused.status)
 
 
-def _options(values: tuple[str, ...]) -> Html:
+def _options(values: Iterable[str]) -> Html:
     return joined(Html("<option>{}</option>").format(value) for value in values)
 
 

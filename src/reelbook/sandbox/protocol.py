@@ -1,4 +1,4 @@
-"""What the sandbox has beyond the interface, as data: control plane, settings, agent tools, fault names."""
+"""What the sandbox has beyond the interface, as data: control plane, settings, agent tools."""
 
 from dataclasses import dataclass
 from typing import Final, Literal, TypeGuard
@@ -23,39 +23,6 @@ Pace = str | float
 PACES: Final[dict[str, tuple[float, float]]] = {"at once": (0, 0), "brisk": (8, 0.15), "lifelike": (40, 0.35)}
 PACE_IS: Final = 'pace is "at once", "brisk", "lifelike" or a number of seconds up to a day'
 UsageDays = Literal["rolling", "calendar"]
-
-FaultKind = Literal[
-    "reset_before",
-    "answer_lost",
-    "close",
-    "short_body",
-    "garbage",
-    "stall",
-    "drip",
-    "500",
-    "503",
-    "429",
-    "html",
-    "broken_json",
-    "broken_gzip",
-    "not_found",
-    "unknown_status",
-    "expired_link",
-    "drop_download",
-]
-Endpoint = Literal[
-    "text-to-video",
-    "image-to-video",
-    "status",
-    "balance",
-    "usage",
-    "list-keys",
-    "create-key",
-    "revoke-key",
-    "download",
-    "tools",
-]
-EndpointGroup = Literal["generate", "billing", "keys", "any"]
 
 
 @dataclass(frozen=True)

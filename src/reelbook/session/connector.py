@@ -226,11 +226,14 @@ def _opened(name: _Name, reach: Callable[[], ServiceAddress]) -> Session:
         for sweep in session._ledger.sweeps.interrupted():
             opens = f"rb.Sweep.open(session, {sweep.id!r})"
             left = f"{sweep.counts[states.PLANNED]} of {sum(sweep.counts.values())} clips"
-            print(
-                f"The kernel ended with {left} of the sweep “{terminal_line(sweep.name, 40)}” unsent: "
-                f"{opens}.plan() says what the rest costs, and {opens}.resume() sends it.",
-                file=out,
-            )
+            what = f"{left} of the sweep “{terminal_line(sweep.name, 40)}” unsent"
+            if in_notebook:
+                how = f"{opens}.plan() says what the rest costs, and {opens}.resume() sends it."
+                print(f"The kernel ended with {what}: {how}", file=out)
+            else:
+                print(
+                    f"A program ended with {what}: reelbook sweep resume {sweep.id} sends the rest.", file=out
+                )
     for said in filter(None, (notice, session.facts.trouble)):
         warnings.warn_explicit(said, errors.LedgerTrouble, **caller()._asdict())
     return session

@@ -563,10 +563,10 @@ class JobLifecycle(SubmissionRecord):
         if status is not None:
             ahead = status.queue_position if isinstance(status, Pending) else None
             changes |= {"status": status, "state": state_of(status), "ahead": ahead, "given_up": False}
-            if (estimate := getattr(status, "estimated_cost_usd", None)) is not None:
-                changes["estimated_cost_usd"] = estimate
         if isinstance(status, Completed | Failed):
             changes |= {"ended_at": _now(), "known_at": None, "cost_usd": status.cost_usd}
+        elif status is not None and status.estimated_cost_usd is not None:
+            changes["estimated_cost_usd"] = status.estimated_cost_usd
         if isinstance(status, Completed):
             changes["progress"] = 1.0
         if isinstance(status, Failed):

@@ -3,7 +3,9 @@
 import hashlib
 import json
 import os
+import re
 import secrets
+import warnings
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,17 +35,17 @@ def join(
 
         session = rb.join(address, "KFX-204", name="Ada")
 
-    `address` and `code` are on the teacher's screen; a `code` for another device, from your own page of the
-    class, works too. Without a code, the key of an earlier call is used, or the code is asked for. The key is
-    kept in `home` (`REELBOOK_HOME`), readable only by you. `verify` is a file with the class's certificate
-    (PEM), for an https address whose signer this computer doesn't know.
+    `address` and `code` are on the teacher's screen. The address of any page of the class will do, and so
+    will a `code` for another device, from your own page. Without a code, the key of an earlier call is used,
+    or the code is asked for. The key is kept in `home` (`REELBOOK_HOME`), readable only by you. `verify` is a
+    file with the class's certificate (PEM), for an https address whose signer this computer doesn't know.
 
     Raises ClassroomError with the class's own words for a wrong code (after five of them you have to wait), a
     name that is taken, a class that has ended, and a certificate that isn't trusted; ConfigurationError for
     an invalid address or certificate, InvalidInput without a name, ServiceUnreachable where nobody answers,
     and ReelbookError where the key can't be kept.
     """
-    url = settings.checked_base_url(address)
+    url = settings.checked_base_url(_origin(address))
     if verify is not None:
         trust(url, verify)
     if not isinstance(name, str) or not name.strip():
@@ -55,7 +57,17 @@ def join(
         code = input("Code: ") if code is None else code
         key = _joined(url, code, name, kept.token())
         kept.keep(code, key)
-    return connect("auto", api_key=key, base_url=url, home=home)
+    with warnings.catch_warnings(action="ignore", category=settings.InsecureAddress):  # said already
+        return connect("auto", api_key=key, base_url=url, home=home)
+
+
+def _origin(address: str) -> str:
+    """The address without the rest of a link, and with the "http://" that the teacher's screen leaves out."""
+    link = address.strip()
+    if "://" not in link and re.search("[.:]", link):  # a code given as the address has neither
+        link = f"http://{link}"
+    scheme, found, rest = link.rpartition("://")
+    return f"{scheme}{found}{re.split('[/?#]', rest)[0]}"
 
 
 class _Kept:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ..account.reconcile import Finding
 from ..errors import ReelbookError, SubmissionUncertain
-from ..formatting import count
+from ..formatting import count, terminal_line
 from ..ledger import Entry
 from ..states import LOST, NOT_ACCEPTED
 from .job import Job
@@ -43,7 +43,7 @@ class Reconciliation:
             return "Every submission was answered. Nothing was asked."
         lines = [f"{count(len(self.verdicts), 'submission')} without an answer."]
         for verdict in self.verdicts:
-            lines += [f"{verdict.job!r}: {verdict.answer}"]
+            lines += [f"#{verdict.entry.id} “{terminal_line(verdict.entry.prompt, 60)}”: {verdict.answer}"]
             lines += [f"  {text}" for text in (*verdict.reasons, verdict.advice)]
         return "\n".join(lines)
 

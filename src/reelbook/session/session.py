@@ -395,7 +395,7 @@ class Session(Tooling, SuggestsNames):
                     jobs = self._thread.run(submit)
                     break
                 except LedgerLocked:
-                    if self._thread.is_current or _at_once.get():
+                    if self._thread.is_current or not may_wait():
                         raise
                     time.sleep(LOCKED_SECONDS)
         except BaseException:
@@ -416,7 +416,7 @@ class Session(Tooling, SuggestsNames):
         self._listeners.tell(job)
 
     def _ledger_changed(self) -> None:
-        """Reports at once that the ledger can't be written, or can again. Called on the ledger's thread."""
+        """Reports at once that the ledger can't be written, or can again. Called on any thread."""
         said = self._ledger.store.trouble or "The ledger can be written again."
         print(said, file=sys.stderr)  # noqa: T201 - scripts have no panel that could say it
         with contextlib.suppress(RuntimeError):  # the loop has ended
@@ -659,12 +659,17 @@ _at_once: ContextVar[bool] = ContextVar("reelbook_at_once", default=False)
 
 @contextlib.contextmanager
 def without_waiting() -> Iterator[None]:
-    """Within it, submissions don't wait for a locked ledger: a press must not keep the kernel busy."""
+    """Within it, nothing waits for a locked ledger or for the service: a panel keeps no kernel busy."""
     token = _at_once.set(True)
     try:
         yield
     finally:
         _at_once.reset(token)
+
+
+def may_wait() -> bool:
+    """Whether the caller may be kept waiting: unless it runs within `without_waiting`."""
+    return not _at_once.get()
 
 
 # The innermost one last. Names, no tokens: several tasks may enter one Experiment at a time.

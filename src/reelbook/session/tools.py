@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from .. import errors, settings
+from ..account.limits import caller
 from ..agent_tools.parsing import found_jobs
 from ..agent_tools.server import ToolServer, checked_arguments
 from ..agent_tools.types import OnProgress, Tool, ToolProgress, ToolResult, ToolServerInfo
@@ -272,7 +274,10 @@ def connect_tools(
     LedgerUnavailable where `home` can't be written.
     """
     user_id = None if user_id is None else Secret.of(user_id)  # verbose tracebacks print arguments
-    return Tools(*configured(mcp_url, user_id, ask=ask), settings.home(home))
+    tools = Tools(*configured(mcp_url, user_id, ask=ask), settings.home(home))
+    if (notice := tools._ledger.store.notice) is not None:  # a damaged ledger was put aside
+        warnings.warn_explicit(notice, errors.LedgerTrouble, **caller()._asdict())
+    return tools
 
 
 def configured(

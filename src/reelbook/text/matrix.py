@@ -20,7 +20,6 @@ KEYS: Final = (
     "x selects, p picks, t swaps rows and columns, Page Up and Page Down turn the page. "
     "+ - zoom, 0 shows all. Escape closes."
 )
-PLANNING: Final = "Working out cost and time."
 
 # The states that are counted at the top, in this order, with their words there.
 _COUNTED: Final = {row.name: row.word for row in STATES.values() if row.missing} | {LEFT_OUT: LEFT_OUT}

@@ -1,12 +1,13 @@
 """What the form of a sweep says: its axes and designs, what it amounts to, and the earlier sweeps."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
-from reelbook.explore import Cell, Plan
+from reelbook.explore import Cell, Plan, Sweep
 from reelbook.ledger import SweepRecord
 
 from .. import wire
+from ..explore.axes import value_words
 from ..explore.plan import duration
 from ..formatting import age, count, dollars
 from ..requests import FIELDS, options
@@ -56,14 +57,20 @@ def plan_lines(plan: Plan, *, requests_limit: int) -> list[list[str]]:
     ]
 
 
-def first_words(cells: Sequence[Cell], names: Sequence[str]) -> str:
-    """Which clips come first: "The first three differ most: heron in fog; fox in snow; bear in rain."."""
-    if len(cells) < 4 or not names:
+def first_words(sweep: Sweep) -> str:
+    """Which clips come first: "The first three clips differ most: heron, seed 2; fox, seed 1; …"."""
+    varied = [axis for axis in sweep.axes if len(axis.values) > 1]
+    if len(sweep.cells) < 4 or not varied:
         return ""
-    if "prompt" in names:  # it is said whole, with what fills its slots
-        names = [name for name in names if name in FIELDS]
-    values = [{**cell.values, "prompt": cell.request.prompt} for cell in cells[:3]]
-    first = "; ".join(", ".join(str(each[name]) for name in names) for each in values)
+    if any(axis.name == "prompt" for axis in varied):  # it is said whole, with what fills its slots
+        varied = [axis for axis in varied if axis.name in FIELDS]
+
+    def words(cell: Cell) -> str:
+        labels = {axis.name: axis.labels[at] for axis, at in zip(sweep.axes, cell.place, strict=True)}
+        labels["prompt"] = cell.request.prompt
+        return ", ".join(value_words(axis.name, labels[axis.name]) for axis in varied)
+
+    first = "; ".join(map(words, sweep.cells[:3]))
     return (
         f"The first three clips differ most: {first}. You can stop at any time; clips that are "
         "running by then finish and are paid for."

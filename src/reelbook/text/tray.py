@@ -8,19 +8,17 @@ from ..explore import Plan
 from ..formatting import file_size
 from ..session import JobRequest
 from ..wire import RANDOM_SEED
-from .matrix import PLANNING, buy_words, planned
+from .matrix import buy_words, planned
 
 NEVER_INSIDE: Final = "Never inside: your key, your account, prices, folders of this computer."
 LOOKED_FOR: Final = "Key, account, folders"
 RANDOM: Final = "had a random seed, so its longer one will differ."
 
 
-def longer_words(wanted: Sequence[JobRequest], seconds: int, plan: Plan | None) -> dict[str, Any]:
+def longer_words(wanted: Sequence[JobRequest], seconds: int, plan: Plan) -> dict[str, Any]:
     """What `seconds` long versions of the picks would cost, and the button that buys them."""
     if not wanted:
         return {"said": f"All picks last {seconds} s already.", "button": "", "off": ""}
-    if plan is None:
-        return {"said": PLANNING, "button": "", "off": ""}
     random = sum(each.seed == RANDOM_SEED for each in wanted)
     said = [planned(plan), f"{random} of them {RANDOM}" if random else ""]
     return {

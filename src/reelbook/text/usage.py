@@ -6,7 +6,7 @@ from typing import Final
 
 from reelbook.account import Facts
 from reelbook.account.usage import Reading, Totals, UsageSpan
-from reelbook.account.usage_history import PaidClip
+from reelbook.ledger import PaidClip
 
 from ..formatting import LITTLE_USD, count, dollars
 from .status_line import balance_words

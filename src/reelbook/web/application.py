@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..errors import InvalidInput
 from .connections import RequestBody
+from .html import Html
 from .pages import SECURITY, from_own_page
 from .payloads import bearer_key, refusal
 from .refusals import Refused
@@ -29,6 +31,10 @@ Admit = Callable[[Request, str], Awaitable[tuple[bool, Mapping[str, str]]]]
 Between = Callable[[ASGIApp, Scope, RequestBody, Send], Awaitable[None]]
 
 _SAFE: Final = ("GET", "HEAD", "OPTIONS")
+_SAID: Final = Html(
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>Reelbook</title>'
+    '<meta name="viewport" content="width=device-width, initial-scale=1"><p>{}</p></html>'
+)
 _SECURITY: Final = [(name.encode(), value.encode()) for name, value in SECURITY.items()]
 
 
@@ -102,9 +108,10 @@ def application(
         # A page whose name was made to point here sends its own name ("DNS rebinding").
         if not is_own_host(headers.get(b"host", b"").decode("latin-1"), scope):
             said = "Nothing is served by this host name. Use the address that was shown"
-            await refusal(421, said)(scope, body.receive, answer)
+            await _told(scope, 421, said)(scope, body.receive, answer)
         elif scope["method"] not in _SAFE and not from_own_page(headers):
-            await refusal(403, "Pages of other origins may not send this")(scope, body.receive, answer)
+            said = "Pages of other origins may not send this"
+            await _told(scope, 403, said)(scope, body.receive, answer)
         else:
             await between(app, scope, body, answer)
 
@@ -118,9 +125,17 @@ def clip_file(path: Path) -> Response:
 
 async def _refused(request: Request, exc: Exception) -> Response:
     if isinstance(exc, HTTPException):
-        return refusal(exc.status_code, exc.detail, exc.headers)
-    return refusal(getattr(exc, "status", 400), str(exc), getattr(request.state, "headers", None))
+        return _told(request.scope, exc.status_code, exc.detail, exc.headers)
+    headers = getattr(request.state, "headers", None)
+    return _told(request.scope, getattr(exc, "status", 400), str(exc), headers)
 
 
 async def _failed(request: Request, exc: Exception) -> Response:
-    return refusal(500, "Internal server error")
+    return _told(request.scope, 500, "Internal server error")
+
+
+def _told(scope: Scope, status: int, detail: str, headers: Mapping[str, str] | None = None) -> Response:
+    """A refusal as JSON, or for a person who opened a page as one that says it."""
+    if "text/html" in Headers(scope=scope).get("accept", ""):
+        return HTMLResponse(_SAID.format(detail), status, headers)
+    return refusal(status, detail, headers)

@@ -16,3 +16,4 @@ class NoMoney(Refused):
     def __init__(self, left_usd: float, required_usd: float) -> None:
         said = f"Insufficient balance. Current balance: ${left_usd:.2f}, required: ${required_usd:.2f}"
         super().__init__(402, said)
+        self.required_usd = required_usd

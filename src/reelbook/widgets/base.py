@@ -24,7 +24,8 @@ import traitlets
 
 from reelbook.errors import InvalidInput, LedgerUnavailable, ReelbookError, SessionClosed
 from reelbook.secret import without_keys
-from reelbook.session import Session, connect
+from reelbook.session import Job, Session, connect
+from reelbook.session.session import without_waiting
 from reelbook.suggestions import nearest
 
 from .bundle import added_style, module
@@ -136,7 +137,6 @@ class Panel(anywidget.AnyWidget):
     _over = ""  # what to say when the trouble is over
     _sends_news = False  # by messages, which aren't kept until the page asks
     says_trouble = True  # False if another panel beside it does
-    stands_for: Panel | None = None  # the host that a person enters and leaves with this panel
     _left = False  # whether the person has turned to something else
 
     def __init__(self, **traits: Any) -> None:
@@ -258,7 +258,7 @@ class Panel(anywidget.AnyWidget):
 
     def refresh(self) -> None:
         """Calls `update`, on one thread at a time and with its errors shown."""
-        with self._sending, self.updating():
+        with self._sending, self.updating(), without_waiting():
             self._say_trouble()
             self.mark = "sandbox" if self._in_sandbox else ""
             self.update()
@@ -281,6 +281,11 @@ class Panel(anywidget.AnyWidget):
         elif self._trouble and not trouble and self.message["text"] in (self._trouble, self._press_refused):
             self.say(self._over)
         self._trouble = trouble
+
+    def _session_changed(self, job: Job | None) -> None:
+        """For a panel that needs no more of its session than to say its trouble at once."""
+        if self._current_trouble() != self._trouble:
+            self._live.changed()
 
     def _refresh_from_thread(self) -> None:
         if self.asks and self._sends_news:
@@ -356,7 +361,7 @@ class Panel(anywidget.AnyWidget):
         answer: dict[str, Any] | None = None
         _answering.now = True  # a kernel with subshells answers on a thread of its own
         try:
-            with self.showing_errors(f"“{name}”"):
+            with self.showing_errors(f"“{name}”"), without_waiting():
                 answer = self._call(handler, content, buffers)
             if answer is None:
                 self.refresh()
@@ -380,12 +385,11 @@ class Panel(anywidget.AnyWidget):
         return answer
 
     def _on_entered(self) -> None:
-        (self.stands_for or self)._left = False
+        self._left = False
 
     def _on_left(self) -> None:
-        panel = self.stands_for or self
-        panel._left = True
-        panel.keep_still()
+        self._left = True
+        self.keep_still()
 
     def _on_dismiss(self) -> None:
         self.say("")

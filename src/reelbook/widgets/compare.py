@@ -75,6 +75,8 @@ class Compare(Plays, ServesClips):
         traits.setdefault("picked", [name for name, job in self._jobs.items() if job.picked])
         super().__init__(**traits)
         self._endings += tuple(job.subscribe(self._live.changed) for job in known if job is not None)
+        if self.session is not None:
+            self._endings += (self.session.subscribe(self._session_changed),)
         self._keep(None)
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -68,12 +68,10 @@ class SearchResults:
         self.here: set[Job] = set()  # the same jobs, for look-ups
         self.known: dict[str, Job] = {}  # by the page's keys, those of earlier searches too
         self.more = True
-        self.turn = 0  # counts the searches, so the page knows which one a message belongs to
 
     def search(self, filters: Mapping[str, Any], upto: int) -> None:
         """Starts a new search, with the arguments of `Session.jobs`, and looks up its first jobs."""
         self._filters = filters
-        self.turn += 1
         self.jobs, self.here, self.more = [], set(), True
         self.load(upto)
 
@@ -86,15 +84,14 @@ class SearchResults:
             self.jobs += [job for job in found if job not in self.here]
             self._keep(*found)
 
-    def take_in(self) -> Iterator[tuple[int, Job]]:
-        """Inserts jobs that now match the first page, and yields each with its place."""
+    def take_in(self) -> None:
+        """Inserts the jobs of the first page that weren't found before."""
         if self._session.closed:
             return
         for place, job in enumerate(self._session.jobs(limit=PAGE, **self._filters)):
             if job not in self.here:
                 self.jobs.insert(place, job)
                 self._keep(job)
-                yield place, job
         # There new jobs come last, and are looked up as the rest is.
         self.more = self.more or self._filters.get("sort") == "oldest"
 
@@ -155,10 +152,10 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
         self.session = session = session_of(self, session)
         self._found = SearchResults(session)
-        self._sent: dict[str, dict[str, Any]] = {}
+        self._turn = 0  # counts the searches that a person made
+        self._tiles: dict[Job, dict[str, Any]] = {}  # those that the page has
         self._still_setting = False
         self._open_job: Job | None = None
-        self._last_said: dict[str, Any] = {}
         self._groups = Groups()
         opened = traits.pop("opened", "")
         super().__init__(**traits)
@@ -195,21 +192,13 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         told = [job for job in self._live.told() if job is not None]
         if told:
             self._group()
-        for job in told:
-            had = self._sent.get(str(job.number))
-            if had is not None and had != (tile := self._tile(job)):
-                self._sent[tile["key"]] = tile
-                self.send({"name": "changed", "tile": tile})
         states = words.STATES[self.state][1]
-        new = any(job not in self._found.here and (states is None or job.state in states) for job in told)
-        if new and self.group_by:
-            self._search()
-        elif new:
-            for place, job in self._found.take_in():
-                self._sent[str(job.number)] = tile = self._tile(job)
-                self._tell({"name": "added", "at": place, "tile": tile})
-        if new or self._last_said != self._said():
-            self._tell({"name": "said"})
+        if any(job not in self._found.here and (states is None or job.state in states) for job in told):
+            if self.group_by:
+                self._look_up()
+            else:
+                self._found.take_in()
+        self._send_news(told)
         if bool(self.on_compare) != bool(self.choices.get("compare")):
             self._offer()
         with self.hold_sync():
@@ -239,6 +228,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
     def _look_up(self) -> None:
         self._group()
         groups = self._groups
+        self._tiles.clear()
         self._found.search(self._filters(), ALL_ENTRIES if groups.heads else PAGE)
         if groups.heads:
             self._found.jobs.sort(key=lambda job: groups.tiles.get(job.entry_id or 0, {}).get("group", 0))
@@ -261,8 +251,9 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         if self._still_setting:
             return
         with self._sending, self.showing_errors("The search"):
+            self._turn += 1
             self._look_up()
-            self._send_tiles(0)
+            self._send_news()
             self._offer()
 
     def _face(self, job: ShownJob) -> dict[str, Any]:
@@ -291,15 +282,20 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
             "create": CREATE if create and not filtered else "",
         }
 
-    def _send_tiles(self, first: int) -> None:
-        last = None if self._groups.heads else first + PAGE
-        tiles = [self._tile(job) for job in self._found.jobs[first:last]]
-        self._sent |= {tile["key"]: tile for tile in tiles}
-        self._tell({"name": "tiles", "from": first, "tiles": tiles})
-
-    def _tell(self, message: dict[str, Any]) -> None:
-        self._last_said = self._said()
-        self.send({**message, "turn": self._found.turn, **self._last_said})
+    def _send_news(self, told: Sequence[Job] = ()) -> None:
+        """Sends the page, in one message, the tiles that are new or were `told` of, and what else is new."""
+        if not self._page.open:
+            return
+        found = self._found.jobs
+        drawn = {job: self._tile(job) for job in found if job in told or job not in self._tiles}
+        tiles = {job: tile for job, tile in drawn.items() if tile != self._tiles.get(job)}
+        self._tiles |= tiles
+        order = [str(job.number) for job in found]
+        message = self._page.news(0.0, {"turn": self._turn, "order": order, **self._said()}, {})
+        if tiles:
+            message["tiles"] = list(tiles.values())
+        if message:
+            self.send({"name": "tiles", **message})
 
     def _open(self, job: Job | None) -> None:
         self._open_job = job
@@ -332,14 +328,13 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
 
     def _on_hello(self) -> None:
         with self._sending, self.updating("Looking for the clips"):
+            super()._on_hello()
+            self._tiles.clear()
             self._offer()
-            self._send_tiles(0)
 
-    def _on_page(self, turn: int, first: int) -> None:
-        if turn == self._found.turn:
-            with self._sending:
-                self._found.load(first + PAGE)
-                self._send_tiles(first)
+    def _on_page(self, first: int) -> None:
+        with self._sending:
+            self._found.load(first + PAGE)
 
     def _on_filter(self, trait: Any, value: Any) -> None:
         if trait in (*FILTERS, "group_by", "sort"):

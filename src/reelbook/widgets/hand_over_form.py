@@ -8,7 +8,7 @@ from typing import Any
 import traitlets
 
 from reelbook.formatting import plain_name
-from reelbook.saved_files import numbered
+from reelbook.saved_files import free_file
 from reelbook.session import Job, Session
 
 from ..text import tray as words
@@ -71,7 +71,7 @@ class HandOverForm(ServesClips):
             said = title.strip() or self.face["title"]
             stem = "-".join(re.findall(r"\w+", said.lower()))
             name = plain_name(f"{stem or 'clips'}{self.kind}", room=10)
-            path = next(free for free in numbered(Path(name)) if not free.exists())
+            path = free_file(Path(name))
             self.saved = hand_over(self.jobs, path, title=said, **chosen)
             inside = [name for name, is_in in chosen.items() if is_in]
             self.result = words.saved_words(path, len(self.jobs), inside)

@@ -18,7 +18,7 @@ from ..explore.study import won_votes
 from ..formatting import count
 from ..media import boxes
 from ..media import clips as media
-from ..saved_files import numbered
+from ..saved_files import free_file
 from ..secret import holds_key
 from ..session import Clip, Job, Session, passport
 from ..session.clip import clip_file_name, write_beside
@@ -65,6 +65,11 @@ def hand_over(
     the disk refuses, and NotAVideo for a clip that can't be read. The file is whole or not there at all.
     """
     path = Path(path)
+    if isinstance(clips, str | Job | Clip) or not isinstance(clips, Iterable):
+        raise InvalidInput(
+            f"hand_over takes a list of jobs and clips, not {type(clips).__name__}: "
+            'hand_over([first, second], "clips.html"). Nothing was written.'
+        )
     chosen = [handed(each) for each in clips]
     if not chosen:
         raise InvalidInput("No clips were chosen. Nothing was written.")
@@ -114,9 +119,12 @@ def about_size(clips: Iterable[Clip], kind: str) -> int:
 
 
 def handed(given: Job | Clip | Handed) -> Handed:
-    """The clip with its job's note and votes. Raises InvalidInput for a clip that isn't on the disk."""
+    """The clip with its job's note and votes. Raises InvalidInput for one that isn't on the disk."""
     if isinstance(given, Handed):
         return given
+    if not isinstance(given, Job | Clip):
+        kind = type(given).__name__
+        raise InvalidInput(f"hand_over takes jobs and clips, not {kind}. Nothing was written.")
     job = given if isinstance(given, Job) else job_of(given)
     clip = given.clip if isinstance(given, Job) else given
     if clip is None or not clip.path.is_file():
@@ -156,7 +164,7 @@ def _copies(handed: Sequence[Handed], *, passports: bool) -> Iterator[list[Path]
                 with suppress(NoPassport, NotAVideo):
                     said = passport(clip.path)  # an exported file says it itself
             name = clip_file_name(clip.request, clip.request_id) if passports else f"clip-{number}.mp4"
-            file = next(free for free in numbered(Path(folder) / name) if not free.exists())
+            file = free_file(Path(folder) / name)
             # Not by `save`: in Colab the browser would download each copy.
             if said is not None:
                 said = replace(said, cost_usd=None)

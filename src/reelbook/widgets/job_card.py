@@ -59,10 +59,6 @@ class JobCard(LeadsOn, ShowsJob, ServesClips):
             self._subscriptions.callback(follow(Session.of(job)))
         self.refresh()
 
-    def _session_changed(self, _: Job | None) -> None:
-        if self._current_trouble() != self._trouble:
-            self._live.changed()
-
     def update(self) -> None:
         with self.hold_sync():
             shown, job = self._draw(self.job), self.job

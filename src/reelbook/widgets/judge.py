@@ -72,6 +72,7 @@ class Judge(Plays, ServesClips):
         traits.setdefault("voter", self.study.voter)
         about = attrgetter("width", "height", "duration_seconds", "frames_per_second", "codec")
         super().__init__(clips=[list(about(clip.info)) for clip in self.study.clips], **traits)
+        self._endings += (self.session.subscribe(self._session_changed),)
         self._show(self.study.pair())
         self.refresh()
 

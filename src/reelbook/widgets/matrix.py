@@ -1,13 +1,14 @@
 """The matrix of a sweep: its clips in rows, columns and pages, live while they arrive, on one clock."""
 
+from __future__ import annotations
+
 import html
 import itertools
 import os
-import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import traitlets
 
@@ -15,9 +16,10 @@ from reelbook.errors import InvalidInput
 from reelbook.explore import Axis, Plan, RunCell, Study, Sweep, SweepRun
 from reelbook.explore.plan import CONFIRM_ABOVE_USD
 from reelbook.formatting import Line
-from reelbook.saved_files import numbered
+from reelbook.saved_files import free_file
 from reelbook.session import Job, Session
 from reelbook.session.request_code import request_code
+from reelbook.session.session import without_waiting
 
 from ..states import LEFT_OUT, PLANNED, UNCERTAIN
 from ..text import matrix as words
@@ -30,8 +32,8 @@ from .job_actions import LeadsOn
 from .notices import follow
 from .static_html import picture_html, small_poster, table_html, text_html
 
-T = TypeVar("T")
-Row: TypeAlias = tuple[T, ...]
+if TYPE_CHECKING:
+    from reelbook.media.grid import Page, Tile
 
 STILL_CELLS, STILL_BYTES = 36, 30_000  # of all posters in the still form together
 PAGE_SETS = ("rows", "columns", "page", "selected", "opened", "by")
@@ -91,7 +93,6 @@ class Matrix(Plays, LeadsOn, ServesClips):
         self.run: SweepRun = sweep if isinstance(sweep, SweepRun) else SweepRun(session, sweep)
         self.sweep: Any = self.run.sweep
         self._plan: Plan | None = None
-        self._plan_is_old, self._plans = True, False
         self._greeting: dict[str, Any] = {}  # sent to a new page in one message with its cells
         super().__init__(shape=_shape(self.run.cells), **traits)
         many = [axis.name for axis in self.sweep.axes if len(axis.values) > 1]
@@ -102,6 +103,8 @@ class Matrix(Plays, LeadsOn, ServesClips):
         self._endings += (session.subscribe(self._session_changed), self.run.subscribe(self._told))
         self.refresh()
         self._endings += (follow(session),)
+        if not session.closed:
+            session._refresh_balance()
 
     @property
     def chosen(self) -> tuple[Job, ...]:
@@ -143,10 +146,13 @@ class Matrix(Plays, LeadsOn, ServesClips):
 
         text, left = self._title(), len(cells) - STILL_CELLS
         tables = []
-        for page, columns, rows in self._laid_out(draw, ""):
-            title = f"<div><b>{html.escape(page)}</b></div>" if page else ""
-            lines = [[f"<b>{html.escape(label)}</b>", *drawn_cells] for label, drawn_cells in rows]
-            tables.append(title + table_html(lines, ["", *columns]))
+        for page in self._pages(draw):
+            title = f"<div><b>{html.escape(page.title)}</b></div>" if page.title else ""
+            lines = [
+                [f"<b>{html.escape(label)}</b>", *(str(each or "") for each in drawn_cells)]
+                for label, drawn_cells in page.rows
+            ]
+            tables.append(title + table_html(lines, ["", *page.columns]))
         more = text_html(f"and {left} more" if left > 0 else "")
         return f"{text_html(text)}{''.join(tables)}{more}", f"Matrix: {text}"
 
@@ -166,7 +172,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
         folder doesn't exist, and if the file does without `overwrite`; ReelbookError if the disk refuses.
         Nothing half written stays.
         """
-        from reelbook.media.grid import Grid, Page, Tile
+        from reelbook.media.grid import Grid
 
         from .pages import write_grid
 
@@ -174,17 +180,15 @@ class Matrix(Plays, LeadsOn, ServesClips):
             file = self.clip_path(str(number))
             return file if file is not None and file.exists() else self._word(number)
 
-        grid = Grid(self._title(), tuple(Page(*page) for page in self._laid_out(draw, None)), self.shape)
+        grid = Grid(self._title(), self._pages(draw), self.shape)
         by: Literal["time", "part"] = "part" if self.by == "part" else "time"
         return write_grid(grid, Path(path), by=by, overwrite=overwrite)
 
     def _session_changed(self, job: Job | None) -> None:
         if not self._running and (job is None or not job.running):
-            self._plan_is_old = True
             self._live.changed()
 
     def _told(self, cell: RunCell | None) -> None:
-        self._plan_is_old = True
         self._live.tell(None if cell is None else cell.number)
 
     def _changed(self) -> Iterable[int]:
@@ -204,12 +208,10 @@ class Matrix(Plays, LeadsOn, ServesClips):
         return {"n": number, **self._page.news(now, face, {"line": line}, of=str(number))}
 
     def _head_words(self) -> tuple[dict[str, Any], dict[str, Line]]:
-        run, running = self.run, self._running
+        run, running, plan = self.run, self._running, self._planned()
         problem, left = run.trouble or "", list[Any]()
-        if run.id is None:
-            plan = self._planned()
-            said = words.PLANNING if plan is None else words.planned(plan)
-            problem = "" if plan is None else " ".join(plan.problems)
+        if plan is not None and run.id is None:
+            said, problem = words.planned(plan), " ".join(plan.problems)
         else:
             said = words.head(
                 [cell.state for cell in run.cells],
@@ -222,15 +224,14 @@ class Matrix(Plays, LeadsOn, ServesClips):
                 left = words.left_line(run.remaining_seconds, planned=planned, elapsed=elapsed)
             elif not running:
                 said += f" · {words.time_words(run.planned_seconds, run.elapsed_seconds)}"
-        return {"said": said, "controls": self._controls(), "problem": problem}, {"left": left}
+        return {"said": said, "controls": self._controls(plan), "problem": problem}, {"left": left}
 
-    def _controls(self) -> list[list[str]]:
+    def _controls(self, plan: Plan | None) -> list[list[str]]:
         if self.run.state == "running":
             return [["pause", "Pause buying"], ["halt", "Stop buying"]]
         doubtful = [job for job in self._doubtful(None) if not self._doing(job)]
         told = sum(job in self._word_would_tell for job in doubtful)
         found = words.find_out_controls(len(doubtful), told)
-        plan = self._planned() if any(cell.missing for cell in self.run.cells) else None
         if plan is None:
             return found
         if self.run.id is not None:
@@ -238,27 +239,23 @@ class Matrix(Plays, LeadsOn, ServesClips):
         return [["buy", words.buy_words(plan), words.answer_words(plan, self.confirm_above_usd)]]
 
     def _planned(self) -> Plan | None:
-        """The last plan; a new one takes a moment, so it is computed in the background."""
-        if self._plan_is_old and not self._plans and not self.session.closed:
-            self._plans = True
-            threading.Thread(target=self._work_out, name="reelbook-plan", daemon=True).start()
-        return self._plan
+        """What buying the missing cells would come to; None while it buys them, and where none is missing.
 
-    def _work_out(self) -> None:
-        while self._plan_is_old and not self.session.closed:
-            self._plan_is_old = False
-            with self.showing_errors("Planning"):
-                self._plan = self.run.plan()
-        self._plans = False
-        self._live.changed()
+        Once the session is closed, what was last said.
+        """
+        if not self.session.closed:
+            missing = self.run.state != "running" and any(cell.missing for cell in self.run.cells)
+            with without_waiting():
+                self._plan = self.run.plan() if missing else None
+        return self._plan
 
     def _word(self, number: int) -> str:
         return self.run.cells[number - 1].state.capitalize()
 
-    def _laid_out(
-        self, draw: Callable[[int], T], nothing: T
-    ) -> list[tuple[str, Row[str], Row[tuple[str, Row[T]]]]]:
-        """The pages: each with its title, its columns' labels, and its rows of a label and what is drawn."""
+    def _pages(self, draw: Callable[[int], Tile]) -> tuple[Page, ...]:
+        """The pages as they stand in the panel, with what is drawn for each cell's number."""
+        from reelbook.media.grid import Page
+
         axes = {axis.name: axis for axis in self.sweep.axes}
         many = [name for name, axis in axes.items() if len(axis.values) > 1]
         down = [name for name in self.rows if name in many]
@@ -272,10 +269,10 @@ class Matrix(Plays, LeadsOn, ServesClips):
             for row in rows:
                 places = [{**page, **row, **column} for column in columns]
                 at = [numbers.get(tuple(place.get(name, 0) for name in axes)) for place in places]
-                lines.append((_label(axes, row), tuple(draw(each) if each else nothing for each in at)))
+                lines.append((_label(axes, row), tuple(draw(each) if each else None for each in at)))
             title = ", ".join(f"{name} {axes[name].labels[index]}" for name, index in page.items())
-            made.append((title, tuple(_label(axes, column) for column in columns), tuple(lines)))
-        return made
+            made.append(Page(title, tuple(_label(axes, column) for column in columns), tuple(lines)))
+        return tuple(made)
 
     def _title(self) -> str:
         return f"{self.sweep.template} · {self._head_words()[0]['said']}"
@@ -286,7 +283,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
         for each in proposal["value"]:
             if each not in names:
                 raise InvalidInput(f"The sweep has no axis {each!r}. It has: {', '.join(names)}.")
-        return proposal["value"]
+        return list(dict.fromkeys(proposal["value"]))
 
     def _job_of(self, key: object) -> Job | None:
         number = int(str(key)) if str(key).isdecimal() else 0
@@ -322,7 +319,8 @@ class Matrix(Plays, LeadsOn, ServesClips):
                     self.set_trait(name, values[name])
 
     def _on_buy(self, answer: Any) -> None:
-        if self._plan and words.answer_words(self._plan, self.confirm_above_usd) in ("", answer):
+        plan = self._planned()
+        if plan is not None and words.answer_words(plan, self.confirm_above_usd) in ("", answer):
             self.run.start(confirm=bool(answer), confirm_above_usd=self.confirm_above_usd)
 
     def _on_pause(self) -> None:
@@ -354,8 +352,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
 
     def _on_save(self, kind: str) -> None:
         def save() -> str:
-            free = next(each for each in numbered(Path(f"grid.{kind}")) if not each.exists())
-            self.saved = self.save(free)
+            self.saved = self.save(free_file(Path(f"grid.{kind}")))
             return f"The grid is in {self.saved.absolute()}."
 
         self.saved = None

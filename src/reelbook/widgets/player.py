@@ -9,7 +9,7 @@ from typing import Any
 import traitlets
 
 from reelbook.errors import InvalidInput
-from reelbook.session import Clip, Job
+from reelbook.session import Clip, Job, Session
 from reelbook.session.session import job_of
 
 from ..text.card import ShownJob, clip_face, clip_lines
@@ -76,8 +76,16 @@ class Player(Plays, ShowsJob, ServesClips):
             **traits,
         )
         if (job := self._job_played) is not None:
-            self._endings += (job.subscribe(self._live.changed),)
+            self._endings += (
+                job.subscribe(self._live.changed),
+                Session.of(job).subscribe(self._session_changed),
+            )
         self.refresh()
+
+    @property
+    def session(self) -> Session | None:
+        """The session of the clip's job; None for a file."""
+        return None if self._job_played is None else Session.of(self._job_played)
 
     def update(self) -> None:
         job = self._job_played

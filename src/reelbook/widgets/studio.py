@@ -95,6 +95,8 @@ class Studio(Host):
 
     view = traitlets.Enum(tuple(VIEWS), "create", help="What is shown.")
 
+    says_trouble = False  # its line does
+
     def __init__(self, session: Session | None = None, **traits: Any) -> None:
         only_known(self, traits)
         view = traits.pop("view", "create")
@@ -128,7 +130,6 @@ class Studio(Host):
             more=[each for each in offered if each[0] in MORE],
             view=self.view,
         )
-        self.line.stands_for = self
         self.form.on_job(self._take)
         self.form.on_plan(self._plan_sweep)
         self.form.on_replace_key(lambda: self.set_trait("view", "connection"))

@@ -71,6 +71,8 @@ class SweepForm(OffersPrompts, ServesClips):
         super().__init__(**traits)
         self._endings += (session.subscribe(self._session_changed),)
         self.refresh()
+        if not session.closed:
+            session._refresh_balance()
 
     def vary(self, clip: Job | JobRequest) -> None:
         """Plans variations of a clip from text: the same, with its seed and the next three.
@@ -139,8 +141,7 @@ class SweepForm(OffersPrompts, ServesClips):
         if plan is not None and sweep is not None:
             limit = self.session.facts.requests_limit
             lines = words.plan_lines(plan, requests_limit=limit)
-            varied = [axis.name for axis in sweep.axes if len(axis.values) > 1]
-            note = " ".join([*plan.notes, words.first_words(sweep.cells, varied)])
+            note = " ".join([*plan.notes, words.first_words(sweep)])
             off = " ".join(plan.problems)
             answer = matrix_words.answer_words(plan, self.confirm_above_usd)
             buttons = [["begin", matrix_words.buy_words(plan), answer]]

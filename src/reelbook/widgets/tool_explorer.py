@@ -272,6 +272,8 @@ class ToolExplorer(Host):
     selected = traitlets.Unicode("", help="The name of the tool whose form is shown.")
     state = traitlets.Unicode("", read_only=True, help="What it does at the moment.")
 
+    says_trouble = False  # its panel does
+
     def __init__(self, session: Session | Tools | None = None, **traits: Any) -> None:
         only_known(self, traits)
         self.session = session if isinstance(session, Tools) else session_of(self, session)
@@ -279,7 +281,6 @@ class ToolExplorer(Host):
         self.on_result = self.panel.on_result
         self.taken: JobCard | Player | None = None
         super().__init__(kind="reelbook-tools", panes={"": [self.panel]}, **traits)
-        self.panel.stands_for = self
         traitlets.link((self, "selected"), (self.panel, "selected"))
         self.panel.observe(lambda change: self.set_trait("state", change["new"]), "state")
 

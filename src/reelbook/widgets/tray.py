@@ -11,7 +11,6 @@ from reelbook.explore.plan import plan
 from reelbook.formatting import count
 from reelbook.requests import JobRequest
 from reelbook.session import Job, Session
-from reelbook.session.session import without_waiting
 
 from ..text import tray as words
 from .base import Callbacks
@@ -46,9 +45,9 @@ class Tray(ActsOnJobs, ServesClips):
     def __init__(self, session: Session, **traits: Any) -> None:
         self.session = session
         self.picks: tuple[Job, ...] = ()
-        self._seconds = 0  # how long the planned ones are; 0: the plan isn't open
+        self._seconds = 0  # how long the planned ones are
         self._wanted: list[JobRequest] = []
-        self._plan: Plan | None = None
+        self._plan: Plan | None = None  # None: it isn't open
         super().__init__(**traits)
         self._endings += (session.subscribe(self._live.changed),)
         self.refresh()
@@ -72,25 +71,18 @@ class Tray(ActsOnJobs, ServesClips):
                 "off": f"At most {MOST} can be compared." if number > MOST else "",
             }
             longer: dict[str, Any] = {}
-            if self._seconds and number:
+            if self._plan is not None and number:
                 longer = {"lengths": [[each, f"{each} s"] for each in LENGTHS], "seconds": self._seconds}
                 longer |= words.longer_words(self._wanted, self._seconds, self._plan)
             self.longer = longer
 
-    def _work_out(self, seconds: int) -> None:
-        """Plans longer versions of the shorter picks, in the background: it may ask for the balance."""
+    def _plan_longer(self, seconds: int) -> None:
+        """Plans longer versions of the shorter picks."""
         asked = (job.request for job in self.picks)
         shorter = [each for each in asked if each and each.complete and each.duration_seconds < seconds]
         longer = [replace(each, duration_seconds=seconds) for each in shorter]
-        wanted = [*{each.sameness: each for each in longer}.values()]
-        self._seconds, self._wanted, self._plan = seconds, wanted, None
-
-        def work_out() -> None:
-            made = plan(self.session, wanted)
-            if self._wanted is wanted:
-                self._plan = made
-
-        self._start_work("Planning", work_out, name=object())
+        self._seconds, self._wanted = seconds, [*{each.sameness: each for each in longer}.values()]
+        self._plan = plan(self.session, self._wanted)
 
     def _on_open(self, job: Job) -> None:
         self.on_open.tell(job)
@@ -107,17 +99,16 @@ class Tray(ActsOnJobs, ServesClips):
 
     def _on_longer(self, seconds: Any) -> None:
         if seconds in LENGTHS:
-            self._work_out(seconds)
+            self._plan_longer(seconds)
         else:
-            self._seconds = 0
+            self._plan = None
 
     def _on_buy(self) -> None:
-        if self._plan is None or self._plan.problems or not self._seconds or self._twice("buy"):
+        if self._plan is None or self._plan.problems or self._twice("buy"):
             return
         there = self.session._ledger.sweeps.found(self._wanted)
-        with without_waiting():
-            batch = self.session.submit_many([each for each in self._wanted if each.sameness not in there])
-        self._seconds = 0
+        batch = self.session.submit_many([each for each in self._wanted if each.sameness not in there])
+        self._plan = None
         self.on_longer.tell(tuple(batch))
 
     def _job_of(self, key: object) -> Job | None:

@@ -54,7 +54,6 @@ class UsageWords(Panel):
         if part == "foot":
             self._css = ""  # the head's style applies to the page; saving it once is enough
         super().__init__(part=part)
-        self.stands_for = chart
 
     def update(self) -> None:
         self._chart.refresh()

@@ -139,12 +139,14 @@ def test_the_key_has_a_limit_with_the_documented_headers(room: Room, visit: Visi
 
 @pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "127.0.0.2", "a@127.0.0.1", ""])
 def test_other_host_names_are_refused(room: Room, visit: Visit, host: str) -> None:
-    """A page whose name was made to point at the room names itself. By its own it says what it offers, and
-    that a sandbox is behind it.
+    """A page whose name was made to point at the room names itself; a person who mistook the name can read
+    that. By its own it says what it offers, and that a sandbox is behind it.
     """
     port = room.url.rpartition(":")[2]
 
     assert visit(room, Host=f"{host}:{port}").http.get("/_sandbox/about").status_code == 421
+    page = visit(room, Host=f"{host}:{port}", Accept="text/html,*/*").http.get("/")
+    assert "<p>Nothing is served by this host name." in page.text
     about = visit(room, Host=f"localhost:{port}").http.get("/_sandbox/about").json()
     assert about["service"] == "reelbook-sandbox"
     assert {"idempotency_key", "queue_position", "take_back"} <= set(about["offers"])

@@ -21,27 +21,17 @@ def test_a_code_is_compared_as_it_is_read_aloud() -> None:
     assert plain_code(" k7m 4px") == plain_code("K7M-4PX") == "K7M4PX"
 
 
-def test_an_address_waits_longer_with_each_wrong_code() -> None:
-    """Five are free; then it waits, at most a minute, and others don't."""
-    tries, waits = Tries(), []
-    for _ in range(12):
-        waits.append(tries.wait_seconds("here", 0.0))
-        tries.wrong("here", 0.0)
-
-    assert waits == [0, 0, 0, 0, 0, 2, 4, 8, 16, 32, 60, 60]
-    assert tries.wait_seconds("there", 0.0) == 0
-
-
-def test_quiet_minutes_make_it_good() -> None:
-    """The wait runs out, and after ten minutes nothing is held against the address."""
+def test_an_address_that_guesses_has_to_wait() -> None:
+    """Five wrong codes in half a minute are free; then it waits until one of them is older. Others don't."""
     tries = Tries()
-    for _ in range(6):
-        tries.wrong("here", 100.0)
+    for second in range(5):
+        assert tries.wait_seconds("here", second) == 0
+        tries.wrong("here", second)
 
-    assert tries.wait_seconds("here", 101.0) == 3
-    assert tries.wait_seconds("here", 104.0) == 0
-    tries.wrong("here", 800.0)
-    assert tries.wait_seconds("here", 800.0) == 0
+    assert [tries.wait_seconds("here", now) for now in (4.0, 29.0, 30.0)] == [26, 1, 0]
+    assert tries.wait_seconds("there", 4.0) == 0
+    tries.wrong("here", 30.0)
+    assert tries.wait_seconds("here", 30.0) == 1
 
 
 def test_without_the_extra_there_is_no_qr_code(monkeypatch: pytest.MonkeyPatch) -> None:

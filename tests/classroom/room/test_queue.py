@@ -2,6 +2,8 @@
 
 import socket
 import sqlite3
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from reelbook.account import reconcile
 from reelbook.classroom.room.app import Room
 from reelbook.classroom.room.serving import in_thread, opened_room
 from reelbook.classroom.room.store import RoomStore
-from reelbook.errors import InvalidInput, LedgerUnavailable
+from reelbook.errors import InvalidInput, LedgerUnavailable, ServiceUnreachable
 from reelbook.sandbox.handle import Sandbox
 
 
@@ -79,6 +81,25 @@ def test_a_service_that_is_away_makes_clips_wait(home: Path, visit: Visit, soon:
         session.close()
 
 
+def test_a_service_that_never_answers_doesnt_keep_the_room_open(
+    teacher: rb.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ends while the balance is asked for."""
+    asked, answered = threading.Event(), threading.Event()
+
+    def balance() -> None:
+        asked.set()
+        answered.wait(20)
+        raise ServiceUnreachable("Nobody answered.")
+
+    monkeypatch.setattr(teacher, "balance", balance)
+    with in_thread(teacher, "FOX-234"):
+        asked.wait()
+        began = time.monotonic()
+    assert time.monotonic() - began < 15
+    answered.set()
+
+
 def test_a_class_stays_at_its_service(teacher: rb.Session) -> None:
     """What students were told is play money never becomes real."""
     with opened_room(teacher, "FOX-234"):
@@ -139,6 +160,16 @@ def test_a_balance_below_the_caps_holds(serve: Serve, visit: Visit, sandbox: San
     refused = grace.order(seconds=5)
     assert refused.status_code == 402
     assert "Current balance: $0.10" in refused.json()["detail"]
+
+
+def test_a_class_that_orders_nothing_keeps_its_sandbox_awake(
+    serve: Serve, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would end by itself, and begin again with a limit of ten requests a minute."""
+    monkeypatch.setattr("reelbook.classroom.room.queue.BALANCE_SECONDS", 0.01)
+    monkeypatch.setattr("reelbook.classroom.room.queue.SANDBOX_AWAKE_SECONDS", 0.01)
+    serve()
+    until(lambda: sandbox.state()["requests"].get("balance", 0) > 2)
 
 
 def test_a_lost_answer_is_told_as_what_it_is(room: Room, ada: Visitor, sandbox: Sandbox, soon: None) -> None:

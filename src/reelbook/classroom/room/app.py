@@ -41,7 +41,7 @@ from ...web.refusals import NoMoney, Refused
 from ..roster import tidy
 from .codes import LONGEST_CODE, Tries, plain_code
 from .queue import RoomQueue
-from .store import HANDED, QUEUED, UNCERTAIN, KeyKind, RoomJob, RoomStore, Student
+from .store import HANDED, QUEUED, UNCERTAIN, RoomJob, RoomStore, Student
 
 CLIPS: Final = "/room/clips"
 SERVICE_NAME: Final = "reelbook-room"
@@ -112,9 +112,7 @@ def make_app(room: Room, pages: list[Route]) -> ASGIApp:
     )
 
 
-def join(
-    room: Room, request: Request, name: object, code: object, kind: KeyKind, token: object
-) -> tuple[Student, Secret]:
+def join(room: Room, request: Request, name: object, code: object, token: object) -> tuple[Student, Secret]:
     """Lets in a student with the class's code, or with a code for another device. Raises Refused.
 
     `token` is the student's own random text: asking again with it, after a lost answer, gives the same name.
@@ -129,8 +127,8 @@ def join(
         if plain_code(code) == plain_code(room.code):
             if not known:
                 raise Refused(400, "A name is missing.")
-            return room.store.join(known, kind, token)
-        if (found := room.store.join_device(known, code, kind)) is not None:
+            return room.store.join(known, token)
+        if (found := room.store.join_device(known, code)) is not None:
             return found
     raise wrong_guess(room, request)
 
@@ -290,7 +288,7 @@ async def join_as_program(room: Room, request: Request) -> Response:
     """POST /room/join with JSON. Raises Refused."""
     asked = await json_object(request)
     name, code, token = asked.get("name"), asked.get("code"), asked.get("token")
-    student, key = await asyncio.to_thread(join, room, request, name, code, "api", token)
+    student, key = await asyncio.to_thread(join, room, request, name, code, token)
     told = {"api_key": key.reveal(), "base_url": reached_at(request), "name": student.name}
     return JSONResponse(told, headers=FRESH)
 

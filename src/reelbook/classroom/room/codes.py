@@ -1,17 +1,15 @@
 """A class's code: how it is made, shown and compared, and how many wrong ones an address may try."""
 
 import secrets
-from collections import OrderedDict
+from collections import defaultdict, deque
 from typing import Any, Final
 from urllib.parse import quote
 
 # Without characters that look alike on a screen: O and 0, I and 1.
 ALPHABET: Final = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 FREE_TRIES: Final = 5
-LONGEST_WAIT_SECONDS: Final = 60.0
-FORGOTTEN_SECONDS: Final = 600.0
+TRIES_SECONDS: Final = 30.0
 LONGEST_CODE: Final = 20
-_ADDRESSES: Final = 10_000
 
 
 def new_code() -> str:
@@ -40,30 +38,18 @@ def qr_code(link: str) -> Any:
 
 
 class Tries:
-    """Wrong codes by address. After five of them an address waits before its next try, longer each time.
+    """Wrong codes by address. After five within half a minute an address waits before its next try.
 
-    A right code has to wait as well, or the wait would give it away; and it doesn't reset the count, or
-    somebody who knows one code could try others without end. Ten quiet minutes do. Times are seconds.
+    A right code has to wait as well, or the wait would give it away. Times are seconds.
     """
 
     def __init__(self) -> None:
-        self._wrong: OrderedDict[str, tuple[int, float]] = OrderedDict()
+        self._wrong: defaultdict[str, deque[float]] = defaultdict(lambda: deque(maxlen=FREE_TRIES))
 
     def wait_seconds(self, address: str, now: float) -> float:
         """How long until the address may try again; 0 if it may now."""
-        wrong, since = self._of(address, now)
-        if wrong < FREE_TRIES:
-            return 0.0
-        longest = min(LONGEST_WAIT_SECONDS, 2.0 ** (wrong - FREE_TRIES + 1))
-        return max(0.0, since + longest - now)
+        wrong = self._wrong[address]
+        return 0.0 if len(wrong) < FREE_TRIES else max(0.0, wrong[0] + TRIES_SECONDS - now)
 
     def wrong(self, address: str, now: float) -> None:
-        count, _ = self._of(address, now)
-        self._wrong.pop(address, None)
-        self._wrong[address] = (count + 1, now)
-        if len(self._wrong) > _ADDRESSES:
-            self._wrong.popitem(last=False)
-
-    def _of(self, address: str, now: float) -> tuple[int, float]:
-        count, since = self._wrong.get(address, (0, now))
-        return (0, now) if now - since > FORGOTTEN_SECONDS else (count, since)
+        self._wrong[address].append(now)

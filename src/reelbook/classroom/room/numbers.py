@@ -66,10 +66,11 @@ def room_numbers(home: Path) -> RoomNumbers | None:
         )
 
 
-def _last_served(file: Path) -> float:
-    """When the class was served last, in epoch seconds; of one that never was, when it was changed last."""
+def _last_served(file: Path) -> tuple[bool, float]:
+    """Sorts classes by when they were served last; one that never was comes before, by its last change."""
     address = file.with_name(ADDRESS)
-    return (address if address.exists() else file).stat().st_mtime
+    served = address.exists()
+    return served, (address if served else file).stat().st_mtime
 
 
 def _served_at(folder: Path) -> str:

@@ -1,6 +1,6 @@
 """The room's pages: joining, a student's own, the teacher's, and the end. Plain HTML; forms need no script.
 
-A page recognises its student by a cookie, a key of its own kind. What other sites' pages send is refused
+A page recognises its student by a cookie with a key. What other sites' pages send is refused
 before it gets here, see `web.application`.
 """
 
@@ -19,9 +19,10 @@ from starlette.routing import Route
 
 from ... import states, wire
 from ...errors import InvalidInput
-from ...formatting import count, dollars, local, terminal_line
+from ...formatting import count, dollars, hour, terminal_line
 from ...ledger.votes import QUESTION
 from ...web.html import Html, joined, kept_text
+from ...web.listening import LOOPBACK_NAMES
 from ...web.pages import FRESH, INVALID, alert, clip_article, same, usd, video
 from ...web.payloads import TEXT, fields_of, reached_at, read_form, wanted_from_text
 from ...web.refusals import NoMoney, Refused
@@ -49,6 +50,18 @@ _WORDS: Final = {
     "taken back": states.state(states.CANCELLED),
 }
 
+_ENDED: Final = Html(
+    '<section class="phone"><h1>{} has ended</h1>'
+    '<p class="quiet">Your clips stay here until your teacher stops the page.</p></section>'
+)
+_DEVICE_FORM: Final = Html(
+    '<form method="post" action="/mine/device"><button class="plain">Get a code for another device</button>'
+    "</form>"
+)
+_DEVICE_CODE: Final = Html(
+    '<p role="status">Type this code on the other device, with your name. It is good once, for half an hour: '
+    '<span class="big">{}</span></p>'
+)
 PLAYED: Final = "This class uses the sandbox: its clips are drawn, not generated, and the money isn't real."
 
 Form = Mapping[str, str]
@@ -107,7 +120,7 @@ async def _anybodys(page: Page, room: Room, request: Request, *student: Student)
 def _student_of(room: Room, request: Request) -> Student | None:
     # One that an earlier version gave has the bare name.
     key = request.cookies.get(_cookie(room, PASS), request.cookies.get(PASS))
-    return None if key is None else room.store.student_of(key, "page")
+    return None if key is None else room.store.student_of(key)
 
 
 def _cookie(room: Room, name: str) -> str:
@@ -144,7 +157,7 @@ def _join(room: Room, request: Request, form: Form) -> Response:
     try:
         # From the page: sent again after a lost answer, it lets the student in again.
         token = form.get("token") or None
-        _, key = join(room, request, form.get("name", ""), form.get("code", ""), "page", token)
+        _, key = join(room, request, form.get("name", ""), form.get("code", ""), token)
     except Refused as refused:
         return _join_page(room, form, refused)
     answer = RedirectResponse("/mine", 303)
@@ -162,7 +175,7 @@ def _join_page(room: Room, form: Form, refused: Refused | None) -> Response:
         "join.html",
         token=secrets.token_urlsafe(24),
         heading=settings.name if known else "Join a class",
-        terms=f"{_until(settings)} · {dollars(settings.cap_usd)} for clips each" if known else "",
+        terms=f"{_until(room, settings)} · {dollars(settings.cap_usd)} for clips each" if known else "",
         code=code,
         code_invalid=INVALID if at_code else "",
         code_why=why if at_code else "",
@@ -196,27 +209,52 @@ def _student_page(
     request: Request,
     form: Form,
     student: Student,
+    *,
     refused: Exception | None = None,
+    not_taken_back: str = "",
     device: str = "",
 ) -> Response:
-    """The student's page. `form` is what was typed, if that was `refused`."""
+    """The student's page. `form` is what was typed, if that was `refused`.
+
+    `not_taken_back` says why a clip wasn't, `device` is a code for another device.
+    """
     settings = room.store.settings()
     jobs = room.store.jobs(student.id)
     left = room.store.left_usd(student.id)
-    between = room.store.seconds_between_clips()
     opened = settings.open(room.store.clock())
-    every, hidden = "all" in request.query_params, Html(" hidden")
-    shown = jobs if every else jobs[:SHOWN]
-    why = "" if refused is None else str(refused)
-    if isinstance(refused, NoMoney):
-        why = f"This clip costs more than the {dollars(left)} that is left. Nothing was ordered."
+    every = "all" in request.query_params
+    if opened:
+        new_clip = _new_clip(room, settings, form, left, refused)
+        notebook = _notebook_section(room, settings, reached_at(request), device)
+    else:
+        new_clip, notebook = _ENDED.format(settings.name), Html("")
     body = SITE.filled(
         "student.html",
         name=student.name,
         left=f"{left:.2f}",
         money=f"{dollars(left)} of {dollars(settings.cap_usd)} left",
-        until=_until(settings) if opened else "the class has ended",
-        notice=_notice(room, settings, opened),
+        until=_until(room, settings) if opened else "the class has ended",
+        new_clip=new_clip,
+        counts=_counts(jobs),
+        why=alert(not_taken_back),
+        clips=_clips(room, jobs, len(jobs) if every else SHOWN),
+        refresh="/mine?all=1" if every else "/mine",
+        notebook=notebook,
+    )
+    status = 409 if not_taken_back else 200 if refused is None else getattr(refused, "status", 400)
+    return SITE.page(f"{student.name} · {settings.name}", body, status=status)
+
+
+def _new_clip(
+    room: Room, settings: RoomSettings, form: Form, left_usd: float, refused: Exception | None
+) -> Html:
+    why = "" if refused is None else str(refused)
+    if isinstance(refused, NoMoney):
+        cost, left = dollars(refused.required_usd), dollars(left_usd)
+        why = f"This clip may cost up to {cost}, more than the {left} that is left. Nothing was ordered."
+    return SITE.filled(
+        "new_clip.html",
+        notice=_notice(room, settings),
         price=f"{wire.PRICE_USD_PER_SECOND:.2f}",
         repeat_key=secrets.token_urlsafe(12),
         prompt=form.get("prompt", ""),
@@ -225,34 +263,18 @@ def _student_page(
         seconds=form.get("duration_seconds") or min(2, settings.max_seconds),
         max_seconds=settings.max_seconds,
         shapes=_shapes(form.get("aspect_ratio") or wire.DEFAULT_ASPECT_RATIO),
-        disabled="" if opened else Html(" disabled"),
-        counts=_counts(jobs),
-        clips=joined(_clip(room, job, between) for job in shown)
-        or Html('<p class="quiet" id="none">Your clips appear here, the newest first.</p>'),
-        more=Html('<a class="plain" href="/mine?all=1">Show {} more</a>').format(len(jobs) - len(shown))
-        if len(jobs) > len(shown)
-        else "",
-        refresh="/mine?all=1" if every else "/mine",
-        install=_install(room, reached_at(request)),
-        device=device,
-        device_form=hidden if device or not opened else "",
-        device_code="" if device and opened else hidden,
     )
-    status = 200 if refused is None else getattr(refused, "status", 400)
-    return SITE.page(f"{student.name} · {settings.name}", body, status=status)
 
 
-def _notice(room: Room, settings: RoomSettings, opened: bool) -> Html:
+def _notice(room: Room, settings: RoomSettings) -> Html:
     """The most urgent news for a student, and the way to a vote."""
     notice = room.queue.trouble
-    if not opened:
-        notice = "This class has ended. Your clips stay here until your teacher stops the page."
-    elif notice is None and settings.paused:
+    if notice is None and settings.paused:
         notice = "Your teacher has paused the class."
     elif notice is None and settings.service == "sandbox":
         notice = PLAYED
     said = Html('<p class="say">{}</p>').format(notice) if notice else Html("")
-    if not (opened and settings.voting):
+    if not settings.voting:
         return said
     vote = Html('<p class="say line">Your class votes: {}<a class="plain" href="/vote">Vote</a></p>')
     return vote.format(settings.question) + said
@@ -264,6 +286,18 @@ def _shapes(chosen: str) -> Html:
             each, Html(" checked") if each == chosen else ""
         )
         for each in wire.ASPECT_RATIOS
+    )
+
+
+def _clips(room: Room, jobs: list[RoomJob], most: int) -> Html:
+    if not jobs:
+        return Html('<p class="quiet" id="none">Your clips appear here, the newest first.</p>')
+    between = room.store.seconds_between_clips()
+    shown = joined(_clip(room, job, between) for job in jobs[:most])
+    if len(jobs) <= most:
+        return shown
+    return shown + Html('<a class="plain" id="more" href="/mine?all=1">Show {} more</a>').format(
+        len(jobs) - most
     )
 
 
@@ -310,13 +344,20 @@ def _counts(jobs: list[RoomJob]) -> str:
     return f"{done} done · {waiting} pending" if waiting else f"{done} done"
 
 
-def _install(room: Room, url: str) -> Html:
+def _notebook_section(room: Room, settings: RoomSettings, url: str, device: str) -> Html:
     pythons = dict.fromkeys(python for python, _ in complete_targets(folder_of(room.session.home)))
-    if not pythons:
-        return Html(": install Reelbook, as your teacher says.")
-    *others, newest = pythons
-    known = f"{', '.join(others)} or {newest}" if others else newest
-    return Html(", with Python {}:<code>{}</code>").format(known, downloads.install_line(url))
+    if pythons:
+        *others, newest = pythons
+        known = f"{', '.join(others)} or {newest}" if others else newest
+        install = Html(", with Python {}:<code>{}</code>").format(known, downloads.install_line(url))
+    else:
+        install = Html(": install Reelbook, as your teacher says.")
+    return SITE.filled(
+        "notebook.html",
+        install=install,
+        device=_DEVICE_CODE.format(device) if device else _DEVICE_FORM,
+        until=_until(room, settings),
+    )
 
 
 def _order(room: Room, request: Request, form: Form, student: Student) -> Response:
@@ -324,9 +365,11 @@ def _order(room: Room, request: Request, form: Form, student: Student) -> Respon
         asked = {
             each.name: each.from_text(form[each.name]) for each in fields_of(TEXT) if form.get(each.name)
         }
-        order(room, student, wanted_from_text(asked), form.get("repeat_key", "")[:100] or None)
+        # A page that "Back" shows again has its old key, and may order another clip.
+        repeat_key = form.get("repeat_key") and f"{form['repeat_key'][:100]} {json.dumps(asked)}"
+        order(room, student, wanted_from_text(asked), repeat_key or None)
     except (Refused, InvalidInput) as refused:
-        return _student_page(room, request, form, student, refused)
+        return _student_page(room, request, form, student, refused=refused)
     return RedirectResponse("/mine", 303)
 
 
@@ -335,7 +378,7 @@ def _take_back(room: Room, request: Request, form: Form, student: Student) -> Re
         if room.store.take_back(student.id, form.get("request_id", "")) is None:
             raise HTTPException(404)
     except Refused as refused:
-        return _student_page(room, request, form, student, refused)
+        return _student_page(room, request, form, student, not_taken_back=refused.detail)
     return RedirectResponse("/mine", 303)
 
 
@@ -360,7 +403,6 @@ def _notebook(room: Room, request: Request, form: Form, student: Student) -> Res
 
 
 SWITCHES: Final = {"pause": "paused", "names": "names_hidden", "clips": "clips_hidden"}
-_ONLY_HERE: Final = frozenset(("127.0.0.1", "localhost", "::1"))
 
 
 def _teacher_page(room: Room, request: Request, form: Form) -> Response:
@@ -369,7 +411,7 @@ def _teacher_page(room: Room, request: Request, form: Form) -> Response:
         return _ended_page(room, settings)
     students = room.store.students()
     base_url = reached_at(request)
-    if request.url.hostname in _ONLY_HERE:
+    if request.url.hostname in LOOPBACK_NAMES:
         base_url = room.url or base_url  # only the teacher's own computer is reached by that one
     qr = _qr(join_link(base_url, settings.code))
     body = SITE.filled(
@@ -561,14 +603,14 @@ def _ended_page(room: Room, settings: RoomSettings) -> Response:
         name=settings.name,
         when=report.period(settings),
         sums=sums,
-        rows=joined(map(_row, lines)),
-        foot=_row(total),
+        rows=joined(_row(settings, line) for line in lines),
+        foot=_row(settings, total),
     )
     return SITE.page(f"{settings.name} has ended", body)
 
 
-def _row(line: StudentSum) -> Html:
-    last = "–" if line.last_at is None else local(line.last_at).strftime("%H:%M")
+def _row(settings: RoomSettings, line: StudentSum) -> Html:
+    last = "–" if line.last_at is None else hour(line.last_at, settings.made_at)
     return Html(
         '<tr><td>{}</td><td>{}</td><td class="wide">{}</td><td>{}</td>'
         '<td class="wide">{}</td><td>{}</td></tr>'
@@ -597,14 +639,14 @@ def _table(room: Room, request: Request, form: Form) -> Response:
 # What the pages share.
 
 
-def _until(settings: RoomSettings) -> str:
+def _until(room: Room, settings: RoomSettings) -> str:
     if settings.expires_at is None:
         return "until your teacher ends the class"
-    return f"until {local(settings.expires_at).strftime('%H:%M')}"
+    return f"until {hour(settings.expires_at, room.store.clock())}"
 
 
 def _state(room: Room, settings: RoomSettings) -> str:
-    terms = f"{_until(settings)} · {dollars(settings.cap_usd)} each"
+    terms = f"{_until(room, settings)} · {dollars(settings.cap_usd)} each"
     if settings.service == "sandbox":
         terms = f"sandbox · {terms}"
     if settings.paused:

@@ -7,10 +7,12 @@ at any moment the room finds in the session's ledger what became of it, and buys
 import asyncio
 import contextlib
 import logging
-import math
+import sqlite3
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, TypeVar
 
 from ... import states, wire
 from ...account.limits import without_spend_warnings
@@ -29,6 +31,7 @@ from ...errors import (
     ServiceUnreachable,
     SpendLimitReached,
 )
+from ...event_thread import Future, until_done
 from ...media.images import prepare
 from ...requests import JobRequest
 from ...session import Job, JobView, Session
@@ -37,10 +40,13 @@ from .turns import AT_THE_SANDBOX, most_in_flight, most_unsent
 
 _log = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 FIRST_WAIT_SECONDS: Final = 2.0
 LONGEST_WAIT_SECONDS: Final = 60.0
 LOOK_SECONDS: Final = 5.0  # how often it checks whether the class's time is over
 BALANCE_SECONDS: Final = 30.0  # a balance is asked for at most this often
+SANDBOX_AWAKE_SECONDS: Final = 300.0  # and a sandbox's at least this often
 FIND_OUT_SECONDS: Final = 10.0  # the wait before finding out about a lost answer, doubled each time
 LONGEST_FIND_OUT_SECONDS: Final = 600.0
 UNFETCHED_SECONDS: Final = 600.0  # how long a finished clip keeps its student's place without its file
@@ -100,17 +106,13 @@ class RoomQueue:
         self.session = session
         self.trouble: str | None = None
         self._handed: dict[int, _Handed] = {}  # by the room's numbers
-        self._wake = asyncio.Event()
         self._waits_until = 0.0
         self._wait_seconds = 0.0
-        self._balance_wanted = True
-        self._balance_at = 0.0
         self._alone = False
-        self._running: asyncio.Task[None] | None = None
-        self._asking: asyncio.Task[None] | None = None
-        self._finding_out: asyncio.Task[None] | None = None
-        self._find_out_at = math.inf
-        self._find_out_seconds = FIND_OUT_SECONDS
+        self._wake = asyncio.Event()
+        self._balance_wanted = asyncio.Event()
+        self._find_out_wanted = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
         self._unsubscribe: Callable[[], None] = lambda: None
 
     async def start(self) -> None:
@@ -118,21 +120,32 @@ class RoomQueue:
         self._loop = asyncio.get_running_loop()
         self._unsubscribe = self.session.subscribe(lambda _: self.poke())
         await asyncio.to_thread(self._take_up)
-        self._running = asyncio.create_task(self._run())
+        running = (self._run(), self._ask_balances(), self._find_out_lost())
+        self._tasks = [asyncio.create_task(each) for each in running]
 
     async def close(self) -> None:
         """Stops sending. What was handed over goes on in the session."""
         self._unsubscribe()
-        running = (self._running, self._asking, self._finding_out)
-        tasks = [task for task in running if task is not None]
-        for task in tasks:
+        for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def poke(self) -> None:
         """Wakes the queue: there may be something to send or to settle. From any thread."""
+        self._set(self._wake)
+
+    def ask_balance(self) -> None:
+        """Asks for the balance soon, at most twice a minute. From any thread."""
+        self._set(self._balance_wanted)
+
+    def find_out(self) -> None:
+        """Finds out what became of clips whose answer was lost, if only this class uses the account."""
+        self._alone = True
+        self._set(self._find_out_wanted)
+
+    def _set(self, event: asyncio.Event) -> None:
         with contextlib.suppress(RuntimeError):  # the loop has ended
-            self._loop.call_soon_threadsafe(self._wake.set)
+            self._loop.call_soon_threadsafe(event.set)
 
     def progress(self, job: RoomJob) -> tuple[str, int | None]:
         """A clip's state in the interface's words, and its percentage, None if it hasn't begun."""
@@ -143,16 +156,6 @@ class RoomQueue:
         # A clip that is being fetched is the student's only once it is here.
         return wire.PROCESSING, min(99, round(100 * (view.progress or 0.0)))
 
-    def ask_balance(self) -> None:
-        """Asks for the balance soon, at most twice a minute. From any thread."""
-        self._balance_wanted = True
-        self.poke()
-
-    def find_out(self) -> None:
-        """Soon finds out what became of clips whose answer was lost, if only this class uses the account."""
-        self._alone, self._find_out_at = True, 0.0
-        self.poke()
-
     async def _run(self) -> None:
         failed = False
         while True:
@@ -161,29 +164,45 @@ class RoomQueue:
                 if failed:  # a clip that was being handed over is neither in the queue nor the session's
                     await asyncio.to_thread(self._take_up)
                     failed = False
-                await asyncio.to_thread(self._settle_ended, asyncio.get_running_loop().time())
+                await asyncio.to_thread(self._settle_ended, self._loop.time())
                 await self._send()
             except Exception:
                 failed = True
                 _log.exception("The queue failed; it goes on")
-            now = asyncio.get_running_loop().time()
-            if self._balance_wanted and now >= self._balance_at:
-                self._balance_wanted, self._balance_at = False, now + BALANCE_SECONDS
-                self._asking = asyncio.create_task(asyncio.to_thread(self._hear_balance))
-            wanted = self._alone or any(each.uncertain for each in self._handed.values())
-            done = self._finding_out is None or self._finding_out.done()
-            if wanted and now >= self._find_out_at and done:
-                self._find_out_at = now + self._find_out_seconds
-                self._find_out_seconds = min(LONGEST_FIND_OUT_SECONDS, 2 * self._find_out_seconds)
-                self._finding_out = asyncio.create_task(asyncio.to_thread(self._find_out, self._alone))
-                self._alone = False
-            pause = LOOK_SECONDS if self._waits_until <= now else min(LOOK_SECONDS, self._waits_until - now)
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(pause):
-                    await self._wake.wait()
+            wait = self._waits_until - self._loop.time()
+            await _set_within(self._wake, wait if 0 < wait < LOOK_SECONDS else LOOK_SECONDS)
+
+    async def _ask_balances(self) -> None:
+        sandbox = self.session.service == "sandbox"
+        while True:
+            self._balance_wanted.clear()
+            asked_at = self.store.clock()
+            with contextlib.suppress(ReelbookError, sqlite3.Error):  # it is asked again when money is short
+                balance = await _answer(self.session.balance)
+                known = {"balance_usd": balance.balance_usd, "balance_at": asked_at}
+                await asyncio.to_thread(self.store.change, **known)
+            await asyncio.sleep(BALANCE_SECONDS)
+            # A sandbox that nobody asks ends by itself, and would begin again with a limit of requests.
+            await _set_within(self._balance_wanted, SANDBOX_AWAKE_SECONDS if sandbox else None)
+
+    async def _find_out_lost(self) -> None:
+        """Finds out about lost answers: soon, then less and less often, and whenever the teacher asks."""
+        pause = FIND_OUT_SECONDS
+        while True:
+            lost = any(each.uncertain for each in list(self._handed.values()))
+            if await _set_within(self._find_out_wanted, pause if lost else None):
+                self._find_out_wanted.clear()
+                pause = FIND_OUT_SECONDS
+                if not self._alone:  # an answer was lost just now
+                    continue
+            alone, self._alone = self._alone, False
+            with contextlib.suppress(ReelbookError):  # it is tried again
+                await _answer(partial(self.session.reconcile, alone=alone))
+            self._wake.set()
+            pause = min(LONGEST_FIND_OUT_SECONDS, 2 * pause)
 
     async def _send(self) -> None:
-        now = asyncio.get_running_loop().time()
+        now = self._loop.time()
         sandbox = self.session.service == "sandbox"
         limit = None if sandbox else self.session.facts.requests_limit
         most = AT_THE_SANDBOX if sandbox else most_in_flight(limit)
@@ -198,16 +217,6 @@ class RoomQueue:
             await asyncio.to_thread(self._submit, job, now)
 
     # On a thread: these wait for the disk and for the session.
-
-    def _find_out(self, alone: bool) -> None:
-        with contextlib.suppress(ReelbookError):  # it is tried again
-            self.session.reconcile(alone=alone)
-        self.poke()
-
-    def _hear_balance(self) -> None:
-        with contextlib.suppress(ReelbookError):  # it is asked again when money is short
-            asked_at = self.store.clock()
-            self.store.change(balance_usd=self.session.balance().balance_usd, balance_at=asked_at)
 
     def _settle_ended(self, now: float) -> None:
         self.store.expire()
@@ -288,8 +297,7 @@ class RoomQueue:
             if not handed.uncertain:
                 self.store.settle(number, "uncertain", error=_NOT_ANSWERED)
                 handed.uncertain = True
-                self._find_out_seconds = FIND_OUT_SECONDS
-                self._find_out_at = now + FIND_OUT_SECONDS
+                self._set(self._find_out_wanted)
         elif _open(job) and not job.running and now >= handed.watch_at:
             if isinstance(job.error, _NOT_GIVEN) and not handed.without_file:
                 self._not_given(number, handed, now)
@@ -316,6 +324,22 @@ class RoomQueue:
         self.trouble = next(said for kind, said in _WAITS if isinstance(error, kind))
         self._wait_seconds = min(LONGEST_WAIT_SECONDS, self._wait_seconds * 2 or FIRST_WAIT_SECONDS)
         self._waits_until = now + self._wait_seconds
+
+
+async def _set_within(event: asyncio.Event, seconds: float | None) -> bool:
+    """Waits for the event, at most so long, and returns whether it was set."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    return event.is_set()
+
+
+async def _answer(ask: Callable[[], T]) -> T:
+    """What the service says, on a thread that nobody waits for at the end: it may take minutes to answer."""
+    future: Future[T] = Future()
+    threading.Thread(target=future.carry_out, args=(ask,), daemon=True).start()
+    await until_done(future)
+    return future.result()
 
 
 def _open(job: Job) -> bool:

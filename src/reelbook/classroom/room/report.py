@@ -9,7 +9,7 @@ from typing import Final
 
 from ...atomic_files import atomic_write
 from ...errors import InvalidInput
-from ...formatting import count, csv_table, file_name, local
+from ...formatting import count, csv_table, file_name, hour, local
 from ...web.html import Html, joined
 from ...web.pages import Site, video
 from .store import RoomJob, RoomSettings, RoomStore
@@ -109,8 +109,8 @@ def page(store: RoomStore, address: Callable[[RoomJob], str], *, whole: bool = F
 def period(settings: RoomSettings) -> str:
     """When the class was: "25 Nov 2026, 15:05 to 17:00"."""
     end, began = settings.ended_at or settings.expires_at, local(settings.made_at)
-    until = f" to {local(end).strftime('%H:%M')}" if end else ""
-    return f"{began.day} {began.strftime('%b %Y, %H:%M')}{until}"
+    until = f" to {hour(end, settings.made_at)}" if end else ""
+    return f"{began.day} {began:%b %Y, %H:%M}{until}"
 
 
 def file_stem(settings: RoomSettings) -> str:

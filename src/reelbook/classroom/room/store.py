@@ -21,6 +21,7 @@ from ... import wire
 from ...account.reconcile import COST_SPREAD
 from ...atomic_files import write_whole
 from ...errors import ClassroomError
+from ...formatting import hour
 from ...ledger.records import insert, read, stored
 from ...media.images import PreparedImage
 from ...requests import JobRequest
@@ -43,7 +44,7 @@ QUEUED: Final = "queued"
 HANDED: Final = "handed"
 TAKEN_BACK: Final = "taken back"
 UNCERTAIN: Final = "uncertain"
-KeyKind = Literal["api", "page", "device", "join"]
+KEY_PREFIX: Final = "rk-"  # of students' keys, and of nothing else that is kept as a digest
 
 # Appended to, never edited: a room made by an older version is migrated when it is opened.
 MIGRATIONS: Final = (
@@ -286,8 +287,8 @@ class RoomStore(SqliteFile):
             if not _settings(db).open(now):
                 _take_back(db, now, "The class ended before it was sent. Nothing was paid.")
 
-    def join(self, name: str, kind: KeyKind = "api", token: str | None = None) -> tuple[Student, Secret]:
-        """Gives the name to whoever asks for it first, with a key of that kind. Raises Refused.
+    def join(self, name: str, token: str | None = None) -> tuple[Student, Secret]:
+        """Gives the name to whoever asks for it first, with a key. Raises Refused.
 
         Whoever asks again with the same `token` is let in again: the answer may have been lost. The caller
         has checked the code.
@@ -297,13 +298,13 @@ class RoomStore(SqliteFile):
             now, room = self.clock(), _settings(db)
             if not room.open(now):
                 raise Refused(403, "This class has ended.")
-            if own is not None and (again := _holder(db, own, "join")) is not None:
-                return again, _new_key(db, again.id, kind, now)
+            if own is not None and (again := _holder(db, own)) is not None:
+                return again, _new_key(db, again.id, now)
             found = db.execute("SELECT * FROM students WHERE name_key = ?", (name_key(name),)).fetchone()
             if found is None and room.listed_only:
                 raise Refused(400, f"{name} isn't in the list. Ask your teacher.")
             if found is not None and found["joined_at"] is not None:
-                taken, at = found["name"], time.strftime("%H:%M", time.localtime(found["joined_at"]))
+                taken, at = found["name"], hour(found["joined_at"], now)
                 raise Refused(
                     409,
                     f"{taken} joined at {at}. If that was you on another device, your teacher can let you in "
@@ -319,17 +320,17 @@ class RoomStore(SqliteFile):
             ).fetchone()["id"]
             if own is not None:
                 _keep_key(db, own, student, "join", now)
-            return _student(db, student), _new_key(db, student, kind, now)
+            return _student(db, student), _new_key(db, student, now)
 
     def device_code(self, student: int) -> str:
         """A code with which the student joins on another device, valid for half an hour and once."""
         with self.transaction() as db:
-            code = new_code()
-            db.execute("DELETE FROM keys WHERE student = ? AND kind = 'device'", (student,))
-            _keep_key(db, _device(_student(db, student).name, code), student, "device", self.clock())
+            code, now = new_code(), self.clock()
+            db.execute("DELETE FROM keys WHERE kind = 'device' AND made_at <= ?", (now - DEVICE_SECONDS,))
+            _keep_key(db, _device(_student(db, student).name, code), student, "device", now)
             return f"{_settings(db).code}-{code}"
 
-    def join_device(self, name: str, code: str, kind: KeyKind = "api") -> tuple[Student, Secret] | None:
+    def join_device(self, name: str, code: str) -> tuple[Student, Secret] | None:
         """Lets the student in on another device; None if `code` isn't valid for that."""
         with self.transaction() as db:
             now, room = self.clock(), _settings(db)
@@ -343,7 +344,7 @@ class RoomStore(SqliteFile):
             ).fetchone()
             if row is None:
                 return None
-            return _student(db, row["student"]), _new_key(db, row["student"], kind, now)
+            return _student(db, row["student"]), _new_key(db, row["student"], now)
 
     def release(self, student: int) -> None:
         """Frees a name: its keys end, and whoever joins by it goes on with its clips and its money."""
@@ -351,10 +352,10 @@ class RoomStore(SqliteFile):
             db.execute("DELETE FROM keys WHERE student = ?", (student,))
             db.execute("UPDATE students SET joined_at = NULL WHERE id = ?", (student,))
 
-    def student_of(self, key: str, kind: KeyKind = "api") -> Student | None:
+    def student_of(self, key: str) -> Student | None:
         """Whose key it is; None if nobody's."""
         with self.reading() as db:
-            return _holder(db, key, kind)
+            return _holder(db, key) if key.startswith(KEY_PREFIX) else None
 
     def students(self) -> list[Student]:
         """Everybody on the list and everybody who joined, by name."""
@@ -608,20 +609,21 @@ def _take_back(db: sqlite3.Connection, now: float, said: str, number: int | None
     )
 
 
-def _new_key(db: sqlite3.Connection, student: int, kind: KeyKind, now: float) -> Secret:
-    key = Secret(f"rk-{secrets.token_urlsafe(24)}")
-    _keep_key(db, key.reveal(), student, kind, now)
+def _new_key(db: sqlite3.Connection, student: int, now: float) -> Secret:
+    key = Secret(f"{KEY_PREFIX}{secrets.token_urlsafe(24)}")
+    _keep_key(db, key.reveal(), student, "api", now)
     return key
 
 
-def _keep_key(db: sqlite3.Connection, key: str, student: int, kind: KeyKind, now: float) -> None:
+def _keep_key(
+    db: sqlite3.Connection, key: str, student: int, kind: Literal["api", "device", "join"], now: float
+) -> None:
     db.execute("INSERT INTO keys VALUES (?, ?, ?, ?)", (_digest(key), student, kind, now))
 
 
-def _holder(db: sqlite3.Connection, key: str, kind: KeyKind) -> Student | None:
+def _holder(db: sqlite3.Connection, key: str) -> Student | None:
     row = db.execute(
-        "SELECT a.* FROM keys k JOIN accounts a ON a.id = k.student WHERE digest = ? AND kind = ?",
-        (_digest(key), kind),
+        "SELECT a.* FROM keys k JOIN accounts a ON a.id = k.student WHERE digest = ?", (_digest(key),)
     ).fetchone()
     return None if row is None else read(Student, row)
 

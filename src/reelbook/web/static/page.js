@@ -2,6 +2,7 @@
 // forms and by loading the page again.
 
 const REFRESH_MS = 2500
+const ANSWER_MS = 10000
 /** What each part of the page was made of: a part that stays the same isn't touched, so that a clip plays on. */
 const sources = new Map()
 
@@ -28,40 +29,54 @@ function renew(part, fresh) {
   while (place) { const next = place.nextElementSibling; place.remove(); place = next }
 }
 
+/** Says that the server is away: the rest of the page stays as it was. */
+const away = document.createElement("p")
+away.className = "say away"
+away.setAttribute("role", "status")
+let answered = new Date()
+
 async function refresh() {
   if (document.hidden) return
   try {
     // What a form answered with stands at the form's address, which can't be asked again.
-    const answer = await fetch(document.querySelector("[data-refresh]").dataset.refresh, { credentials: "same-origin" })
+    const address = document.querySelector("[data-refresh]").dataset.refresh
+    const answer = await fetch(address, { credentials: "same-origin", signal: AbortSignal.timeout(ANSWER_MS) })
+    answered = new Date()
+    away.textContent = ""
     if (!answer.ok) return
     const page = new DOMParser().parseFromString(await answer.text(), "text/html")
     const parts = [...document.querySelectorAll("[data-live]")]
-    if (parts.length && !page.querySelector("[data-live]")) return location.assign(answer.url) // it has ended, or the name was released
-    for (const part of parts) {
-      const fresh = page.getElementById(part.id)
-      if (fresh) renew(part, document.importNode(fresh, true))
-    }
-  } catch { /* the server is away: what is shown stays, and it is asked again */ }
+    if (parts.some(part => !page.getElementById(part.id))) return location.assign(answer.url) // it has ended, or the name was released
+    for (const part of parts) renew(part, document.importNode(page.getElementById(part.id), true))
+    forms.forEach(price)
+  } catch {
+    if (Date.now() - answered < 3 * REFRESH_MS) return // a page that is being left asks in vain, too
+    const since = answered.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false })
+    away.textContent = `No answer since ${since}. What is shown here may have changed.`
+  }
 }
 
 /** @param {HTMLFormElement} form */
 function price(form) {
-  const seconds = form.querySelector("[name=duration_seconds]")
-  const tell = () => {
-    const cost = seconds.value * Number(form.dataset.price)
-    form.querySelector("[data-seconds]").textContent = `${seconds.value} s`
-    form.querySelector("[data-cost]").textContent = `Generate · $${cost.toFixed(2)}`
-    const left = Number(document.querySelector("[data-left]")?.dataset.left ?? 0) - cost
-    form.querySelector("[data-sum]").textContent =
-      left < -0.001 ? "More than is left of your money." : `${seconds.value} s × $${Number(form.dataset.price).toFixed(2)} · leaves $${left.toFixed(2)}`
-  }
-  seconds.addEventListener("input", tell)
-  tell()
+  const seconds = form.querySelector("[name=duration_seconds]").value
+  const each = Number(form.dataset.price)
+  const left = Number(document.querySelector("[data-left]").dataset.left) - seconds * each
+  form.querySelector("[data-seconds]").textContent = `${seconds} s`
+  form.querySelector("[data-cost]").textContent = `Generate · $${(seconds * each).toFixed(2)}`
+  form.querySelector("[data-sum]").textContent =
+    left < -0.001 ? "More than is left of your money." : `${seconds} s × $${each.toFixed(2)} · leaves $${left.toFixed(2)}`
+}
+
+remember(document)
+const forms = [...document.querySelectorAll("form[data-price]")]
+for (const form of forms) {
+  price(form)
+  form.addEventListener("input", () => price(form))
   form.addEventListener("keydown", event => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit()
   })
 }
-
-remember(document)
-for (const form of document.querySelectorAll("form[data-price]")) price(form)
-if (document.querySelector("[data-refresh]")) setInterval(refresh, REFRESH_MS)
+if (document.querySelector("[data-refresh]")) {
+  document.body.append(away)
+  setInterval(refresh, REFRESH_MS)
+}

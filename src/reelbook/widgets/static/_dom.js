@@ -84,6 +84,7 @@ export function segment(label, entries, act, more = {}) {
 /** Off for a moment: the second click of a double click must not pay, send or stop, nor answer a question. */
 export function restButton(button, milliseconds = 1500) {
   button.disabled = true;
+  button.rests = milliseconds;
   setTimeout(() => { button.disabled = false; }, milliseconds);
 }
 
@@ -110,14 +111,20 @@ export function isNew(box, value) {
   return true;
 }
 
-/** Replaces what is in `box`. A focus in it goes to the control of the same data, else the first, else `instead`. */
+/**
+ * Replaces what is in `box`. A focus in it goes to the control of the same data, else the first, else `instead`. What
+ * takes the place of a button that rests, rests too.
+ */
 export function refill(box, nodes, instead) {
+  const controls = () => [...box.querySelectorAll("button, select")];
   const data = (node) => JSON.stringify(node.dataset);
-  const had = box.contains(document.activeElement) && data(document.activeElement);
+  const focused = focusedBefore || document.activeElement;
+  const had = box.contains(focused) && data(focused);
+  const rests = controls().map((one) => one.disabled && one.rests);
   box.replaceChildren(...nodes);
-  if (!had) return;
-  const controls = [...box.querySelectorAll("button, select")];
-  (controls.find((one) => data(one) === had) || controls[0] || instead)?.focus();
+  const now = controls();
+  if (had) (now.find((one) => data(one) === had) || now[0] || instead)?.focus();
+  now.forEach((one, place) => rests[place] && restButton(one, rests[place]));
 }
 
 /**
@@ -155,7 +162,7 @@ export function ask(frame, model, content, buffers) {
 export const GONE = "The kernel is gone. Run the cell again.";
 export const BUSY = "The kernel is busy. This continues when it is free.";
 
-let focusLostAt = -Infinity;
+let focusedBefore = null; // the control for which its panel holds the keyboard's focus
 let lastId = 0;
 /** An id that no other view has, so that two views of one panel don't share labels. */
 export function freshId(word) {
@@ -163,22 +170,30 @@ export function freshId(word) {
   return `rb-${word}-${lastId}-${Math.random().toString(36).slice(2, 7)}`;
 }
 
+/** Where a press in another panel opened this one, the keyboard goes on in it, at `node`. */
+export function takeFocus(node) {
+  const pressed = navigator.userActivation?.isActive; // not where the notebook draws its panels by itself
+  if (pressed && document.activeElement === document.body) node.focus({ preventScroll: true });
+}
+
 /** A control that is switched off or hidden would drop the keyboard's focus: the panel holds it until it is back. */
 function keepFocus(root) {
-  let former = null;
   const focus = (node) => node.focus({ preventScroll: true });
   new MutationObserver((changes) => {
     const focused = root.getRootNode().activeElement;
     for (const { target } of changes) {
       const off = target.disabled || target.hidden;
-      if (!off && focused === root && target.contains(former)) focus(former);
+      if (!off && focused === root && target.contains(focusedBefore)) focus(focusedBefore);
       if (!off || !target.contains(focused)) continue;
-      former = focused;
       root.tabIndex = -1; // only meanwhile: a click beside the controls is for the notebook
       focus(root);
+      focusedBefore = focused;
     }
   }).observe(root, { attributeFilter: ["disabled", "hidden"], subtree: true });
-  root.addEventListener("blur", () => root.removeAttribute("tabindex"));
+  root.addEventListener("blur", () => {
+    root.removeAttribute("tabindex");
+    focusedBefore = null;
+  });
 }
 
 /**
@@ -208,14 +223,13 @@ export function openPanel(model, host, stem, label) {
   host.classList.add("rb-host", `rb-of-${stem}`);
   host.append(root);
   keepFocus(root);
-  // The page's own model (_page.js) tells it when its kernel is gone.
-  const panel = { root, body, model };
-  (globalThis.rbPanels ??= new Set()).add(panel);
-  globalThis.rbDraw?.(panel);
 
   const frame = {
     root,
     body,
+    model,
+    /** The same for all views of a panel, as each panel has a module of its own. */
+    of: openPanel,
     /** Stands under the panel, unless a panel puts it where it is seen better. */
     message,
     /** Says "sandbox", where a panel has it. */
@@ -255,7 +269,6 @@ export function openPanel(model, host, stem, label) {
       if (tone !== "problem") frame.say(text);
     },
     close() {
-      if (root.contains(document.activeElement)) focusLostAt = performance.now();
       for (const cleanup of cleanups) cleanup();
       cleanups.clear();
       root.remove();
@@ -263,12 +276,10 @@ export function openPanel(model, host, stem, label) {
   };
   frame.draw(["mark"], () => showText(badge, model.get("mark")));
   frame.draw(["message"], () => frame.showMessage(model.get("message")));
-  frame.onClose(() => rbPanels.delete(panel));
-  // The notebook may replace a view by a new one of the same panel: the keyboard's focus stays where it was, unless
-  // something else took it. A busy machine takes seconds for it.
-  if (performance.now() - focusLostAt < 5000 && document.activeElement === document.body) {
-    setTimeout(() => body.querySelector("button, video, input, textarea")?.focus());
-  }
+  // The page's own model (_page.js) tells it when its kernel is gone, and closes it where the notebook doesn't.
+  (globalThis.rbPanels ??= new Set()).add(frame);
+  globalThis.rbDraw?.(frame);
+  frame.onClose(() => rbPanels.delete(frame));
   return frame;
 }
 

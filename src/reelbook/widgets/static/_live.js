@@ -1,5 +1,6 @@
-// What changes between two messages: lines that count seconds, and questions to a kernel that sends nothing by itself.
-import { ask, h, setText } from "./_dom.js";
+// A panel, and what changes in it between two messages: lines that count seconds, and questions to a kernel that sends
+// nothing by itself.
+import { ask, h, openPanel, setText } from "./_dom.js";
 
 /** "14 s", "2 min 5 s": as reelbook.formatting.seconds says it. */
 function spanText(seconds) {
@@ -47,7 +48,7 @@ function counted([seconds, rate], passed) {
  * come by themselves (`asks`, Colab), otherwise only when nothing came for a while. One question at a time.
  * @param {string} [silenceText] the message for as long as the kernel doesn't answer
  */
-export function keepAsking(frame, model, silenceText) {
+function keepAsking(frame, model, silenceText) {
   let heard = performance.now();
   let asked = 0;
   let lived = -1e9;
@@ -93,3 +94,19 @@ export function keepAsking(frame, model, silenceText) {
   frame.onClose(() => observer.disconnect());
   question("hello");
 }
+
+/**
+ * A panel, each of whose views `fill` draws.
+ * @param {string} stem
+ * @param {string} label
+ * @param {(frame: ReturnType<import("./_dom.js").openPanel>, model: any) => void} fill
+ * @param {string} [silenceText] as in `keepAsking`
+ */
+export const panel = (stem, label, fill, silenceText) => ({
+  render({ model, el }) {
+    const frame = openPanel(model, el, stem, label);
+    fill(frame, model);
+    keepAsking(frame, model, silenceText);
+    return frame.close;
+  },
+});

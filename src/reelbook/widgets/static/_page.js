@@ -1,6 +1,7 @@
-// What all panels of a page have in common: whether their kernel is still there, as the front end tells, and that they
-// are saved as still forms. A notebook saves a panel's code with every panel, so this is in a model without a view.
-import { h } from "./_dom.js";
+// What all panels of a page have in common: whether their kernel is still there, as the front end tells, what becomes
+// of views that are drawn anew, and that panels are saved as still forms. A notebook saves a panel's code with every
+// panel, so this is in a model without a view.
+import { h, restButton } from "./_dom.js";
 
 const ENDS = ["restarting", "autorestarting", "terminating", "dead"];
 const ACTS = ["click", "dblclick", "keydown", "input", "change", "paste", "dragover", "drop"];
@@ -43,6 +44,32 @@ function drawLost({ root, body, model }) {
   if (typing) note.focus();
 }
 
+const known = new WeakSet();
+let focusLost = {}; // of which panel a view went with the keyboard's focus in it, and when
+
+/** @param {{root: HTMLElement, body: HTMLFieldSetElement, of: any, close: () => void}} panel a view that was opened */
+function takeIn(panel) {
+  drawLost(panel);
+  if (known.has(panel)) return;
+  known.add(panel);
+  const { root, body, of, close } = panel;
+  const host = root.parentNode;
+  // JupyterLab closes no view in an output that it draws anew: it takes its element out.
+  new ResizeObserver(() => host.parentNode || close()).observe(host);
+  root.addEventListener("focusout", () => queueMicrotask(() => {
+    if (!root.isConnected) focusLost = { of, at: performance.now() };
+  }));
+  // The focus goes on in the new view, unless something else took it. A busy machine takes seconds for it.
+  if (focusLost.of !== of || performance.now() - focusLost.at > 5000) return;
+  if (document.activeElement !== document.body) return;
+  setTimeout(() => {
+    const controls = [...body.querySelectorAll("button, video, input, textarea")];
+    const first = controls.find((each) => each.checkVisibility() && !each.disabled);
+    first?.focus();
+    if (first?.type === "button") restButton(first); // a key that is held down doesn't press it
+  });
+}
+
 const isPanel = ({ state }) => /^reelbook\./.test(state._anywidget_id)
   || (state._dom_classes || []).some((name) => name.startsWith("reelbook-"));
 
@@ -77,7 +104,8 @@ function leaveToStills(manager) {
 
 function initialize({ model }) {
   leaveToStills(model.widget_manager);
-  globalThis.rbDraw = drawLost;
+  globalThis.rbDraw = takeIn;
+  for (const panel of globalThis.rbPanels || []) takeIn(panel);
   const name = model.get("kernel");
   const draw = () => {
     for (const panel of globalThis.rbPanels || []) if (panel.model.get("kernel") === name) drawLost(panel);

@@ -1,6 +1,6 @@
 // The class that is served from this home: where it is joined, who has, the queue, the money and the newest clips.
-import { h, openPanel, setText } from "./_dom.js";
-import { keepAsking } from "./_live.js";
+import { h, setText } from "./_dom.js";
+import { panel } from "./_live.js";
 
 const NONE = "No class is served from this home. To serve one, on a terminal: ";
 
@@ -9,8 +9,7 @@ const NONE = "No class is served from this home. To serve one, on a terminal: ";
  * @typedef {{name: string, figures: string, where: string, joined: string, clips: string[]}} Served
  */
 
-function render({ model, el }) {
-  const frame = openPanel(model, el, "classroom_panel", "Classroom");
+export default panel("classroom_panel", "Classroom", (frame, model) => {
   const name = h("b", {}, "Classroom");
   const figures = h("span", { class: "rb-quiet rb-sum" });
   const rest = h("div", { class: "rb-rest" });
@@ -30,8 +29,4 @@ function render({ model, el }) {
       ...(room.clips.length ? [h("ul", {}, ...room.clips.map((clip) => h("li", {}, clip)))] : []));
   };
   frame.listen("msg:custom", (content) => content.name === "served" && draw(content));
-  keepAsking(frame, model);
-  return () => frame.close();
-}
-
-export default { render };
+});

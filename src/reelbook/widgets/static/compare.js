@@ -1,9 +1,9 @@
 // Clips side by side on one clock: a grid, and for two of them a divider or their difference; to pick among them.
 import {
-  drawProgress, foldButton, h, openPanel, plainButton, progressBar, setText, showText, tell,
+  drawProgress, foldButton, h, plainButton, progressBar, setText, showText, takeFocus, tell,
 } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
-import { countingLines, keepAsking } from "./_live.js";
+import { countingLines, panel } from "./_live.js";
 import { clipKeys, fullScreen, hopKeys } from "./_controls.js";
 import { clockDeck } from "./_deck.js";
 import { clipsInView, loadClip, releaseClip, silentVideo } from "./_fetch.js";
@@ -114,8 +114,7 @@ function openTile(frame, model, place, pick, changed) {
   return one;
 }
 
-function render({ model, el }) {
-  const frame = openPanel(model, el, "compare", "Compare");
+export default panel("compare", "Compare", (frame, model) => {
   const get = (name) => model.get(name);
   const pictures = posters(frame, model);
   const pick = (place) => {
@@ -273,9 +272,6 @@ function render({ model, el }) {
   frame.draw(["tiles", "face", "picked", "view"], draw);
   frame.listen("change:picked", () => frame.say(`${get("picked").length} picked.`));
   deck.follow();
+  takeFocus(deck.play);
   tellWhenLeft(frame, model);
-  keepAsking(frame, model);
-  return () => frame.close();
-}
-
-export default { render };
+});

@@ -1,7 +1,7 @@
 // The connection: which service is used, where its key comes from, and a field for another key, which is never kept.
 import { input } from "./_account.js";
-import { filledButton, freshId, h, openPanel, plainButton, setText, tell } from "./_dom.js";
-import { keepAsking } from "./_live.js";
+import { filledButton, freshId, h, plainButton, setText, tell } from "./_dom.js";
+import { panel } from "./_live.js";
 import { fieldProblem } from "./_problem.js";
 import { keepTyping } from "./_typed.js";
 
@@ -11,8 +11,7 @@ import { keepTyping } from "./_typed.js";
  *   can_keep: boolean}} Words `key`: where it comes from
  */
 
-function render({ model, el }) {
-  const frame = openPanel(model, el, "connection_panel", "Connection");
+export default panel("connection_panel", "Connection", (frame, model) => {
   /** @returns {Partial<Words>} */
   const words = () => model.get("words");
   const title = h("b");
@@ -78,8 +77,4 @@ function render({ model, el }) {
     for (const button of [test, use]) button.disabled = busy;
     setText(test, busy ? "Testing" : "Test");
   });
-  keepAsking(frame, model);
-  return () => frame.close();
-}
-
-export default { render };
+});

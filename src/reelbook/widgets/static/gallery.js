@@ -1,10 +1,10 @@
 // The gallery: tiles that Python composed, loaded page by page as somebody scrolls; one clip opened beside them.
 import {
-  ask, filledButton, freshId, h, isNew, openPanel, plainButton, refill, restButton, setText, showText, starButton, tell,
+  ask, filledButton, freshId, h, isNew, plainButton, refill, restButton, setText, showText, starButton, tell,
   tickButton,
 } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
-import { keepAsking } from "./_live.js";
+import { panel } from "./_live.js";
 import { bringIntoView, clipCard } from "./_card.js";
 import { offerDownload } from "./_download.js";
 import { posters } from "./_posters.js";
@@ -17,12 +17,12 @@ import { savedField } from "./_typed.js";
  *   `runs`: the prompt, with what differs in its group
  * @typedef {{compare: number, keys: string} & Record<string, Array<[string, string]>>} Choices
  *   values and words of each filter; `compare`: how many can be compared, 0 where nobody would
- * @typedef {{turn: number, count: string, nothing: string, create: string, filtered: boolean, more: boolean,
- *   groups: Array<[string, string]>}} Tally `groups`: a value of the axis, and how many of its clips are picked
+ * @typedef {{turn?: number, order?: string[], tiles?: Tile[], count?: string, nothing?: string, create?: string,
+ *   filtered?: boolean, more?: boolean, groups?: Array<[string, string]>}} News what changed. `turn`: of the search;
+ *   `order`: the keys of all tiles; `groups`: a value of the axis, and how many of its clips are picked
  */
 
-function render({ model, el }) {
-  const frame = openPanel(model, el, "gallery", "Gallery");
+export default panel("gallery", "Gallery", (frame, model) => {
   const pictures = posters(frame, model);
   // By message: a trait set here could be undone by the echo of an earlier value.
   const set = (name, value) => tell(model, { name: "filter", trait: name, value });
@@ -106,13 +106,13 @@ function render({ model, el }) {
     h("div", { class: "rb-panes" }, box, h("div", { class: "rb-list" }, scroller, nothing))));
 
   // The tiles.
-  let turn = -1;
-  let more = false;
+  /** @type {News} what the kernel said last */
+  let now = {};
   let asked = -1;
   let current = "";
   let anchor = "";
   const tiles = new Map(); // key: {tile, item, open, …}
-  let order = [];
+  let order = []; // the same as in `now`
   const place = (key) => order.indexOf(key);
   const build = (key) => {
     const parts = {
@@ -171,89 +171,72 @@ function render({ model, el }) {
     parts.open.setAttribute("aria-label", said.filter(Boolean).join(", "));
     parts.open.setAttribute("aria-current", String(tile.key === face().key));
   };
-  const drop = () => {
-    for (const parts of tiles.values()) pictures.forget(parts.img);
-    tiles.clear();
-    order = [];
-    asked = -1;
-    heads = [];
-    grid.replaceChildren();
-    scroller.scrollTop = 0;
-  };
   // The heads of the groups: each before its first tile, and one without tiles before the next.
   let heads = [];
-  /** @param {Array<[string, string]>} groups */
-  const drawHeads = (groups) => {
-    if (heads.length !== groups.length) {
-      for (const { node } of heads) node.remove();
-      heads = groups.map((_, group) => {
-        const [value, said] = [h("b"), h("span", { class: "rb-quiet" })];
-        const compares = plainButton("Compare", async () => {
-          await select(keysOf(group).map(idOf).filter(Boolean));
-          tell(model, { name: "compare" });
-        });
-        return { node: h("li", { class: "rb-group" }, value, said, compares), value, said, compares };
-      });
-    }
-    let next = null;
-    for (let group = groups.length - 1; group >= 0; group -= 1) {
-      const { node, value, said, compares } = heads[group];
-      const keys = keysOf(group);
-      setText(value, groups[group][0]);
-      setText(said, groups[group][1]);
-      compares.hidden = keys.length < 2 || keys.length > choices().compare;
-      const before = keys.length ? tiles.get(keys[0]).item : next;
-      if (!before || node.nextSibling !== before) grid.insertBefore(node, before);
-      next = node;
-    }
-  };
   const keysOf = (group) => order.filter((key) => tiles.get(key).tile.group === group);
-  /** @param {Tally} content */
-  const tally = (content) => {
-    more = content.more;
-    drawHeads(content.groups);
-    showText(count, content.count);
-    setText(end, more ? "Looking for more clips." : "");
-    setText(empty, content.nothing);
-    nothing.hidden = !content.nothing;
-    showText(create, content.create);
-    clear.hidden = !content.filtered;
-    scroller.hidden = Boolean(content.nothing);
+  const makeHead = (group) => {
+    const [value, said] = [h("b"), h("span", { class: "rb-quiet" })];
+    const compares = plainButton("Compare", async () => {
+      await select(keysOf(group).map(idOf).filter(Boolean));
+      tell(model, { name: "compare" });
+    });
+    return { node: h("li", { class: "rb-group" }, value, said, compares), value, said, compares };
+  };
+  const drawHead = ({ node, value, said, compares }, [name, words], keys) => {
+    setText(value, name);
+    setText(said, words);
+    compares.hidden = keys.length < 2 || keys.length > choices().compare;
+    return node;
+  };
+  /** Puts heads and tiles in their order. What stands in its place isn't moved: it may have the focus. */
+  const arrange = () => {
+    const items = (keys) => keys.map((key) => tiles.get(key).item);
+    if (heads.length !== now.groups.length) heads = now.groups.map((_, group) => makeHead(group));
+    const nodes = heads.length ? heads.flatMap((head, group) => {
+      const keys = keysOf(group);
+      return [drawHead(head, now.groups[group], keys), ...items(keys)];
+    }) : items(order);
+    nodes.forEach((node, at) => grid.children[at] === node || grid.insertBefore(node, grid.children[at] ?? null));
+    while (grid.children.length > nodes.length) grid.lastElementChild.remove();
+    const kept = new Set(order);
+    for (const [key, { img }] of tiles) {
+      if (kept.has(key)) continue;
+      pictures.forget(img);
+      tiles.delete(key);
+    }
+  };
+  /** @param {News} news */
+  const take = (news) => {
+    const searched = "turn" in news && news.turn !== now.turn;
+    const focused = grid.contains(document.activeElement);
+    now = { ...now, ...news };
+    for (const tile of news.tiles || []) draw(tile);
+    order = now.order;
+    arrange();
+    showText(count, now.count);
+    setText(end, now.more ? "Looking for more clips." : "");
+    setText(empty, now.nothing);
+    nothing.hidden = !now.nothing;
+    showText(create, now.create);
+    clear.hidden = !now.filtered;
+    scroller.hidden = Boolean(now.nothing);
     drawTally();
+    if (!tiles.has(current)) focusOn(order[0], false);
+    if (searched) {
+      asked = -1;
+      scroller.scrollTop = 0;
+      if (focused) requestAnimationFrame(focusTile);
+      frame.say(now.count || now.nothing);
+    }
+    // A tall window may show the end already.
+    requestAnimationFrame(() => near && askMore());
   };
-  const hears = {
-    tiles(content) {
-      if (content.turn !== turn) {
-        const had = grid.contains(document.activeElement);
-        turn = content.turn;
-        drop();
-        if (had) requestAnimationFrame(focusTile);
-        frame.say(content.count || content.nothing);
-      }
-      if (content.from !== order.length) return;
-      grid.append(...content.tiles.map((tile) => draw(tile).item));
-      order.push(...content.tiles.map((tile) => tile.key));
-      if (!tiles.has(current)) focusOn(order[0], false);
-      tally(content);
-      // A tall window may show the end already.
-      requestAnimationFrame(() => near && askMore());
-    },
-    added(content) {
-      if (content.turn !== turn || content.at > order.length) return;
-      grid.insertBefore(draw(content.tile).item, grid.children[content.at] || null);
-      order.splice(content.at, 0, content.tile.key);
-      if (order.length === 1) focusOn(order[0], false);
-      tally(content);
-    },
-    changed: (content) => tiles.has(content.tile.key) && draw(content.tile),
-    said: (content) => content.turn === turn && tally(content),
-  };
-  frame.listen("msg:custom", (content) => hears[content.name]?.(content));
+  frame.listen("msg:custom", (content) => content.name === "tiles" && take(content));
   let near = false;
   const askMore = () => {
-    if (!more || asked === order.length) return;
+    if (!now.more || asked === order.length) return;
     asked = order.length;
-    tell(model, { name: "page", turn, first: asked });
+    tell(model, { name: "page", first: asked });
   };
   const bottom = new IntersectionObserver((entries) => {
     near = entries[entries.length - 1].isIntersecting;
@@ -407,19 +390,19 @@ function render({ model, el }) {
   };
   let shown;
   frame.draw(["face"], () => {
-    const now = face();
-    const changed = now.key !== shown;
-    shown = now.key;
-    box.hidden = !now.key;
-    showTags(now.tags || "", changed);
-    setText(sureWords, now.delete || "");
-    if (changed || !now.delete) sure.hidden = true;
+    const { key, word, prompt, tags: kept, delete: question } = face();
+    const changed = key !== shown;
+    shown = key;
+    box.hidden = !key;
+    showTags(kept || "", changed);
+    setText(sureWords, question || "");
+    if (changed || !question) sure.hidden = true;
     if (!changed) return;
-    for (const { open, tile } of tiles.values()) open.setAttribute("aria-current", String(tile.key === now.key));
-    if (!now.key) return;
-    if (now.key === pressed) bringIntoView(box);
+    for (const { open, tile } of tiles.values()) open.setAttribute("aria-current", String(tile.key === key));
+    if (!key) return;
+    if (key === pressed) bringIntoView(box);
     pressed = "";
-    frame.say(`${now.word}. ${now.prompt}`);
+    frame.say(`${word}. ${prompt}`);
   });
   frame.draw(["choices"], () => {
     const offered = (choices().tag || []).filter(([value]) => value);
@@ -433,8 +416,4 @@ function render({ model, el }) {
   frame.draw(["selected"], drawSelected);
   offerDownload(frame, model);
   tellWhenLeft(frame, model);
-  keepAsking(frame, model);
-  return () => frame.close();
-}
-
-export default { render };
+});

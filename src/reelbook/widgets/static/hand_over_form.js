@@ -1,8 +1,8 @@
 // Which clips are handed over, as what and with what; afterwards what was saved, and the file itself.
-import { filledButton, freshId, h, isNew, openPanel, plainButton, refill, setText, tell } from "./_dom.js";
+import { filledButton, freshId, h, isNew, plainButton, refill, setText, tell } from "./_dom.js";
 import { copyText } from "./_code.js";
 import { downloadButton } from "./_download.js";
-import { keepAsking } from "./_live.js";
+import { panel } from "./_live.js";
 import { keepTrait } from "./_controls.js";
 
 /**
@@ -13,8 +13,7 @@ const WITH = { prompts: "prompts", seeds: "seeds", notes: "notes and votes" };
 const KINDS = { ".html": "One page", ".zip": "Zip" };
 const ABOUT = { ".html": "opens from disk, without a network", ".zip": "the page, and the clips as MP4" };
 
-function render({ model, el }) {
-  const frame = openPanel(model, el, "hand_over_form", "Hand over");
+export default panel("hand_over_form", "Hand over", (frame, model) => {
   const set = (name, value) => keepTrait(model, name, value);
   const from = document.activeElement;
   const close = () => {
@@ -89,8 +88,4 @@ function render({ model, el }) {
       which.querySelector("input")?.focus();
     });
   }
-  keepAsking(frame, model);
-  return () => frame.close();
-}
-
-export default { render };
+});

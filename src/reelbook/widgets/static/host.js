@@ -1,14 +1,17 @@
 // A panel made of panels. A front end with ipywidgets' manager draws any widget; marimo draws anywidgets.
 import { h, pictureUrl, tell } from "./_dom.js";
+import { tellWhenLeft } from "./_left.js";
 
 function render({ model, el, host }) {
   const manager = model.widget_manager;
   const cleanups = [];
+  const onClose = (cleanup) => cleanups.push(cleanup);
   const listen = (event, callback) => {
     model.on(event, callback);
-    cleanups.push(() => model.off(event, callback));
+    onClose(() => model.off(event, callback));
   };
   el.classList.add("rb-host", model.get("kind"));
+  tellWhenLeft({ root: el, onClose }, model);
 
   const drawChild = (reference) => {
     const slot = h("div", { class: "rb-slot" });
@@ -36,7 +39,7 @@ function render({ model, el, host }) {
       if (closed.signal.aborted) return;
       console.debug("[reelbook] a still picture stands for what can't be drawn here:", error);
       const picture = slot.appendChild(h("img", { class: "rb-undrawn", alt: "", hidden: true }));
-      pictureUrl({ draw, onClose: (end) => cleanups.push(end) }, model, "picture", (url) => {
+      pictureUrl({ draw, onClose }, model, "picture", (url) => {
         picture.hidden = !url;
         if (url) picture.src = url;
       });
@@ -94,10 +97,13 @@ function render({ model, el, host }) {
     const hidden = focused?.closest(".reelbook-pane[hidden]") && el.contains(focused);
     if (hidden) shown?.querySelector("textarea, button")?.focus();
   });
-  return () => {
+  const close = () => {
     for (const cleanup of cleanups) cleanup();
     for (const child of drawn.values()) child.end();
+    drawn.clear();
   };
+  new ResizeObserver(() => el.parentNode || close()).observe(el); // as in _page.js
+  return close;
 }
 
 export default { render };

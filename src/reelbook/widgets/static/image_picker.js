@@ -1,11 +1,7 @@
 // The image picker as a panel; `_picker.js` does the work.
-import { openPanel } from "./_dom.js";
+import { panel } from "./_live.js";
 import { imagePicker } from "./_picker.js";
 
-function render({ model, el }) {
-  const frame = openPanel(model, el, "image_picker", "Image");
+export default panel("image_picker", "Image", (frame, model) => {
   frame.body.append(imagePicker(frame, model));
-  return () => frame.close();
-}
-
-export default { render };
+});

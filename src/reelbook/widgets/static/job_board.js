@@ -1,6 +1,6 @@
 // The board: a row for each job, as Python composed it; only changes arrive. One row is open at a time.
-import { filledButton, h, openPanel, restButton, setText, showText, tell } from "./_dom.js";
-import { keepAsking, lineText } from "./_live.js";
+import { filledButton, h, restButton, setText, showText, tell } from "./_dom.js";
+import { lineText, panel } from "./_live.js";
 import { bringIntoView, clipCard } from "./_card.js";
 import { noticeSwitch } from "./_notices.js";
 import { posters } from "./_posters.js";
@@ -20,8 +20,7 @@ const BLANK = {
 };
 const HEAD = ["count", "states", "money", "note", "empty", "create"];
 
-function render({ model, el }) {
-  const frame = openPanel(model, el, "job_board", "Board");
+export default panel("job_board", "Board", (frame, model) => {
   const pictures = posters(frame, model);
   const rows = new Map();
   const groups = new Map();
@@ -208,8 +207,4 @@ function render({ model, el }) {
   };
   frame.listen("msg:custom", (message) => message.name === "rows" && take(message));
   frame.draw(["opened", "face"], drawOpen);
-  keepAsking(frame, model, "The kernel doesn't answer. The jobs go on; run the cell again to watch them.");
-  return () => frame.close();
-}
-
-export default { render };
+}, "The kernel doesn't answer. The jobs go on; run the cell again to watch them.");

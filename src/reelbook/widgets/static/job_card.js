@@ -1,10 +1,9 @@
 // A job's card: draws what Python composed, sends what is pressed.
-import { openPanel, restButton, tell } from "./_dom.js";
-import { keepAsking } from "./_live.js";
+import { restButton, tell } from "./_dom.js";
+import { panel } from "./_live.js";
 import { clipCard } from "./_card.js";
 
-function render({ model, el }) {
-  const frame = openPanel(model, el, "job_card", "Clip");
+export default panel("job_card", "Clip", (frame, model) => {
   const face = () => model.get("face");
   clipCard(frame, model, face, (name, button) => {
     restButton(button);
@@ -16,8 +15,4 @@ function render({ model, el }) {
     if (now !== told && face().word) frame.say(`${face().word}. ${face().note || face().prompt}`);
     told = now;
   });
-  keepAsking(frame, model, "The kernel doesn't answer. The job goes on; run the cell again to watch it.");
-  return () => frame.close();
-}
-
-export default { render };
+}, "The kernel doesn't answer. The job goes on; run the cell again to watch it.");

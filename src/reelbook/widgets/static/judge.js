@@ -1,10 +1,10 @@
 // Two clips without labels on one clock, and which of them is better; after Stop, what the votes say.
-import { GONE, ask, h, isNew, openPanel, plainButton, refill, setText, showText, tell } from "./_dom.js";
+import { GONE, ask, h, isNew, plainButton, refill, setText, showText, takeFocus, tell } from "./_dom.js";
 import { clipKeys } from "./_controls.js";
 import { clockDeck } from "./_deck.js";
 import { clipsInView, fetchClip, releaseClip, silentVideo } from "./_fetch.js";
 import { tellWhenLeft } from "./_left.js";
-import { keepAsking } from "./_live.js";
+import { panel } from "./_live.js";
 import { posters } from "./_posters.js";
 
 const WAYS = { ArrowLeft: "left", ArrowRight: "right", ArrowDown: "neither" };
@@ -18,8 +18,7 @@ const FETCHED = 12; // clips in the page's memory
  * @typedef {{said: string, rows: Row[], findings: string[][], voters: string[][], of: string}} Result
  */
 
-function render({ model, el }) {
-  const frame = openPanel(model, el, "judge", "Judge");
+export default panel("judge", "Judge", (frame, model) => {
   const get = (name) => model.get(name);
   const press = (name, more) => tell(model, { name, ...more }) || frame.showMessage({ text: GONE, tone: "problem" });
   const judging = () => !get("result").rows;
@@ -243,11 +242,6 @@ function render({ model, el }) {
 
   frame.listen("change:pair", show);
   deck.follow();
-  // Where a press in another panel opened this one, its keys work at once.
-  if (document.activeElement === document.body) wrap.focus({ preventScroll: true });
+  takeFocus(wrap);
   tellWhenLeft(frame, model);
-  keepAsking(frame, model);
-  return () => frame.close();
-}
-
-export default { render };
+});

@@ -1,8 +1,8 @@
 // The account's keys: a list, a form, a question before one is revoked, and a new key that is shown once.
 import { input, labelled } from "./_account.js";
-import { filledButton, freshId, h, openPanel, plainButton, refill, setText, showText, tell } from "./_dom.js";
+import { filledButton, freshId, h, plainButton, refill, setText, showText, tell } from "./_dom.js";
 import { saveFile } from "./_fetch.js";
-import { keepAsking } from "./_live.js";
+import { panel } from "./_live.js";
 import { keepTyping } from "./_typed.js";
 
 const COLUMNS = ["Name", "Key", "Limit", "State", "Created", "Last used"];
@@ -18,8 +18,7 @@ const COLUMNS = ["Name", "Key", "Limit", "State", "Created", "Last used"];
  *   `seconds`: how long it is shown
  */
 
-function render({ model, el }) {
-  const frame = openPanel(model, el, "key_manager", "API keys");
+export default panel("key_manager", "API keys", (frame, model) => {
   /** @returns {Partial<Words>} */
   const words = () => model.get("words") || {};
   const summary = h("span", { class: "rb-quiet rb-sum" });
@@ -246,8 +245,4 @@ function render({ model, el }) {
     keep.hidden = !changed.can_keep;
     revokeOld.hidden = !changed.old;
   });
-  keepAsking(frame, model);
-  return () => frame.close();
-}
-
-export default { render };
+});

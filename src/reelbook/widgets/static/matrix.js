@@ -1,10 +1,10 @@
 // The matrix: the clips of a sweep in rows, columns and pages, on one clock. Where a cell stands is decided in the page
 // (_matrix_table.js): swapping axes asks nobody. What is here joins its parts: head, selection, keys and the kernel's
 // news.
-import { ask, filledButton, foldButton, h, openPanel, plainButton, setText, showText, tell } from "./_dom.js";
+import { ask, filledButton, foldButton, h, plainButton, setText, showText, tell } from "./_dom.js";
 import { askingButtons } from "./_asking.js";
 import { tellWhenLeft } from "./_left.js";
-import { countingLines, keepAsking, lineText } from "./_live.js";
+import { countingLines, lineText, panel } from "./_live.js";
 import { clipKeys } from "./_controls.js";
 import { copyCode } from "./_code.js";
 import { clockDeck } from "./_deck.js";
@@ -25,8 +25,7 @@ import { zoomAndPan } from "./_matrix_zoom.js";
  *   most_compared: number, head?: Head, cells: News[]}} Told
  */
 
-function render({ model, el }) {
-  const frame = openPanel(model, el, "matrix", "Matrix");
+export default panel("matrix", "Matrix", (frame, model) => {
   // What is set here counts until the kernel has it: set as a trait, the echo of an earlier value could undo it.
   let own = {};
   let sends = 0;
@@ -42,9 +41,9 @@ function render({ model, el }) {
   };
   const pictures = posters(frame, model);
   const cells = new Map(); // by number
-  let current = 0;
+  const opened = () => get("opened");
+  let current = opened();
   let over = 0;
-  let opened = 0;
 
   // The parts
   const wrap = h("div", { class: "rb-matrix" });
@@ -122,17 +121,15 @@ function render({ model, el }) {
 
   // The cell that is looked at
   const offers = (name) => get("offers").includes(name);
-  const drawAbout = () => about.draw(cells.get(opened || over || current), Boolean(opened), offers("vary"));
+  const drawAbout = () => about.draw(cells.get(opened() || over || current), Boolean(opened()), offers("vary"));
   const open = (n) => {
     focusOn(n);
     if (!cells.get(n).now.clip) return;
-    opened = n;
     set({ opened: n });
     drawAbout();
     about.node.scrollIntoView({ block: "nearest", behavior: "instant" });
   };
   const close = () => {
-    opened = 0;
     set({ opened: 0 });
     drawAbout();
     focusOn(current);
@@ -213,7 +210,7 @@ function render({ model, el }) {
         if (!selected().includes(current)) choose(current, false);
         choose(n, true);
       }
-      if (opened) opened = n;
+      if (opened()) set({ opened: n });
       focusOn(n);
       return;
     }
@@ -249,7 +246,7 @@ function render({ model, el }) {
     "?": () => showHelp.click(),
     Escape() {
       if (!help.hidden) showHelp.click();
-      else if (opened) close();
+      else if (opened()) close();
       else if (selected().length) select([]);
     },
   });
@@ -334,12 +331,11 @@ function render({ model, el }) {
     if (cells.size && grid.isOld()) grid.build();
     drawSelected();
     drawBy();
-    if (get("opened") !== opened) {
-      opened = get("opened");
-      if (opened) current = opened;
-      drawAbout();
-    }
+    drawAbout();
   };
+  frame.listen("change:opened", () => {
+    if (opened()) current = opened();
+  });
   frame.draw(["rows", "columns", "page", "selected", "offers", "by", "opened"], arranged);
   frame.listen("change:playing", () => {
     if (!get("playing")) return;
@@ -349,8 +345,4 @@ function render({ model, el }) {
   deck.follow();
   offerDownload(frame, model);
   tellWhenLeft(frame, model);
-  keepAsking(frame, model);
-  return () => frame.close();
-}
-
-export default { render };
+});

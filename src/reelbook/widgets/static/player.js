@@ -1,6 +1,6 @@
 // One clip: the card without a job, more controls under the slim ones, and three views.
-import { ask, foldButton, h, openPanel, plainButton, tell } from "./_dom.js";
-import { keepAsking } from "./_live.js";
+import { ask, foldButton, h, plainButton, tell } from "./_dom.js";
+import { panel } from "./_live.js";
 import { clipCard } from "./_card.js";
 import { keepTrait, speedChoice } from "./_controls.js";
 
@@ -9,8 +9,7 @@ const VIEWS = { clip: "Clip", poster: "Poster", filmstrip: "Filmstrip" };
 const HELP = "Space plays and pauses. ← → move by 1 s, with Shift by 0.1 s, and , . by a frame. "
   + "[ ] begin and end the loop where the clip is. < > change the speed. f fills the screen, Escape leaves.";
 
-function render({ model, el }) {
-  const frame = openPanel(model, el, "player", "Player");
+export default panel("player", "Player", (frame, model) => {
   const get = (name) => model.get(name);
   const keep = (name, value) => keepTrait(model, name, value);
   let told = null;
@@ -174,8 +173,4 @@ function render({ model, el }) {
   });
   // Only what the kernel set: the page's own report would end the poster or the filmstrip.
   frame.listen("change:playing", () => get("playing") !== told && player.want(get("playing")));
-  keepAsking(frame, model);
-  return () => frame.close();
-}
-
-export default { render };
+});

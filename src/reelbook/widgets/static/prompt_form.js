@@ -1,7 +1,7 @@
 // The form for a clip: what is typed goes to the model; fields, limits and costs come from Python.
 import { codeCopies } from "./_code.js";
-import { ask, filledButton, freshId, h, openPanel, plainButton, segment, setText, showText, tell } from "./_dom.js";
-import { keepAsking } from "./_live.js";
+import { ask, filledButton, freshId, h, plainButton, segment, setText, showText, tell } from "./_dom.js";
+import { panel } from "./_live.js";
 import { passportDrop } from "./_passport.js";
 import { imagePicker } from "./_picker.js";
 import { fieldProblem } from "./_problem.js";
@@ -19,8 +19,7 @@ function outline(choice) {
   return high ? [h("i", { style: `width:${wide * unit}px;height:${high * unit}px` })] : [];
 }
 
-function render({ model, el }) {
-  const frame = openPanel(model, el, "prompt_form", "New clip");
+export default panel("prompt_form", "New clip", (frame, model) => {
   const { set, flush } = typedValues(frame, model);
   const [promptField, ...others] = model.get("fields");
   const problemFor = (name, control) => {
@@ -197,8 +196,4 @@ function render({ model, el }) {
   });
   for (const { name, draw } of options) frame.draw([name], () => draw(model.get(name)));
   frame.draw(["words", "image_words", "plan"], drawGo);
-  keepAsking(frame, model);
-  return () => frame.close();
-}
-
-export default { render };
+});

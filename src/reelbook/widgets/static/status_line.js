@@ -1,7 +1,6 @@
 // The line on top of the Studio: the service, what is left of the balance and of the key's requests, the views.
-import { h, openPanel, plainButton, setText, showText } from "./_dom.js";
-import { tellWhenLeft } from "./_left.js";
-import { keepAsking } from "./_live.js";
+import { h, plainButton, setText, showText } from "./_dom.js";
+import { panel } from "./_live.js";
 
 /**
  * What is left, as the kernel knows it.
@@ -9,8 +8,7 @@ import { keepAsking } from "./_live.js";
  *   limit: number, left: number, running: number}} Facts `limit` and `left`: of the key's requests
  */
 
-function render({ model, el }) {
-  const frame = openPanel(model, el, "status_line", "Reelbook");
+export default panel("status_line", "Reelbook", (frame, model) => {
   const badge = h("span", { class: "rb-badge" });
   const balance = h("span");
   const limit = h("span");
@@ -36,7 +34,7 @@ function render({ model, el }) {
   // Reelbook's extension of JupyterLab does it; elsewhere, and in the tab itself, it isn't offered.
   const openInTab = () => {
     more.hidePopover();
-    globalThis.reelbookOpenInTab(el);
+    globalThis.reelbookOpenInTab(frame.root);
   };
   const inTab = h("button", { type: "button", onclick: openInTab }, "Open in a tab");
   const mark = (node, current) => {
@@ -73,7 +71,7 @@ function render({ model, el }) {
     if (open) more.querySelector("button").focus();
   });
   more.addEventListener("beforetoggle", ({ newState }) => {
-    inTab.hidden = !globalThis.reelbookOpenInTab || el.closest(".jp-LinkedOutputView") !== null;
+    inTab.hidden = !globalThis.reelbookOpenInTab || frame.root.closest(".jp-LinkedOutputView") !== null;
     const at = opener.getBoundingClientRect();
     const left = Math.max(4, Math.min(at.left, innerWidth - 160));
     Object.assign(more.style, { left: `${left}px`, top: `${at.bottom + 4}px` });
@@ -99,9 +97,4 @@ function render({ model, el }) {
     const used = (place) => h("i", { class: place < facts.limit - facts.left ? "rb-used" : "" });
     bars.replaceChildren(...Array.from({ length: bars.hidden ? 0 : facts.limit }, (_, place) => used(place)));
   });
-  tellWhenLeft(frame, model, ".reelbook-studio");
-  keepAsking(frame, model);
-  return () => frame.close();
-}
-
-export default { render };
+});

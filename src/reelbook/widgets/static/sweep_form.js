@@ -1,16 +1,15 @@
 // The form of a sweep: a template, what varies, what that comes to; and the earlier sweeps.
 import { codeCopies } from "./_code.js";
-import { ask, freshId, h, openPanel, plainButton, refill, setText, showText, tell } from "./_dom.js";
+import { ask, freshId, h, plainButton, refill, setText, showText, tell } from "./_dom.js";
 import { askingButtons } from "./_asking.js";
 import { tellWhenLeft } from "./_left.js";
-import { keepAsking } from "./_live.js";
+import { panel } from "./_live.js";
 import { posters } from "./_posters.js";
 import { fieldProblem } from "./_problem.js";
 import { promptTools } from "./_prompt_tools.js";
 import { typedValues } from "./_typed.js";
 
-function render({ model, el }) {
-  const frame = openPanel(model, el, "sweep_form", "New sweep");
+export default panel("sweep_form", "New sweep", (frame, model) => {
   const words = () => model.get("words");
   const limits = model.get("limits");
   const { set, flush, waits, unsaved } = typedValues(frame, model);
@@ -61,7 +60,7 @@ function render({ model, el }) {
   const buys = h("div", { class: "rb-acts" });
   const drawBuys = () => askingButtons(buys, words().buttons, (name, text, act) => plainButton(
     text, () => { if (!words().off) act(); }, { class: name === "begin" ? "rb-primary" : "rb-plain" }),
-  (name, answer) => press(name, { answer }));
+  (name, answer) => press(name, { answer }), template);
   const look = plainButton("Look at the cells", () => press("look"));
   const code = codeCopies(frame, model, ["cell", "script"]);
   const left = h("ul", { class: "rb-left" });
@@ -194,8 +193,4 @@ function render({ model, el }) {
     frame.root.scrollIntoView({ block: "start", behavior: "instant" });
     varies.querySelector("button")?.focus({ preventScroll: true });
   });
-  keepAsking(frame, model);
-  return () => frame.close();
-}
-
-export default { render };
+});

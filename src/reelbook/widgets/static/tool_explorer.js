@@ -1,9 +1,8 @@
 // The tool explorer: a list, the chosen tool's form, and what a call brought. What a server says is text.
 import {
-  ask, drawProgress, filledButton, h, openPanel, plainButton, progressBar, refill, setText, showText, tell,
+  ask, drawProgress, filledButton, h, plainButton, progressBar, refill, setText, showText, tell,
 } from "./_dom.js";
-import { countingLines, keepAsking } from "./_live.js";
-import { tellWhenLeft } from "./_left.js";
+import { countingLines, panel } from "./_live.js";
 import { drawForm } from "./_fields.js";
 import { drawParts } from "./_results.js";
 
@@ -16,8 +15,7 @@ import { drawParts } from "./_results.js";
  * @typedef {{text?: string, tone?: string, parts?: import("./_results.js").Part[], jobs?: FoundJob[]}} Result
  */
 
-function render({ model, el }) {
-  const frame = openPanel(model, el, "tool_explorer", "Agent tools");
+export default panel("tool_explorer", "Agent tools", (frame, model) => {
   const where = h("span", { class: "rb-quiet rb-said rb-sum" });
   const again = plainButton("", () => tell(model, { name: "again" }));
   const seeks = { "aria-label": "Search the tools", placeholder: "Search", autocomplete: "off" };
@@ -208,9 +206,4 @@ function render({ model, el }) {
     setText(told, now.progress);
     drawProgress(bar, model.get("progress"));
   });
-  tellWhenLeft(frame, model, ".reelbook-tools");
-  keepAsking(frame, model, "The kernel doesn't answer. Run the cell again.");
-  return () => frame.close();
-}
-
-export default { render };
+}, "The kernel doesn't answer. Run the cell again.");

@@ -1,6 +1,6 @@
 // The picks of the day: their posters, what they lead to, and what longer ones would cost.
-import { filledButton, h, isNew, openPanel, plainButton, refill, restButton, setText, showText, tell } from "./_dom.js";
-import { keepAsking } from "./_live.js";
+import { filledButton, h, isNew, plainButton, refill, restButton, setText, showText, tell } from "./_dom.js";
+import { panel } from "./_live.js";
 import { posters } from "./_posters.js";
 
 /**
@@ -8,8 +8,7 @@ import { posters } from "./_posters.js";
  * @typedef {{said: string, button: string, off: string, lengths: Array<[number, string]>, seconds: number}} Longer
  */
 
-function render({ model, el }) {
-  const frame = openPanel(model, el, "tray", "Picks");
+export default panel("tray", "Picks", (frame, model) => {
   const pictures = posters(frame, model);
   const number = h("b");
   const today = h("span", { class: "rb-quiet" }, "today");
@@ -47,7 +46,8 @@ function render({ model, el }) {
     setText(number, face.said);
     showText(why, face.off);
     if (!isNew(acts, [face.offers, face.off])) return;
-    refill(acts, face.offers.map(([name, label]) => plainButton(label, () => {
+    refill(acts, face.offers.map(([name, label]) => plainButton(label, ({ currentTarget }) => {
+      if (name === "compare" || name === "judge") currentTarget.blur(); // what it opens takes the focus
       tell(model, name === "longer" ? { name, seconds: 10 } : { name });
     }, { "data-act": name, disabled: name === "compare" && Boolean(face.off) })));
   });
@@ -69,8 +69,4 @@ function render({ model, el }) {
     buy.setAttribute("aria-disabled", String(Boolean(longer.off)));
     frame.say(longer.said);
   });
-  keepAsking(frame, model);
-  return () => frame.close();
-}
-
-export default { render };
+});

@@ -1,7 +1,6 @@
 // The words around a usage chart: the head with the periods, or the foot with the day, the ledger and the table.
-import { h, openPanel, plainButton, segment, setText, showText, tell } from "./_dom.js";
-import { tellWhenLeft } from "./_left.js";
-import { keepAsking } from "./_live.js";
+import { h, plainButton, segment, setText, showText, tell } from "./_dom.js";
+import { panel } from "./_live.js";
 
 /**
  * What the kernel says: the head has the first line, the foot the others.
@@ -40,6 +39,7 @@ function head(frame, model) {
 }
 
 function foot(frame, model) {
+  frame.root.ariaLabel = "Usage in words";
   const progress = h("p", { class: "rb-quiet" });
   const ledger = h("p", { class: "rb-quiet" });
   const reading = h("p", { class: "rb-quiet" });
@@ -94,13 +94,6 @@ function foot(frame, model) {
   });
 }
 
-function render({ model, el }) {
-  const top = model.get("part") === "head";
-  const frame = openPanel(model, el, "usage_chart", top ? "Usage" : "Usage in words");
-  (top ? head : foot)(frame, model);
-  if (top) tellWhenLeft(frame, model, ".reelbook-usage");
-  keepAsking(frame, model);
-  return () => frame.close();
-}
-
-export default { render };
+export default panel("usage_chart", "Usage", (frame, model) => {
+  (model.get("part") === "head" ? head : foot)(frame, model);
+});
