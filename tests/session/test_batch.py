@@ -357,6 +357,14 @@ def test_once_makes_equal_requests_of_a_batch_one_job(session: rb.Session, sandb
     assert len({*bought, *batch}) == 4
 
 
+@pytest.mark.parametrize("once", [True, False, ""])
+def test_once_is_a_label(session: rb.Session, once: Any) -> None:
+    """A yes or no would be one label for every script, and `False` would bring back an earlier clip."""
+    with pytest.raises(errors.InvalidInput, match="once is a label of your own"):
+        session.text_to_video("a fox", duration_seconds=1, once=once)
+    assert session.jobs() == ()
+
+
 def test_an_experiment_can_be_named_or_stand_around(session: rb.Session) -> None:
     """The name is in the ledger either way, and nothing else takes part."""
     named = session.submit_many(["a"], duration_seconds=1, experiment="fog")

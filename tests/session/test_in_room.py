@@ -129,6 +129,8 @@ def test_what_waits_is_taken_back(room: Room, ada: rb.Session, queued: rb.Batch)
     assert ["cancel", "Take back"] in job_face(shown)["actions"]
     assert "1 clip ahead of yours" in str(job_lines(shown.view))
     assert queued[0].cancel()
+    queued[0].watch()  # there is nothing to watch any more
+    assert not queued[0].running
     with pytest.raises(SubmissionCancelled):
         queued[0].result()
     assert (queued[0].state, ada.spending().committed_usd) == (states.CANCELLED, 0.05)

@@ -1,11 +1,16 @@
-"""The images that were sent: kept as they went out, and found again by the next kernel."""
+"""One job for each entry of the ledger; and the images that were sent, for the next kernel."""
 
 import hashlib
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
+import reelbook as rb
+from reelbook.account.limits import SpendWarner
 from reelbook.media.recent_images import RecentImages
 from reelbook.session import connect
 
@@ -50,3 +55,24 @@ def test_a_batch_keeps_each_image_and_a_full_disk_stops_nothing(
         green = Image.new("RGB", (320, 200), "green")
         assert session.image_to_video(green, "it turns", duration_seconds=1).result(30).path.exists()
     assert len(RecentImages(home).list()) == 2
+
+
+def test_whoever_looks_while_a_job_is_submitted_finds_that_job(
+    session: rb.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And no second one, which would say that another kernel sends it: the entry comes before the job."""
+    written, goes_on = threading.Event(), threading.Event()
+
+    def wait(*_: object) -> None:
+        written.set()
+        goes_on.wait(30)
+
+    monkeypatch.setattr(SpendWarner, "look", wait)
+    with ThreadPoolExecutor() as pool:
+        submitted = pool.submit(session.text_to_video, "a fox", duration_seconds=1)
+        assert written.wait(30)
+        found = pool.submit(session.jobs)
+        with suppress(TimeoutError):
+            found.result(0.1)
+        goes_on.set()
+        assert found.result(30) == (submitted.result(30),)

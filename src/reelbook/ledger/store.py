@@ -254,10 +254,10 @@ class Store:
 
         try:
             self._connection, self.notice = uninterrupted(open_it)
+            self._opened = None if self.in_memory or on_network(home) else self.path.stat()
         except (OSError, NotImplementedError, sqlite3.Error, NewerLedger) as error:
             self.kernel.end()
             raise _unusable(error, self.path) from error
-        self._opened = None if self.in_memory or on_network(home) else self.path.stat()
         self._copy: sqlite3.Connection | None = None  # of the ledger, while the disk takes no writes
         self._owed: deque[Work[Any]] = deque()  # still to be written, in order
         self._locked = False

@@ -317,7 +317,10 @@ _GOES_ON: Final = ". The job goes on at the service and is billed; the next sess
 
 @dataclass(eq=False)
 class JobRegistry(JobServices):
-    """Makes a session's `Job`s, one for each of the ledger's entries. `tell` hears of every change."""
+    """Makes a session's `Job`s, one for each of the ledger's entries. `tell` hears of every change.
+
+    It works on the session's thread, so that nobody finds an entry before its job is made.
+    """
 
     images: RecentImages
     tell: Callable[[Job], None]
@@ -329,8 +332,8 @@ class JobRegistry(JobServices):
         self._warner = SpendWarner(self.ledger)
 
     def __iter__(self) -> Iterator[Job]:
-        """Iterates over the jobs that were submitted or taken up here, oldest first."""
-        return iter([self._jobs[life] for life in self.own])
+        """Iterates over the jobs that were submitted or taken up here, oldest first; on any thread."""
+        return iter([self._jobs[life] for life in list(self.own)])  # in one step
 
     @property
     def observed(self) -> bool:

@@ -228,7 +228,7 @@ class JobLifecycle(SubmissionRecord):
             with _file_is("put aside", clip):
                 clip.path.replace(clip.path.with_suffix(".damaged"))
             self.lost_clip()
-        if self.known.clip is None and self.request_id is not None:
+        if self.known.open:
             self.reopen()
             self.begin()
 

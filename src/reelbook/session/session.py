@@ -32,7 +32,7 @@ from ..errors import InvalidInput, LedgerLocked
 from ..event_thread import EventThread, Future
 from ..executions import PlaceCounter, current_execution
 from ..formatting import file_name
-from ..ledger import Ledger, Submission, SweepRecord
+from ..ledger import Entry, Ledger, Submission, SweepRecord
 from ..ledger.search import ALL_ENTRIES, Filter, named_states
 from ..listeners import Listeners
 from ..media.recent_images import RecentImages
@@ -376,6 +376,8 @@ class Session(Tooling, SuggestsNames):
         self, requests: Sequence[JobRequest], *, once: str | None = None, **how: Any
     ) -> list[Submission]:
         """The requests as submissions, each at its place in the cell that runs on this thread."""
+        if once is not None and (not isinstance(once, str) or not once.strip()):
+            raise InvalidInput('once is a label of your own, such as once="fox, night". Nothing was sent.')
         how["experiment"] = current_experiment()
         execution = current_execution()
         return [
@@ -468,7 +470,8 @@ class Session(Tooling, SuggestsNames):
             sweep=None if sweep is None else int(self._ledger.sweeps.record(sweep).id),
             cells=None if sweep is None else self._ledger.sweeps.cells_at(sweep, where or {}),
         )
-        return tuple(self._jobs.find(wanted, sort=sort, limit=limit, after=after))
+        find = functools.partial(self._jobs.find, wanted, sort=sort, limit=limit, after=after)
+        return tuple(self._thread.run(find))
 
     def prompts(self, text: str = "", *, limit: int = 20) -> tuple[str, ...]:
         """The prompts of the account's clips, at most `limit`, the one used last first, each once.
@@ -508,8 +511,8 @@ class Session(Tooling, SuggestsNames):
 
         `since` is a time of the picking: a datetime, a date or epoch seconds.
         """
-        picked = self._ledger.picks(epoch(since))
-        return tuple(self._jobs.of(entry, watch=False) for entry in picked)
+        since_at = epoch(since)
+        return self._thread.run(lambda: tuple(map(self._job_of_entry, self._ledger.picks(since_at))))
 
     def sweeps(self) -> tuple[SweepRecord, ...]:
         """The sweeps that were run with this key, newest first; see `Sweep.run`.
@@ -588,8 +591,14 @@ class Session(Tooling, SuggestsNames):
     # For panels and the terminal.
 
     def _known(self, request_id: str) -> Job | None:
-        entry = self._ledger.by_request_id(request_id) if request_id else None
-        return None if entry is None else self._jobs.of(entry, watch=False)
+        def find() -> Job | None:
+            entry = self._ledger.by_request_id(request_id)
+            return None if entry is None else self._job_of_entry(entry)
+
+        return self._thread.run(find) if request_id else None
+
+    def _job_of_entry(self, entry: Entry) -> Job:
+        return self._jobs.of(entry, watch=False)
 
     def _spending_notes(self, cost_usd: float) -> tuple[str, ...]:
         """What to say before a submission of that cost, by the last known balance."""
@@ -613,7 +622,7 @@ class Session(Tooling, SuggestsNames):
     async def _reconciled(self, *, alone: bool) -> Reconciliation:
         try:
             findings = await find_out(self._connection, self._ledger, self._balance, alone=alone)
-            return tell_jobs(findings, lambda entry: self._jobs.of(entry, watch=False))
+            return tell_jobs(findings, self._job_of_entry)
         finally:
             self._tell(None)
 

@@ -104,6 +104,18 @@ def test_progress_that_stands_still_is_not_trusted_for_ever() -> None:
     assert belief.chance_ended(403) < 0.1
 
 
+def test_a_job_that_is_put_back_into_the_queue_begins_anew() -> None:
+    """The progress that it had says nothing about the attempt that comes."""
+    belief = Belief(Pace(RECORDS), 0.0)
+    answer(belief, 50.0, 0.5)
+    belief.asked(200.0)
+    belief.queued(None, 200.0)
+    assert belief.progress is None
+    assert belief.remaining_seconds(200.0) == pytest.approx(60, abs=6)
+    answer(belief, 220.0, 0.25)
+    assert belief.remaining_seconds(220.0) == pytest.approx(60, abs=30)
+
+
 def test_the_waiting_is_the_time_since_the_end_on_average() -> None:
     """For a job surely ended long ago it is nearly the whole time since; for a fresh one it is nothing."""
     belief = Belief(Pace(RECORDS), 0.0)

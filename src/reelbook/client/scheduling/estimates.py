@@ -110,6 +110,7 @@ class Belief:
         """The job waits for its turn, for about `seconds` if that is known: its own time hasn't begun."""
         self.pace.still_running(self.known_at - self.submitted_at, 0.0)
         self.under_way, self._faults = False, 0
+        self.progress, self._figures = None, []  # of an attempt that is over
         self.submitted_at = self.known_at = self._pending_until = now
         self._queue_seconds = seconds or 0.0
         self._not_before = now + min(max(self._queue_seconds / 2, MOMENT_SECONDS), QUEUE_LOOK_SECONDS)
