@@ -79,7 +79,8 @@ export default panel("job_board", "Board", (frame, model) => {
       h("span", { class: "rb-what" }, parts.prompt, parts.about),
       h("span", { class: "rb-how" }, parts.state, parts.bar), parts.time, parts.money);
     const item = h("div", { class: "rb-item", role: "listitem" }, button);
-    return { key, row: { time: [] }, since: 0, parts, button, item };
+    const row = { time: [], bar: null }; // these come once they are something
+    return { key, row, since: 0, parts, button, item };
   };
   const drawRow = (shown) => {
     const { row, parts, button, key } = shown;
