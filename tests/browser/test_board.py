@@ -43,6 +43,7 @@ def test_the_board_is_worked_by_keyboard_and_the_notebook_hears_nothing(notebook
     notebook.value("len(batch21.results())")
     cell = notebook.run("batch21")
     shown(cell, ".rb-row")
+    assert not cell.locator(".rb-row .rb-bar:visible").count()  # nothing is under way
     before = notebook.executions()
     row(cell, "two").focus()
     notebook.press("ArrowDown")

@@ -110,4 +110,5 @@ def test_the_key_has_its_spend_and_its_requests() -> None:
     assert words.spent_words(Spend(2.4, 0.0, 0.0), 5.0) == "spent $2.40 of $5.00"
     assert words.spent_words(Spend(2.4, 0.0, 0.25), None) == "spent $2.40, $0.25 not certain"
     assert plain(words.requests_words(Facts(None, 7, 10, None))) == "7 of 10 requests left"
+    assert plain(words.requests_words(Facts(None, 999, 1000, None))) == "999 of 1,000 requests left"
     assert plain(words.requests_words(Facts(None, 0, 10, 9.0))) == "0 of 10 requests left, more in 9 s"

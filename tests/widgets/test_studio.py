@@ -66,6 +66,15 @@ def test_a_key_that_the_service_refuses_is_said_and_replaced(quiet: Studio) -> N
     assert (quiet.line.facts["balance"], quiet.form.words["replace_key"]) == ("$25.00", "")
 
 
+def test_a_view_that_cannot_be_opened_says_why(session: rb.Session) -> None:
+    """Under the line; what was shown stays."""
+    studio = Studio(session)
+    session.close()
+    studio.view = "usage"
+    assert studio.line.message["text"].startswith("This session is closed.")
+    assert studio.pane == "create"
+
+
 def test_the_notebook_keeps_the_latest_clip_once_a_person_turns_away(quiet: Studio) -> None:
     """Not before there is one: without a change nothing is drawn anew."""
     kept = kept_stills(quiet)

@@ -5,12 +5,14 @@ from collections.abc import Iterator
 
 import pytest
 from PIL import Image
+from support.waiting import until
 from widgets.doubles import kept_stills, says
 
 import reelbook as rb
 from reelbook.account.usage import UsageSpan
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Job
+from reelbook.widgets import usage_chart as module
 from reelbook.widgets.usage_chart import (
     NOTHING,
     STILL_SIZE,
@@ -98,6 +100,17 @@ def test_another_period_asks_anew(chart: UsageChart) -> None:
     chart.head.days = 7
     settled(chart)
     assert (chart.days, chart.selected_day, chart.head.words["total"]) == (7, "", "$1.10 in 7 days")
+
+
+def test_a_clip_that_was_paid_for_since_is_counted_in(
+    chart: UsageChart, session: rb.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A while later, and once: nothing else asks the service again."""
+    monkeypatch.setattr(module, "AGAIN_SECONDS", 0.0)
+    assert not chart._stale
+    session.text_to_video("an owl", duration_seconds=2).result(30)
+    until(lambda: chart.head.words["total"] == "$3.20 in 30 days")
+    until(lambda: not chart.head.live)
 
 
 def test_the_still_form_has_the_total_and_a_small_picture(chart: UsageChart) -> None:

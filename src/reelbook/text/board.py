@@ -84,7 +84,7 @@ def _uncertain_words(usd: float) -> str:
 
 def requests_words(facts: Facts) -> Line:
     """The key's requests this minute, and when more come."""
-    said = f"{facts.requests_left} of {facts.requests_limit} requests left"
+    said = f"{facts.requests_left:,} of {facts.requests_limit:,} requests left"
     if facts.requests_back_in_seconds is None:
         return [said]
     return [f"{said}, more in ", counting(facts.requests_back_in_seconds, -1)]

@@ -283,7 +283,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         }
 
     def _send_news(self, told: Sequence[Job] = ()) -> None:
-        """Sends the page, in one message, the tiles that are new or were `told` of, and what else is new."""
+        """Sends the page the tiles that are new or were `told` to have changed, and what else is new."""
         if not self._page.open:
             return
         found = self._found.jobs

@@ -52,9 +52,6 @@ class BoardEntry:
             "chosen": chosen,
         }
         changed = page.news(now, values, {"time": values.pop("time")}, of=self.key)
-        # A new row starts with empty values: those needn't be sent.
-        if "order" in changed:
-            changed = {name: value for name, value in changed.items() if value or name in {"order", "group"}}
         return {"key": self.key, **changed} if changed else {}
 
 

@@ -1,6 +1,5 @@
 """The account's API keys. A new one goes to the page in one message and is in no trait of the panel."""
 
-import html
 from typing import Any
 
 import traitlets
@@ -16,9 +15,6 @@ from reelbook.session import Session
 from ..text import keys as words
 from .base import Panel, session_of
 from .bundle import packed, style
-from .static_html import table_html, text_html
-
-STILL_ROWS = 20
 
 
 class KeyManager(Panel):
@@ -79,15 +75,6 @@ class KeyManager(Panel):
             about = {"id": shown.key_id, "called": shown.name, "text": words.created(shown)}
             seconds = words.SHOWN_SECONDS
             self.send({"name": "secret", **about, "seconds": seconds, "key": shown.api_key.reveal()})
-
-    def still(self) -> tuple[str, str]:
-        if not self._heard_of:
-            return super().still()
-        own = self.session.keys.in_use(self.listed)
-        text = f"API keys: {words.summary(self.listed, own)}"
-        shown = ("name", "preview", "limit", "state", "used")
-        rows = words.rows(self.listed, own)[:STILL_ROWS]
-        return text_html(text) + table_html([html.escape(row[each]) for each in shown] for row in rows), text
 
     def _rotation_words(self) -> dict[str, Any]:
         rotation = self._rotation

@@ -156,9 +156,10 @@ class Studio(Host):
     def _show(self, _: object = None) -> None:
         if not self.panes:
             return
-        if self.view not in self.panes:
-            self._put(self.view, self._new_panel(self.view))
-        self.pane = self.view
+        with self.showing_errors(f"Opening {VIEWS[self.view]}"):
+            if self.view not in self.panes:
+                self._put(self.view, self._new_panel(self.view))
+            self.pane = self.view
 
     def _new_panel(self, view: str) -> Panel:
         match view:

@@ -28,7 +28,6 @@ from .static_html import RETURNS, picture_html, text_html
 
 PERIODS: Final = (7, 30, 90)
 CLIPS: Final = 6
-PAID: Final = 200
 AGAIN_SECONDS: Final = 60.0
 ACCENT: Final = "#1565c0"
 HEIGHT: Final = 200
@@ -89,9 +88,7 @@ class UsageChart(Host):
         self._bars: Bars = bars((), 30, None)
         self._pictured: Bars | None = None  # what `picture` shows
         self._jobs: tuple[Job, ...] = ()
-        self._stale = self._whole = False  # whole: the bars show everything known
-        self._paid = {job.request_id for job in self.session.jobs(state="completed", limit=PAID)}
-        self._began = time.monotonic()
+        self._whole = False  # whether the bars show everything known
         self.history: UsageHistory | None = None
         self.head, self.foot = UsageWords(self, "head"), UsageWords(self, "foot")
         self._figure = BarFigure(self._take_slot)
@@ -99,7 +96,7 @@ class UsageChart(Host):
         super().__init__(kind="reelbook-usage", panes={"": drawn}, **traits)
         traitlets.link((self, "days"), (self.head, "days"))
         traitlets.link((self, "selected_day"), (self.foot, "selected"))
-        self._endings += (self.session.subscribe(self._something_changed), self._end_history)
+        self._endings += (self.session.subscribe(self._live.changed), self._end_history)
         self._open()
 
     def still(self) -> tuple[str, str]:
@@ -125,7 +122,7 @@ class UsageChart(Host):
         if not self._endings:
             return
         self._end_history()
-        self._began = time.monotonic()
+        self._began, self._spent_then = time.monotonic(), self._spent()
         self.history = self.session.usage_history(self.days)
         self.history.subscribe(self._live.changed)
         self.selected_day = ""
@@ -161,23 +158,24 @@ class UsageChart(Host):
         elif slot in self._bars.slots and self._bars.names[slot] != self.selected_day:
             self.selected_day = self._bars.names[slot]
 
-    def _something_changed(self, job: Job | None) -> None:
-        # A finished job has further news, such as the balance after it.
-        if job is not None and job.state == "completed" and job.request_id not in self._paid:
-            self._paid.add(job.request_id)
-            self._stale = True
-        self._live.changed()
+    def _spent(self) -> float | None:
+        return None if self.session.closed else self.session.spending().of_key.spent_usd
+
+    @property
+    def _stale(self) -> bool:
+        """Whether a clip was paid for since the totals were asked for."""
+        return self._spent() not in (None, self._spent_then)
 
     def _ask_again(self) -> None:
         """Asks for the totals again if a clip was paid for since, at most once a minute."""
         assert self.history is not None
-        if not self._stale or not self.history.done or self.session.closed:
+        if not self._stale or not self.history.done:
             return
         wait = self._began + AGAIN_SECONDS - time.monotonic()
         if wait > 0:
             self._live.changed_in(wait)
             return
-        self._stale, self._began = False, time.monotonic()
+        self._began, self._spent_then = time.monotonic(), self._spent()
         self.history.refresh()
 
     def update(self) -> None:

@@ -1,7 +1,7 @@
 // The card of a clip, the same in every panel: a stage in the clip's shape, prompt, state, figures, cost, actions.
 import {
-  drawProgress, filledButton, foldButton, h, isNew, pictureUrl, plainButton, progressBar, refill, setText, showText,
-  starButton, tell,
+  drawProgress, filledButton, foldButton, h, isNew, pictureUrl, plainButton, progressBar, refill, restButton, setText,
+  showText, starButton, tell,
 } from "./_dom.js";
 import { codeCopies, copyText } from "./_code.js";
 import { countingLines } from "./_live.js";
@@ -140,10 +140,13 @@ export function clipCard(frame, model, face, onAction, onWant) {
     if (!isNew(acts, [actions, seeds])) return;
     again.hidden = true;
     again.replaceChildren(...seeds.map(action));
+    const rests = [...acts.children].map((button) => button.disabled && button.rests);
     refill(acts, actions.map((each) => {
       if (each[0] === "code") return code.opener;
       return each[0] === "again" && seeds.length ? foldButton(each[1], again) : action(each);
     }));
+    // What takes the place of a button that rests, rests too: it may pay what that one took back.
+    [...acts.children].forEach((button, place) => rests[place] && restButton(button, rests[place]));
     acts.hidden = !actions.length;
     if (!code.opener.isConnected && !code.choices.hidden) code.opener.click();
   };

@@ -111,20 +111,15 @@ export function isNew(box, value) {
   return true;
 }
 
-/**
- * Replaces what is in `box`. A focus in it goes to the control of the same data, else the first, else `instead`. What
- * takes the place of a button that rests, rests too.
- */
+/** Replaces what is in `box`. A focus in it goes to the control of the same data, else the first, else `instead`. */
 export function refill(box, nodes, instead) {
-  const controls = () => [...box.querySelectorAll("button, select")];
   const data = (node) => JSON.stringify(node.dataset);
   const focused = focusedBefore || document.activeElement;
   const had = box.contains(focused) && data(focused);
-  const rests = controls().map((one) => one.disabled && one.rests);
   box.replaceChildren(...nodes);
-  const now = controls();
-  if (had) (now.find((one) => data(one) === had) || now[0] || instead)?.focus();
-  now.forEach((one, place) => rests[place] && restButton(one, rests[place]));
+  if (!had) return;
+  const controls = [...box.querySelectorAll("button, select")];
+  (controls.find((one) => data(one) === had) || controls[0] || instead)?.focus();
 }
 
 /**

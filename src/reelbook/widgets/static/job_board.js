@@ -14,10 +14,6 @@ import { posters } from "./_posters.js";
  *   note?: string, empty?: string, create?: string, wait?: import("./_live.js").Line,
  *   requests?: import("./_live.js").Line}} Rows the message; `groups`: title and sum by name
  */
-const BLANK = {
-  group: "", prompt: "", about: "", word: "", tone: "wait", bar: null, time: [], wait: false, money: "", picture: "",
-  chosen: false,
-};
 const HEAD = ["count", "states", "money", "note", "empty", "create"];
 
 export default panel("job_board", "Board", (frame, model) => {
@@ -83,7 +79,8 @@ export default panel("job_board", "Board", (frame, model) => {
       h("span", { class: "rb-what" }, parts.prompt, parts.about),
       h("span", { class: "rb-how" }, parts.state, parts.bar), parts.time, parts.money);
     const item = h("div", { class: "rb-item", role: "listitem" }, button);
-    return { key, row: BLANK, since: 0, parts, button, item };
+    const row = { time: [], bar: null }; // these come once they are something
+    return { key, row, since: 0, parts, button, item };
   };
   const drawRow = (shown) => {
     const { row, parts, button, key } = shown;
@@ -182,10 +179,9 @@ export default panel("job_board", "Board", (frame, model) => {
     for (const change of message.rows ?? []) {
       if (!rows.has(change.key)) rows.set(change.key, build(change.key));
       const shown = rows.get(change.key);
-      const whole = "order" in change;
-      shown.row = { ...(whole ? BLANK : shown.row), ...change };
-      if (whole || "time" in change) shown.since = since;
-      if (whole) place(shown);
+      shown.row = { ...shown.row, ...change };
+      if ("time" in change) shown.since = since;
+      if ("order" in change) place(shown);
       drawRow(shown);
     }
     for (const [name, [title, sum]] of Object.entries(message.groups ?? {})) {
