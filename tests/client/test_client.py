@@ -4,6 +4,7 @@ import asyncio
 import json
 import socket
 import threading
+from pathlib import Path
 from urllib.parse import quote, unquote
 
 import numpy as np
@@ -57,6 +58,23 @@ async def test_a_proxy_that_leads_nowhere_is_an_unreachable_service(
                 await client.submit(FOX, record=heard)
     assert set(heard) == {"no effect"}
     assert {each.first_line for each in proxy.seen} == {"CONNECT service.example:443 HTTP/1.1"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("ALL_PROXY", "socks5://127.0.0.1:9"), ("HTTPS_PROXY", "no://proxy"), ("SSL_CERT_FILE", "/nowhere.pem")],
+)
+async def test_a_computer_whose_proxy_or_certificates_cant_be_used_reaches_no_service(
+    name: str, value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is bought, a download isn't said to fail by its folder, and the text says what to correct."""
+    monkeypatch.setenv(name, value)
+    transport._trust.cache_clear()
+    async with AsyncClient(KEY, "https://service.example") as client:
+        with pytest.raises(errors.ServiceUnreachable, match=f"{name}.*Nothing was sent"):
+            await client.text_to_video("a fox")
+        with pytest.raises(errors.DownloadFailed, match=name):
+            await client.download("https://files.example/clip.mp4", tmp_path / "clip.mp4")
 
 
 async def test_what_is_held_back_in_the_last_moment_sends_no_byte() -> None:
