@@ -16,9 +16,7 @@ from support.records import Heard
 
 from reelbook import errors
 from reelbook.client import AsyncClient, transport
-from reelbook.client.client import MIXED_UP_ANSWERS, JobIds
 from reelbook.media.images import prepare
-from reelbook.models import job_status
 from reelbook.requests import JobRequest
 from reelbook.settings import InsecureAddress
 
@@ -200,17 +198,6 @@ def test_a_missing_key_or_address_is_named(missing: str) -> None:
     del given[missing]
     with pytest.raises(errors.ConfigurationError, match=f"REELBOOK_{missing.upper()}"):
         AsyncClient(**given)  # type: ignore[arg-type]  # a dict of the two arguments
-
-
-def test_another_jobs_answer_is_believed_only_where_no_right_one_comes_between() -> None:
-    """A cache that mixes up two jobs now and then is told from a service with one id for all."""
-    ids = JobIds(lambda said: said == "other")
-    right, wrong = (job_status({"request_id": said, "status": "processing"}) for said in ("mine", "other"))
-    for _ in range(2):
-        for _ in range(MIXED_UP_ANSWERS):
-            with pytest.raises(errors.UnexpectedAnswer, match="“other”, which is another job"):
-                ids.own("mine", wrong)
-        ids.own("mine", right)
 
 
 async def test_waiting_ends_at_its_timeout_and_says_that_the_job_goes_on() -> None:
