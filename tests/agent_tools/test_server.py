@@ -375,6 +375,14 @@ def test_a_server_that_is_not_there_is_unreachable() -> None:
     assert "Nothing was sent" in str(error)
 
 
+def test_a_proxy_that_cannot_be_used_reaches_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its words aren't taken for the server's."""
+    monkeypatch.setenv("HTTPS_PROXY", "no://proxy")
+    error = failing("https://tools.example/mcp", lambda tools: tools.call("buy", {}))
+    assert isinstance(error, errors.ServiceUnreachable)
+    assert "Nothing was sent. (Unknown scheme" in str(error)
+
+
 def test_the_user_id_is_in_no_log_and_no_repr(caplog: pytest.LogCaptureFixture) -> None:
     """At the finest level, also where the server quotes it in answers that can't be read."""
     caplog.set_level(logging.DEBUG)

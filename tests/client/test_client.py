@@ -4,6 +4,7 @@ import asyncio
 import json
 import socket
 import threading
+from pathlib import Path
 from urllib.parse import quote, unquote
 
 import numpy as np
@@ -15,9 +16,7 @@ from support.records import Heard
 
 from reelbook import errors
 from reelbook.client import AsyncClient, transport
-from reelbook.client.client import MIXED_UP_ANSWERS, JobIds
 from reelbook.media.images import prepare
-from reelbook.models import job_status
 from reelbook.requests import JobRequest
 from reelbook.settings import InsecureAddress
 
@@ -57,6 +56,23 @@ async def test_a_proxy_that_leads_nowhere_is_an_unreachable_service(
                 await client.submit(FOX, record=heard)
     assert set(heard) == {"no effect"}
     assert {each.first_line for each in proxy.seen} == {"CONNECT service.example:443 HTTP/1.1"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("ALL_PROXY", "socks5://127.0.0.1:9"), ("HTTPS_PROXY", "no://proxy"), ("SSL_CERT_FILE", "/nowhere.pem")],
+)
+async def test_a_computer_whose_proxy_or_certificates_cant_be_used_reaches_no_service(
+    name: str, value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is bought, a download isn't said to fail by its folder, and the text says what to correct."""
+    monkeypatch.setenv(name, value)
+    transport._trust.cache_clear()
+    async with AsyncClient(KEY, "https://service.example") as client:
+        with pytest.raises(errors.ServiceUnreachable, match=f"{name}.*Nothing was sent"):
+            await client.text_to_video("a fox")
+        with pytest.raises(errors.DownloadFailed, match=name):
+            await client.download("https://files.example/clip.mp4", tmp_path / "clip.mp4")
 
 
 async def test_what_is_held_back_in_the_last_moment_sends_no_byte() -> None:
@@ -182,17 +198,6 @@ def test_a_missing_key_or_address_is_named(missing: str) -> None:
     del given[missing]
     with pytest.raises(errors.ConfigurationError, match=f"REELBOOK_{missing.upper()}"):
         AsyncClient(**given)  # type: ignore[arg-type]  # a dict of the two arguments
-
-
-def test_another_jobs_answer_is_believed_only_where_no_right_one_comes_between() -> None:
-    """A cache that mixes up two jobs now and then is told from a service with one id for all."""
-    ids = JobIds(lambda said: said == "other")
-    right, wrong = (job_status({"request_id": said, "status": "processing"}) for said in ("mine", "other"))
-    for _ in range(2):
-        for _ in range(MIXED_UP_ANSWERS):
-            with pytest.raises(errors.UnexpectedAnswer, match="“other”, which is another job"):
-                ids.own("mine", wrong)
-        ids.own("mine", right)
 
 
 async def test_waiting_ends_at_its_timeout_and_says_that_the_job_goes_on() -> None:

@@ -148,6 +148,8 @@ class ToolConnection:
                 await self._over.wait()
         except Exception as error:
             _refused(note, _first(error))
+            if not note.began:  # a proxy or certificates that can't be used, for example
+                note.failure = "unsent"
         finally:
             if not self.ready.done():
                 self.ready.set_exception(ExchangeFailed(note))

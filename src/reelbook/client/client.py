@@ -13,7 +13,6 @@ import logging
 import math
 import os
 import secrets
-from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -49,8 +48,6 @@ else:
     models = LazyModule("reelbook.models")  # pydantic takes a third of the client's import time
 
 DEADLINE_SECONDS = 60.0
-# A cache that mixes up two jobs does so now and then; a service with one id for all jobs always does.
-MIXED_UP_ANSWERS = 2
 
 Model = TypeVar("Model")
 
@@ -445,47 +442,33 @@ class JobIds:
 
     def __init__(self, is_known: Callable[[str], bool] | None = None) -> None:
         self._is_known = is_known or (lambda _: False)
-        self._links: dict[str, str | None] = {}  # of every job that was submitted or asked about
-        self._misnamed: Counter[str] = Counter()
+        self._own: set[str] = set()  # every job that was submitted or asked about
+        self._warned = False
 
     def add(self, request_id: str) -> None:
-        self._links.setdefault(request_id, None)
+        self._own.add(request_id)
 
     def own(self, request_id: str, status: models.JobStatus) -> models.JobStatus:
-        """The status under the id asked about. Raises UnexpectedAnswer where it seems another job's."""
+        """The status under the id asked about. Raises UnexpectedAnswer where it is another job's."""
         self.add(request_id)
         said = status.request_id
         if said == request_id:
-            del self._misnamed[request_id]
-        else:
-            if not self._misnamed:
-                _log.warning(
-                    "Asked about job %.80r, the service answered with another id, %.80r. The id that was "
-                    "asked about counts; this is said once.",
-                    request_id,
-                    said,
-                )
-            self._misnamed[request_id] += 1
-            if self._is_anothers(request_id, status):
-                raise errors.UnexpectedAnswer(
-                    f"Asked about “{request_id}”, the service told of “{said}”, which is another job. "
-                    "The answer was ignored.",
-                    answer=errors.Answer(200),
-                )
-            status = status.model_copy(update={"request_id": request_id})
-        if isinstance(status, models.Completed):
-            self._links[request_id] = status.video_url
-        return status
-
-    def _is_anothers(self, request_id: str, status: models.JobStatus) -> bool:
-        said = status.request_id
-        if said not in self._links and not self._is_known(said):
-            return False
-        if isinstance(status, models.Failed):
-            return True  # believing it wrongly would cost a clip that was paid for
-        if isinstance(status, models.Completed) and status.video_url in (None, self._links.get(said)):
-            return True
-        return self._misnamed[request_id] <= MIXED_UP_ANSWERS
+            return status
+        if not self._warned:
+            _log.warning(
+                "Asked about job %.80r, the service answered with another id, %.80r. The id that was "
+                "asked about counts; this is said once.",
+                request_id,
+                said,
+            )
+            self._warned = True
+        if said in self._own or self._is_known(said):
+            raise errors.UnexpectedAnswer(
+                f"Asked about “{request_id}”, the service told of “{said}”, which is another job. "
+                "The answer was ignored.",
+                answer=errors.Answer(200),
+            )
+        return status.model_copy(update={"request_id": request_id})
 
 
 class SubmissionRecord:

@@ -203,9 +203,12 @@ class Transport:
             progress.failure = progress.failed(exc, self._masked(_text(exc)))
 
     def _client(self, kind: str) -> httpx.AsyncClient:
-        if kind not in self._clients:
-            loopback = settings.is_loopback(self.base_url)
-            self._clients[kind] = httpx.AsyncClient(
+        """The client for requests of this kind. Raises ServiceUnreachable where none can be made."""
+        if kind in self._clients:
+            return self._clients[kind]
+        loopback = settings.is_loopback(self.base_url)
+        try:
+            client = self._clients[kind] = httpx.AsyncClient(
                 auth=None if kind == "files" else self._with_key,
                 headers={"connection": "close"} if kind == "fresh" else None,
                 timeout=None,  # noqa: S113 - ours are Deadlines: httpx would count the time asleep
@@ -220,7 +223,12 @@ class Transport:
                 # A proxy has no way to this machine, and would be shown the key.
                 trust_env=not loopback,
             )
-        return self._clients[kind]
+        except Exception as exc:
+            raise errors.ServiceUnreachable(
+                "This computer's proxy or certificates (HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE) can't be "
+                f"used. Nothing was sent.{self._masked(_text(exc))}"
+            ) from None
+        return client
 
     def _with_key(self, request: httpx.Request) -> httpx.Request:
         """Adds the key to a request to the service's own origin, and to no other."""

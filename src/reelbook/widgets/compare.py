@@ -1,5 +1,7 @@
 """Two to nine clips side by side on one clock, to pick among."""
 
+from __future__ import annotations
+
 import html
 import os
 from collections.abc import Iterable

@@ -1,5 +1,7 @@
 """What a panel's buttons do with a job, and how a panel draws one."""
 
+from __future__ import annotations
+
 import contextlib
 import inspect
 import time

@@ -1,5 +1,7 @@
 """Two clips side by side, unlabelled, and the question which is better; after Stop, the votes' result."""
 
+from __future__ import annotations
+
 import contextlib
 import os
 from collections.abc import Iterable

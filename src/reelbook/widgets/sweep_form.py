@@ -1,5 +1,7 @@
 """The form of a sweep: a template and what varies, what that would buy, and the earlier sweeps."""
 
+from __future__ import annotations
+
 from math import prod
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The agent tools of a server in a panel. What a server says about itself is only ever shown as text."""
 
+from __future__ import annotations
+
 import contextlib
 import html
 import json

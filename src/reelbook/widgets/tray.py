@@ -1,5 +1,7 @@
 """The tray at the Studio's lower edge: the picks of the day, and what they lead to."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
