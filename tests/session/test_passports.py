@@ -139,14 +139,6 @@ def test_players_and_other_tools_show_it(clip: Clip, tmp_path: Path) -> None:
     assert tags["date"] == "2026-11-25T09:30:00+00:00"
 
 
-def test_a_clip_of_another_tool_is_understood(file: Path, tmp_path: Path) -> None:
-    """A1111's form alone: prompt and seed; what other tools mean by the rest is left."""
-    other = tmp_path / "other.mp4"
-    said = "a fox\nat dawn\nNegative prompt: blurry\nSteps: 20, Sampler: Euler a, Seed: 42, Size: 512x512"
-    boxes.copy_with_notes(file, other, {boxes.COMMENT: said}, b"")
-    assert rb.passport(other).request == JobRequest.from_text("a fox\nat dawn", seed=42)
-
-
 def test_what_was_in_the_file_stays(file: Path, tmp_path: Path) -> None:
     """Other tags and another packet of XMP; exported again there is one passport."""
     theirs = '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="r"><a/></rdf:RDF></x:xmpmeta>'

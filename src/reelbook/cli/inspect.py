@@ -15,8 +15,7 @@ def inspect(
 ) -> None:
     """Say what made a clip, from its file.
 
-    Its prompt, its seed, and whatever else the file holds; no service is asked. Clips of other tools that
-    hold A1111's parameters are understood as well.
+    Its prompt, its seed, and whatever else the file holds; no service is asked.
     """
     from ..session.passports import passports_in
 

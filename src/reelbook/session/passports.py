@@ -40,8 +40,6 @@ _MOST_FILES: Final = 1_000
 _MOST_UNPACKED: Final = 1 << 30
 # Characters that XML can't hold in any form.
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# One setting in A1111's last line: a name, and a value that is quoted where it has a comma.
-_SETTING: Final = re.compile(r'\s*(\w[\w /-]*):\s*("(?:\\.|[^\\"])*"|[^,]*)(?:,|$)')
 
 
 @dataclass(frozen=True)
@@ -138,9 +136,9 @@ def passport(file: str | os.PathLike[str], clip: str | None = None) -> Passport:
         file = clip.save("a-fox.mp4", overwrite=True)
         session.submit(rb.passport(file).request)    # the same again
 
-    `clip` is the name of one in a zip, with its folder where two have the same name. MP4s of other tools that
-    carry A1111's `parameters` are read too. Raises NoPassport where the file doesn't say, NotAVideo for a
-    damaged MP4, InvalidInput where a zip holds several clips, and ReelbookError where it can't be read.
+    `clip` is the name of one in a zip, with its folder where two have the same name. Raises NoPassport where
+    the file doesn't say, NotAVideo for a damaged MP4, InvalidInput where a zip holds several clips, and
+    ReelbookError where it can't be read.
     """
     path = Path(file)
     found = passports_in(path)
@@ -181,11 +179,8 @@ def passports(file: BinaryIO, name: str) -> Iterator[tuple[str, Passport]]:
 
 def of_notes(said: boxes.Notes) -> Passport | None:
     """The passport in an MP4's notes: from its XMP, or else from its tags."""
-    for text in (_in_xmp(said.xmp), said.tags.get(boxes.SYNOPSIS)):
-        found = None if text is None else _of_text(text)
-        if found is not None:
-            return found
-    return _of_parameters(said.tags.get(boxes.COMMENT, ""))
+    texts = (_in_xmp(said.xmp), said.tags.get(boxes.SYNOPSIS))
+    return next((found for text in texts if text and (found := _of_text(text))), None)
 
 
 def write(source: Path, target: Path, said: Passport) -> bool:
@@ -263,25 +258,6 @@ def _kind(kind: type[Any], value: Any) -> Any:
 def _setting(value: str) -> str:
     # As A1111 writes them: a value that would end too early is quoted.
     return json.dumps(value, ensure_ascii=False) if re.search(r'[,:\n"]', value) else value
-
-
-def _of_parameters(text: str) -> Passport | None:
-    """Parses A1111's form: the prompt, perhaps a negative one, and last the line of settings."""
-    prompt, _, line = text.replace("\r\n", "\n").rpartition("\n")
-    settings = {name.lower(): value.strip('"') for name, value in _SETTING.findall(line)}
-    if len(settings) < 3:
-        return None
-    asked: dict[str, Any] = {}
-    for name, about in options("text-to-video").items():
-        value: Any = settings.get(about.label.lower())
-        try:
-            asked[name] = about.checked(int(value) if value and value.lstrip("-").isdigit() else value)
-        except InvalidInput:
-            continue  # of another tool, which makes other clips
-    try:
-        return Passport(JobRequest.from_text(prompt.partition("\nNegative prompt:")[0], **asked))
-    except InvalidInput:
-        return None
 
 
 def _xmp(said: Passport, text: str, earlier: str) -> str:
