@@ -50,7 +50,7 @@ class Compare(Plays, ServesClips):
 
     view = traitlets.Enum(["grid", "wipe", "difference"], "grid", help="How they are seen.").tag(sync=True)
     picked = traitlets.List(traitlets.Unicode(), help="Request ids of the picked clips.").tag(sync=True)
-    tiles: traitlets.List[Any] = traitlets.List(help="What the page draws of each clip.").tag(sync=True)
+    tiles: Any = traitlets.List(help="What the page draws of each clip.").tag(sync=True)
     face = traitlets.Dict(help="What the page says of all of them.").tag(sync=True)
 
     def __init__(

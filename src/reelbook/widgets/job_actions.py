@@ -148,7 +148,7 @@ class ShowsJob(ActsOnJobs):
 
     progress = traitlets.Float(None, allow_none=True, help="From 0 to 1; None: no figure.").tag(sync=True)
     face = traitlets.Dict(help="What the page draws of the job.").tag(sync=True)
-    figures: traitlets.List[Any] = traitlets.List(help="The lines that count on.").tag(sync=True)
+    figures: Any = traitlets.List(help="The lines that count on.").tag(sync=True)
 
     def __init__(self, **traits: Any) -> None:
         super().__init__(face=dict(empty_face()), **traits)

@@ -48,8 +48,8 @@ class Judge(Plays, ServesClips):
     voter = traitlets.Unicode(help="Who votes.").tag(sync=True)
     votes = traitlets.Int(help="How many votes there are.").tag(sync=True)
     pair = traitlets.Dict(help="Which two clips are shown, by their keys.").tag(sync=True)
-    upcoming: traitlets.List[Any] = traitlets.List(help="The keys of the pair after that.").tag(sync=True)
-    clips: traitlets.List[Any] = traitlets.List(help="Shape, length and codec of each clip.").tag(sync=True)
+    upcoming: Any = traitlets.List(help="The keys of the pair after that.").tag(sync=True)
+    clips: Any = traitlets.List(help="Shape, length and codec of each clip.").tag(sync=True)
     face = traitlets.Dict(help="What the page says while it asks.").tag(sync=True)
     result = traitlets.Dict(help="What the votes say; empty while it asks.").tag(sync=True)
 

@@ -57,7 +57,7 @@ class SweepForm(OffersPrompts, ServesClips):
     confirm_above_usd = traitlets.Float(CONFIRM_ABOVE_USD, help="From where on it asks a second time.")
     words = traitlets.Dict(help="What the page says of it.").tag(sync=True)
     limits = traitlets.Dict({"template": LONGEST_TEXT, "sample": MAX_CELLS}).tag(sync=True)
-    earlier: traitlets.List[Any] = traitlets.List(help="The sweeps there are, newest first.").tag(sync=True)
+    earlier: Any = traitlets.List(help="The sweeps there are, newest first.").tag(sync=True)
 
     def __init__(self, session: Session | None = None, *, wildcards: Any = None, **traits: Any) -> None:
         self.session = session = session_of(self, session)

@@ -60,7 +60,7 @@ class ToolPanel(Panel):
     state = traitlets.Unicode(help="What it does at the moment, as in ToolExplorer.").tag(sync=True)
     progress = traitlets.Float(None, allow_none=True, help="From 0 to 1; None: no figure.").tag(sync=True)
     words = traitlets.Dict(help="What the page draws.").tag(sync=True)
-    figures: traitlets.List[Any] = traitlets.List(help="The line that counts on.").tag(sync=True)
+    figures: Any = traitlets.List(help="The line that counts on.").tag(sync=True)
 
     on_result = Callbacks[[Tool, ToolResult]]("`callback(tool, result)` is called for every result.")
 

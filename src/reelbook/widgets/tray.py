@@ -32,7 +32,7 @@ class Tray(ActsOnJobs, ServesClips):
     _esm = packed("tray")
     _css = style("tray")
 
-    shown: traitlets.List[Any] = traitlets.List(help="Keys and prompts of the picks.").tag(sync=True)
+    shown: Any = traitlets.List(help="Keys and prompts of the picks.").tag(sync=True)
     face = traitlets.Dict(help="What the page says of them.").tag(sync=True)
     longer = traitlets.Dict(help="The plan of longer ones; empty: it isn't open.").tag(sync=True)
 
