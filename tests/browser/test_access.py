@@ -285,7 +285,7 @@ def test_the_studio_from_text_to_a_comparison_by_keyboard_alone(notebook: Notebo
     tab_to(notebook, "Compare", back=True)
     notebook.press("Enter")
     shown(cell, ".rb-compare")
-    tab_to(notebook, "Play all")
+    until(cell, "() => document.activeElement.matches('.rb-of-compare .rb-play')")
     notebook.press("Enter")
     until(
         cell,

@@ -271,12 +271,6 @@ matrix64""",
     until(cell, "(cell) => [...cell.querySelectorAll('td video')].some((video) => !video.paused)")
     notebook.press("Space")
     until(cell, STILL)
-    notebook.press("+")
-    until(
-        cell,
-        "(cell) => cell.querySelector('table').style.getPropertyValue('--rb-view').startsWith('scale(1.5)')",
-    )
-    notebook.press("0")
     assert notebook.executions() == before
     cell.get_by_role("button", name="Compare 2 selected").press("Enter")
     notebook.comes_to("[len(jobs) for jobs in compared64]", [2])

@@ -17,8 +17,7 @@ from .compare import differing
 
 KEYS: Final = (
     "Space plays and pauses all; , and . move by a frame. < and > change the speed. Arrow keys move, Enter "
-    "opens, x selects, p picks, t swaps rows and columns, Page Up and Page Down turn the page. "
-    "+ and - zoom, 0 shows all. Escape closes."
+    "opens, x selects, p picks, t swaps rows and columns, Page Up and Page Down turn the page. Escape closes."
 )
 
 # The states that are counted at the top, in this order, with their words there.

@@ -232,21 +232,22 @@ class Matrix(Plays, LeadsOn, ServesClips):
         doubtful = [job for job in self._doubtful(None) if not self._doing(job)]
         told = sum(job in self._word_would_tell for job in doubtful)
         found = words.find_out_controls(len(doubtful), told)
-        if plan is None:
+        if plan is None or not plan.clips:
             return found
         if self.run.id is not None:
             return [["resume", words.buy_words(plan, verb="Resume,")], *found]
         return [["buy", words.buy_words(plan), words.answer_words(plan, self.confirm_above_usd)]]
 
     def _planned(self) -> Plan | None:
-        """What buying the missing cells would come to; None while it buys them, and where none is missing.
+        """What buying the missing cells would come to; None while it buys them, and once none is missing.
 
-        Once the session is closed, what was last said.
+        When the session is closed, what was last said.
         """
         if not self.session.closed:
-            missing = self.run.state != "running" and any(cell.missing for cell in self.run.cells)
+            run = self.run
+            buys = run.state != "running" and any(cell.missing for cell in run.cells)
             with without_waiting():
-                self._plan = self.run.plan() if missing else None
+                self._plan = run.plan() if buys or run.id is None else None
         return self._plan
 
     def _word(self, number: int) -> str:

@@ -14,7 +14,6 @@ import { matrixAbout } from "./_matrix_about.js";
 import { actButtons, drawMatrixCell, matrixCell } from "./_matrix_cell.js";
 import { matrixClips } from "./_matrix_clips.js";
 import { matrixTable } from "./_matrix_table.js";
-import { zoomAndPan } from "./_matrix_zoom.js";
 
 /**
  * What the kernel tells: a sweep with all its cells, then the cells that changed.
@@ -80,7 +79,6 @@ export default panel("matrix", "Matrix", (frame, model) => {
     fps: () => Math.max(24, ...clips.timed().map((one) => one.fps)),
     words: (part) => get("by") === "part" && `${Math.round(part * 100)} %`,
   });
-  const { zoom, panned, buttons: zooms } = zoomAndPan(table);
 
   // The head
   const title = h("span");
@@ -108,7 +106,7 @@ export default panel("matrix", "Matrix", (frame, model) => {
   const kinds = h("div", { class: "rb-acts rb-foot", hidden: true }, ...saves, asCode);
   const showHelp = foldButton("Shortcuts", help);
   const group = (label, parts) => h("span", { class: "rb-group", role: "group", "aria-label": label }, ...parts);
-  const bar = h("div", { class: "rb-deck" }, ...deck.parts, group("Go by", by), group("Zoom", zooms),
+  const bar = h("div", { class: "rb-deck" }, ...deck.parts, group("Go by", by),
     compare, judge, none, foldButton("Save…", kinds), showHelp);
   wrap.append(head, note, nothing, h("div", { class: "rb-scroll" }, table), about.node, bar, kinds, help);
   frame.body.append(wrap);
@@ -221,7 +219,7 @@ export default panel("matrix", "Matrix", (frame, model) => {
   });
   table.addEventListener("click", (event) => {
     const n = numberAt(event.target);
-    if (!n || event.target.closest("button, select") || panned()) return;
+    if (!n || event.target.closest("button, select")) return;
     if (event.shiftKey || event.ctrlKey || event.metaKey) {
       focusOn(n);
       choose(n, event.shiftKey);
@@ -240,9 +238,6 @@ export default panel("matrix", "Matrix", (frame, model) => {
     t: grid.transpose,
     PageUp: () => grid.leaf(-1),
     PageDown: () => grid.leaf(1),
-    "+": () => zoom(1),
-    "-": () => zoom(-1),
-    0: () => zoom(0),
     "?": () => showHelp.click(),
     Escape() {
       if (!help.hidden) showHelp.click();
