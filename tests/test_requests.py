@@ -66,12 +66,6 @@ def test_whole_numbers_of_any_type_are_lengths(good: Any) -> None:
     assert (made.duration_seconds, type(made.duration_seconds)) == (int(good), int)
 
 
-def test_a_ratio_of_the_web_app_is_refused_by_name() -> None:
-    """The error says that the web app offers it and what the API takes."""
-    with pytest.raises(errors.InvalidAspectRatio, match=r"web app only.*16:9, 9:16, 1:1"):
-        JobRequest.from_text("a fox", aspect_ratio="4:3")
-
-
 @pytest.mark.parametrize(
     ("check", "bad"),
     [

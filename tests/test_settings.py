@@ -48,18 +48,13 @@ def in_colab(monkeypatch: pytest.MonkeyPatch, secret: str | None) -> Mock:
     return get
 
 
-def test_a_colab_secret_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In Colab, a secret of the same name is the setting."""
+def test_a_colab_secret_is_found_and_a_refusal_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A secret of the same name is the setting; who said no to Colab's dialog isn't asked a second time."""
     in_colab(monkeypatch, "sk-colab")
     assert settings.find("REELBOOK_API_KEY") == settings.Found(Secret("sk-colab"), "Colab secret")
-
-
-def test_a_refusal_in_colab_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A person who said no to Colab's dialog isn't asked a second time."""
     get = in_colab(monkeypatch, None)
-    assert settings.find("REELBOOK_API_KEY") is None
-    assert settings.find("REELBOOK_API_KEY") is None
-    get.assert_called_once_with("REELBOOK_API_KEY")
+    assert [settings.find("REELBOOK_USER_ID") for _ in range(2)] == [None, None]
+    get.assert_called_once_with("REELBOOK_USER_ID")
 
 
 @pytest.mark.parametrize(

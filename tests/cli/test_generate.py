@@ -62,7 +62,7 @@ def test_an_image_is_moved_and_what_was_changed_is_said(
     [
         ([""], "The prompt is empty"),
         (["x", "--duration", "11"], "1 to 10 whole seconds"),
-        (["x", "--ratio", "4:3"], "web app only"),
+        (["x", "--ratio", "4:3"], "web app only. The API takes 16:9, 9:16, 1:1"),
         (["x", "--image", "missing.png"], "missing.png"),
         (["x", "--image", "photo.png", "--ratio", "1:1"], "no aspect ratio and no seed"),
         (["x", "--image", "photo.png", "--seed", "7"], "no aspect ratio and no seed"),

@@ -144,16 +144,6 @@ def test_a_warning_is_one_clean_line(
     assert capsys.readouterr().err == "The key travels unencrypted.\n"
 
 
-def test_importing_the_command_loads_nothing_heavy() -> None:
-    """Help and bad usage are answered without loading client, widgets or media."""
-    heavy = "av numpy PIL httpx pydantic ipywidgets IPython starlette uvicorn asyncio"
-    code = f"import sys, reelbook.cli; print(set({heavy!r}.split()) & set(sys.modules))"
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "set()\n"
-
-
 def test_python_dash_m_is_the_same_command() -> None:
     """`python -m reelbook` answers as `reelbook` does: with the package's own version."""
     assert ran("--version").stdout == f"reelbook {reelbook.__version__}\n"

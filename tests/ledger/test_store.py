@@ -342,21 +342,28 @@ def test_damage_in_the_middle_is_met_in_use_and_mended_at_the_next_start(folder:
         assert works(second)
 
 
-def test_a_kernel_that_is_killed_while_it_reads_a_damaged_file_leaves_it_to_the_next(folder: Path) -> None:
-    """That finds it where it was, and says what could be read of it."""
-    filled(folder, 3)
-    with (folder / "ledger.db").open("r+b") as file:
-        file.truncate(file.seek(0, 2) - 4096)
+@pytest.mark.parametrize("step", ["rescue", "migrate"])
+def test_a_kernel_that_is_killed_while_it_makes_a_file_leaves_it_to_the_next(folder: Path, step: str) -> None:
+    """A damaged file is found where it was, and it is said what could be read of it. A new one gets its name
+    when it is whole, so that none is taken for a damaged one.
+    """
+    if step == "rescue":
+        filled(folder, 3)
+        with (folder / "ledger.db").open("r+b") as file:
+            file.truncate(file.seek(0, 2) - 4096)
     killed = f"""
 import os, pathlib
 from reelbook.ledger import LedgerFile, store
-store.rescue = lambda *_: os._exit(0)
+store.{step} = lambda *_: os._exit(0)
 LedgerFile.open(pathlib.Path({str(folder)!r}))
 """
     subprocess.run([sys.executable, "-c", killed], check=True)
     with opened(folder) as ledger:
-        assert "3 jobs could be read and went into a new one" in (ledger.store.notice or "")
-        assert len(find(ledger)) == 3
+        said = "3 jobs could be read and went into a new one"
+        assert (said in (ledger.store.notice or "")) == (step == "rescue")
+        assert len(find(ledger)) == (3 if step == "rescue" else 0)
+        assert works(ledger)
+    assert [path.name for path in folder.glob("ledger.*db") if "damaged" not in path.name] == ["ledger.db"]
 
 
 def test_a_suspicion_that_is_wrong_changes_nothing(folder: Path) -> None:
@@ -369,22 +376,6 @@ def test_a_suspicion_that_is_wrong_changes_nothing(folder: Path) -> None:
         assert len(find(ledger)) == 3
     assert not suspicion.exists()
     assert damaged_files(folder) == []
-
-
-def test_a_kernel_that_is_killed_while_it_makes_the_file_leaves_no_empty_one(folder: Path) -> None:
-    """A new ledger gets its name when it is whole, so the next kernel begins one without a notice."""
-    killed = f"""
-import os, pathlib
-from reelbook.ledger import LedgerFile, store
-store.migrate = lambda connection: os._exit(0)
-LedgerFile.open(pathlib.Path({str(folder)!r}))
-"""
-    subprocess.run([sys.executable, "-c", killed], check=True)
-    assert [path.name for path in folder.glob("ledger*.db")] == ["ledger.new.db"]
-    with opened(folder) as ledger:
-        assert ledger.store.trouble is None
-        assert works(ledger)
-    assert sorted(path.name for path in folder.glob("ledger*.db*")) == ["ledger.db"]
 
 
 @pytest.mark.parametrize("how", ["by SQLite", "at its opening"])
