@@ -67,6 +67,7 @@ def test_an_image_is_moved_and_what_was_changed_is_said(
         (["x", "--image", "photo.png", "--ratio", "1:1"], "no aspect ratio and no seed"),
         (["x", "--image", "photo.png", "--seed", "7"], "no aspect ratio and no seed"),
         (["x", "-o", "missing/x.mp4"], "no folder"),
+        (["x", "-o", "forbidden/x.mp4"], "can't be written to"),
         (["x", "-o", "fox.mp4"], "fox.mp4 is there already. Choose another --output, or --force"),
         (["x", "-o", "new.gif"], "Name it new.mp4, not new.gif."),
         (["x", "-o", "new.WEBM"], "Name it new.mp4, not new.WEBM."),
@@ -76,15 +77,18 @@ def test_an_image_is_moved_and_what_was_changed_is_said(
     ],
 )
 def test_what_cannot_work_is_said_before_anything_is_started(
-    run: Run, home: Path, folder: Path, words: list[str], said: str
+    run: Run, home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], said: str
 ) -> None:
     """Bad usage ends in 2 without a sandbox, a session or a file; a file that is there stays as it is."""
     Image.new("RGB", (40, 40)).save(folder / "photo.png")
     (folder / "fox.mp4").write_bytes(b"mine")
+    (folder / "forbidden").mkdir()
+    # Root may write everywhere, so the system's answer is stood in for.
+    monkeypatch.setattr("reelbook.cli.generate.os.access", lambda place, _: "forbidden" not in str(place))
     result = run("generate", *words)
     assert (result.exit_code, said in result.stderr) == (2, True), result.stderr
     assert not home.exists()
-    assert sorted(path.name for path in folder.iterdir()) == ["fox.mp4", "photo.png"]
+    assert sorted(path.name for path in folder.iterdir()) == ["forbidden", "fox.mp4", "photo.png"]
     assert (folder / "fox.mp4").read_bytes() == b"mine"
 
 
@@ -105,23 +109,19 @@ def test_a_clip_that_cannot_be_made_says_the_service_s_reason(
     assert list(folder.iterdir()) == []
 
 
-def test_a_live_service_gets_nothing_where_nobody_can_be_asked(
-    run: Run, live: RawServer, folder: Path
-) -> None:
-    """Without a terminal and without --yes nothing is paid: the cost is shown, and it ends in 2."""
+def test_a_live_service_gets_nothing_without_a_yes(run: Run, live: RawServer, folder: Path) -> None:
+    """Nothing is paid where nobody can be asked: the cost is shown, and it ends in 2. On a terminal the
+    answer is no by default.
+    """
     result = run("generate", "a fox")
     assert result.exit_code == 2
     assert f"about $0.25, live service at {live.url.removeprefix('http://')}\n" in result.stderr
     assert "Nothing was sent. --yes goes ahead unasked." in result.stderr
-    _only_asked_what_it_is(live)
-
-
-def test_a_no_at_the_terminal_sends_nothing(live: RawServer, folder: Path) -> None:
-    """Asked on a terminal, the answer is no by default."""
     said, code = on_a_terminal("generate", "a fox", cwd=folder, typed="\n")
     assert (code, "Send it? [y/N]:" in said) == (1, True)
     assert said.endswith("Nothing was sent.\r\n")
-    _only_asked_what_it_is(live)
+    assert [exchange.first_line for exchange in live.seen] == ["GET /_sandbox/about HTTP/1.1"] * 2
+    assert {exchange.header("authorization") for exchange in live.seen} == {None}
 
 
 def test_yes_sends_to_a_live_service(run: Run, home: Path, folder: Path) -> None:
@@ -277,22 +277,6 @@ def test_a_clip_that_may_have_been_bought_says_how_to_find_out(
     command = "reelbook jobs resume --find-out --service sandbox"
     assert result.exit_code == 1
     assert result.stderr.endswith(f"It was not sent again.\nTo find out from the balance:\n  {command}\n")
-
-
-def test_a_folder_that_forbids_writing_is_refused(
-    run: Run, home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A folder without the right to write is said before anything is sent."""
-    # Root may write everywhere, so the system's answer is stood in for.
-    monkeypatch.setattr("reelbook.cli.generate.os.access", lambda *_: False)
-    result = run("generate", "a fox", "-o", "fox.mp4")
-    assert (result.exit_code, "can't be written to" in result.stderr) == (2, True)
-    assert not home.exists()
-
-
-def _only_asked_what_it_is(live: RawServer) -> None:
-    assert [exchange.first_line for exchange in live.seen] == ["GET /_sandbox/about HTTP/1.1"]
-    assert live.seen[0].header("authorization") is None
 
 
 def _interrupt(process: subprocess.Popen[str]) -> str:

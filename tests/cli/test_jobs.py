@@ -109,13 +109,6 @@ def test_show_says_all_that_is_known(run: Run, book: Book, tmp_path: Path) -> No
     assert gone.endswith("To get its clip:\n  reelbook jobs resume req_abc\n")
 
 
-def test_words_that_say_nothing_are_bad_usage(run: Run, home: Path) -> None:
-    """--alone without --find-out, a limit of none, an unknown service: each ends in 2 and starts nothing."""
-    for words in (["resume", "--alone"], ["--limit", "0"], ["--service", "moon"], ["--since", "soon"]):
-        assert run("jobs", *words).exit_code == 2
-    assert not home.exists()
-
-
 def test_filters_belong_to_the_list_and_a_home_to_all(
     run: Run, home: Path, book: Book, tmp_path: Path
 ) -> None:
@@ -175,13 +168,6 @@ def test_what_was_left_unsent_is_sent_when_that_is_asked_for(run: Run, home: Pat
     assert "Sending 2 clips for about $0.50.\nWatching 2 jobs. 2 of them sent only now." in result.stderr
     assert len([each for each in live.seen if each.first_line.startswith("POST")]) == 2
     assert "not sent" not in run("jobs").stderr
-
-
-def test_what_has_no_id_cannot_be_resumed(run: Run, book: Book) -> None:
-    """A job that was never answered is refused by number, with where more is said."""
-    number = book.job(None)
-    result = run("jobs", "resume", f"#{number}")
-    assert (result.exit_code, f"reelbook jobs show '#{number}'" in result.stderr) == (2, True)
 
 
 def test_ctrl_c_leaves_the_jobs_and_says_how_to_come_back(

@@ -40,13 +40,6 @@ def test_every_option_reaches_the_server(run: Run, home: Path, monkeypatch: pyte
     assert served == said | {"home": home, "rate_limit": 20, "balance_usd": None, "dask": "tcp://a:1"}
 
 
-def test_an_unknown_pace_is_bad_usage(run: Run, home: Path) -> None:
-    """A pace that is none is refused with those there are."""
-    result = run("sandbox", "serve", "--pace", "hasty")
-    assert (result.exit_code, "brisk" in result.stderr) == (2, True)
-    assert not home.exists()
-
-
 def test_a_second_one_in_the_same_home_is_refused(run: Run, sandbox: Sandbox) -> None:
     """Serving where one runs already ends in 1 and leaves the first alone."""
     result = run("sandbox", "serve")

@@ -30,7 +30,7 @@ from ledger.doubles import (
 from support.ledgers import locked, read_only
 
 from reelbook.errors import InvalidInput, LedgerLocked, LedgerUnavailable
-from reelbook.ledger import Ledger, LedgerFile, Marks, store
+from reelbook.ledger import Ledger, Marks, store
 from reelbook.ledger.schema import NUMBER
 
 # The file-size limit of the process makes its writes fail as a full disk does, until it is lifted.
@@ -210,16 +210,10 @@ def test_the_systems_reason_is_told(
             ledger.store.write(Mock(side_effect=failure))
 
 
-def test_a_transaction_that_was_left_open_is_healed_by_the_next_write(ledger: Ledger) -> None:
-    """Whatever left it open, what is submitted next is on the disk."""
-    ledger.store._connection.execute("BEGIN IMMEDIATE")
-    intended = intend(ledger, fox())
-    assert not ledger.store._connection.in_transaction
-    assert find(ledger) == [intended.entry]
-
-
 def test_a_write_that_fails_for_another_reason_is_taken_back_and_raised(ledger: Ledger) -> None:
-    """A mistake of our own isn't the disk's: the transaction is undone and the ledger stays in use."""
+    """A mistake of our own isn't the disk's: the transaction is undone and the ledger stays in use. One that
+    was left open, whatever did that, is healed by the next write.
+    """
 
     def work(connection: sqlite3.Connection) -> None:
         connection.execute("DELETE FROM accounts")
@@ -230,7 +224,11 @@ def test_a_write_that_fails_for_another_reason_is_taken_back_and_raised(ledger: 
     with pytest.raises(sqlite3.OperationalError, match="nowhere"):
         ledger.store.write(lambda connection: connection.execute("INSERT INTO nowhere VALUES (1)"))
     assert ledger.store.trouble is None
+    ledger.store._connection.execute("BEGIN IMMEDIATE")
     assert ledger.file.ledger(SERVICE, KEY).account == ledger.account
+    intended = intend(ledger, fox())
+    assert not ledger.store._connection.in_transaction
+    assert find(ledger) == [intended.entry]
 
 
 def test_money_is_flushed_and_requests_are_not(ledger: Ledger) -> None:
@@ -412,16 +410,6 @@ def test_what_stands_in_the_way_is_named(folder: Path, blocked: str) -> None:
     said = str(raised.value)
     assert said.startswith(f"The ledger {folder / 'ledger.db'} can't be used: ")
     assert "choose another folder by home=… or REELBOOK_HOME; connect(…, ledger=None) does without" in said
-
-
-def test_a_ledger_in_memory_says_so(folder: Path) -> None:
-    """Whoever wants none on the disk gets one that works and leaves no file."""
-    with LedgerFile.in_memory_only(folder, "Nothing is kept.") as file:
-        ledger = file.ledger(SERVICE, KEY)
-        assert ledger.store.in_memory
-        assert ledger.store.notice == "Nothing is kept."
-        assert works(ledger)
-    assert not folder.exists()
 
 
 def test_a_newer_ledger_is_left_as_it_is(folder: Path) -> None:

@@ -129,12 +129,13 @@ def test_a_code_may_have_any_characters(serve: Serve, visit: Visit, tmp_path: Pa
     assert written.table.parent == written.page.parent == tmp_path
 
 
-def test_links_with_codes_are_tries_too(room: Room, visit: Visit) -> None:
-    """Opening the first page with one guess after another tells no more than the form does."""
+def test_wrong_codes_are_refused_slower_after_five(room: Room, visit: Visit) -> None:
+    """By links and by programs alike. Then the right one has to wait as well, and the wait tells nothing."""
     guesser = visit(room)
-    for number in range(5):
-        assert guesser.http.get("/", params={"code": f"BAD-{number}"}).status_code == 403
-
+    links = [guesser.http.get("/", params={"code": f"BAD-{number}"}).status_code for number in range(3)]
+    programs = [guesser.ask_to_join("Ada", f"BAD-{number}").status_code for number in range(2)]
+    assert links + programs == [403] * 5
+    assert guesser.ask_to_join("Ada").status_code == 429
     assert "Class</h1>" not in guesser.http.get("/", params={"code": "FOX-234"}).text
 
 
