@@ -17,12 +17,16 @@ def _no_memory() -> None:
 
 
 def test_an_argument_goes_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The source is told, white space around a pasted key is dropped, and nothing configured is None."""
+    """The source is told, white space around a pasted key is dropped, and nothing configured is None. An
+    empty key is a mistake, not a wish for the next source.
+    """
     assert settings.find("REELBOOK_API_KEY") is None
     monkeypatch.setenv("REELBOOK_API_KEY", " from-environment\n")
     assert settings.find("REELBOOK_API_KEY") == settings.Found(Secret("from-environment"), "environment")
     found = settings.find("REELBOOK_API_KEY", " from-argument\n")
     assert found == settings.Found(Secret("from-argument"), "argument")
+    with pytest.raises(ConfigurationError, match="API key given is empty"):
+        settings.find("REELBOOK_API_KEY", "  ")
 
 
 def test_what_is_empty_in_the_environment_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,12 +35,6 @@ def test_what_is_empty_in_the_environment_is_off(monkeypatch: pytest.MonkeyPatch
     assert settings.find("REELBOOK_BASE_URL") == settings.Found(Secret("kept"), "keyring")
     monkeypatch.setenv("REELBOOK_BASE_URL", "")
     assert settings.find("REELBOOK_BASE_URL") is None
-
-
-def test_an_empty_argument_is_an_error() -> None:
-    """An empty key is a mistake, not a wish for the next source."""
-    with pytest.raises(ConfigurationError, match="API key given is empty"):
-        settings.find("REELBOOK_API_KEY", "  ")
 
 
 def in_colab(monkeypatch: pytest.MonkeyPatch, secret: str | None) -> Mock:
