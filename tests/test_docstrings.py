@@ -88,7 +88,7 @@ def test_help_of_the_session_is_a_page_in_the_order_of_work() -> None:
     """It names every public member, and begins with connecting and ends with closing."""
     page = rb.Session.__doc__ or ""
     members = [name for name in vars(rb.Session) if not name.startswith("_")]
-    order = (
+    order = [
         "connect(",
         "text_to_video(",
         "submit_many(",
@@ -96,7 +96,7 @@ def test_help_of_the_session_is_a_page_in_the_order_of_work() -> None:
         "session.jobs(",
         "resume(",
         "`close()`",
-    )
+    ]
 
     assert [name for name in members if not re.search(rf"\b{name}\b", page)] == []
-    assert sorted(order, key=page.index) == list(order)
+    assert sorted(order, key=page.index) == order

@@ -148,16 +148,6 @@ def test_wheels_says_of_each_target_what_is_missing(
     assert run("classroom", "wheels", "--python", "3").exit_code == 2
 
 
-def test_a_class_that_has_ended_is_served_as_one(
-    session: rb.Session, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The teacher shows its clips once more, and is told that nobody can order."""
-    with opened_room(session, "FOX-234") as room:
-        room.end()
-        introduce(room)
-    assert "It has ended" in capsys.readouterr().out
-
-
 @pytest.mark.usefixtures("short_jobs")
 def test_the_report_of_a_class(session: rb.Session, run: Run, folder: Path) -> None:
     """A table that a spreadsheet opens without harm, and a page that plays without a network; not of a class
@@ -199,10 +189,17 @@ def test_a_report_where_no_class_was(home: Path, run: Run) -> None:
     assert "No class of this home" in run("classroom", "report", "--code", "ABC-234").output
 
 
-def test_the_room_is_one_processs_alone(session: rb.Session, run: Run) -> None:
-    """A second one for the same class is refused, and the first goes on."""
+def test_the_room_is_one_processs_alone(
+    session: rb.Session, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A second one for the same class is refused, and the first goes on. Once it has ended the teacher shows
+    its clips once more, and is told that nobody can order.
+    """
     with in_thread(session, "FOX-234") as room:
         result = run("classroom", "serve", "--service", "sandbox", "--code", "fox234")
         assert "served already" in result.output
         with Visitor(room.url) as ada:
             ada.join("Ada")
+        room.end()
+        introduce(room)
+    assert "It has ended" in capsys.readouterr().out

@@ -239,15 +239,26 @@ def test_ctrl_c_while_the_answer_is_due_waits_for_the_id(home: Path, folder: Pat
     assert [exchange.first_line.split()[0] for exchange in service.seen].count("POST") == 1
 
 
-def test_a_clip_that_cannot_be_fetched_says_how_to_come_back(
-    run: Run, home: Path, folder: Path, sandbox: Sandbox, clips: TinyClips
+@pytest.mark.parametrize(
+    ("answered", "said"),
+    [
+        (True, r"To get its clip:\n  reelbook generate -o a-fox\.mp4 {} --resume req_\w+"),
+        (False, r"not sent again\.\nTo find out from the balance:\n  reelbook jobs resume --find-out {}"),
+    ],
+)
+def test_after_an_error_it_is_said_how_to_come_back(
+    run: Run, home: Path, folder: Path, sandbox: Sandbox, clips: TinyClips, answered: bool, said: str
 ) -> None:
-    """The job was paid for: an error after it was sent names the command that gets its clip."""
+    """The job was paid for and its clip can't be fetched, or it may have been bought and its answer was lost:
+    the command stands there, with the service's name and the home.
+    """
     clips.rubbish = True
+    if not answered:
+        sandbox.fault("answer_lost", endpoint="generate")
     result = run("generate", "a fox", "--duration", "1", "--service", "sandbox", "--home", str(home))
     assert result.exit_code == 1
-    command = rf"reelbook generate -o a-fox\.mp4 --service sandbox --home {home} --resume req_\w+"
-    assert re.search(rf"To get its clip:\n  {command}\n$", result.stderr), result.stderr
+    named = f"--service sandbox --home {re.escape(str(home))}"
+    assert re.search(f"{said.replace('{}', named)}\n$", result.stderr), result.stderr
 
 
 @pytest.mark.parametrize(
@@ -266,17 +277,6 @@ def test_a_clip_that_cannot_be_saved_is_said_to_be_kept(
     assert result.exit_code != 0
     [kept] = re.findall(r"(/\S+\.mp4)", result.stderr)
     assert Path(kept).exists()
-
-
-def test_a_clip_that_may_have_been_bought_says_how_to_find_out(
-    run: Run, sandbox: Sandbox, folder: Path
-) -> None:
-    """Its answer was lost: the command that asks for the balance stands there, with the service's name."""
-    sandbox.fault("answer_lost", endpoint="generate")
-    result = run("generate", "a fox", "--service", "sandbox")
-    command = "reelbook jobs resume --find-out --service sandbox"
-    assert result.exit_code == 1
-    assert result.stderr.endswith(f"It was not sent again.\nTo find out from the balance:\n  {command}\n")
 
 
 def _interrupt(process: subprocess.Popen[str]) -> str:

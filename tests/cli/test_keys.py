@@ -22,17 +22,15 @@ def listed(run: Run) -> dict[str, dict[str, object]]:
 
 
 def test_the_list_has_no_secret_and_names_the_key_in_use(run: Run, sandbox: Sandbox) -> None:
-    """A line each for a program, with the sum on the other stream."""
+    """A line each for a program, with the sum on the other stream. A narrow screen has whole ids and words,
+    of which nothing could be read as columns.
+    """
     result = run("keys", "list")
     head, line = result.stdout.splitlines()
     assert head.split("\t")[:5] == ["id", "name", "preview", "limit", "state"]
     assert line.split("\t")[4] == "in use"
     assert result.stderr == "1 active key.\n"
     assert sandbox.api_key.reveal() not in result.output
-
-
-def test_a_narrow_screen_has_whole_ids_and_words(sandbox: Sandbox, home: Path) -> None:
-    """As columns nothing could be read there."""
     said, code = on_a_terminal("keys", "list", columns=40)
     assert code == 0, said
     assert re.search(r"notebook · +key_\w{16}\r\n", said)

@@ -304,15 +304,19 @@ def test_hostile_floods_spend_not_a_cent_more(serve: Serve, visit: Visit, sandbo
 
 
 def test_a_room_that_stops_goes_on_where_it_was(teacher: rb.Session, visit: Visit, sandbox: Sandbox) -> None:
-    """The same code in the same home: keys, queue and reservations are there, and nothing is bought twice."""
-    with in_thread(teacher, "FOX-234") as room:
+    """The same code in the same home: keys, queue, caps and reservations are there, and nothing is bought
+    twice. What is chosen anew holds, the rest stays.
+    """
+    with in_thread(teacher, "FOX-234", cap_usd=3.0, places=5) as room:
         ada = visit(room).join("Ada")
         done = ada.ordered("first")
         ada.ended(done)
         room.store.change(paused=1)
         waiting = [ada.ordered(f"clip {number}") for number in range(3)]
         key = ada.http.headers["Authorization"]
-    with in_thread(teacher, "FOX-234") as room:
+    with in_thread(teacher, "FOX-234", places=6) as room:
+        settings = room.store.settings()
+        assert (settings.places, settings.cap_usd, room.store.money()) == (6, 3.0, (0.05, 0.15))
         ada = visit(room, Authorization=key)
         assert ada.status(done)["status"] == "completed"
         assert [ada.status(job)["queue_position"] for job in waiting] == [0, 1, 2]
