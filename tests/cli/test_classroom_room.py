@@ -145,7 +145,9 @@ def test_wheels_says_of_each_target_what_is_missing(
     assert "Python 3.11 on win_amd64: complete." in result.output
     assert "Python 3.12 on win_amd64: No matching distribution found for av" in result.output
     assert f"1 wheel in {folder_of(home)}" in result.output
-    assert run("classroom", "wheels", "--python", "3").exit_code == 2
+    for words, why in ((("--python", "3"), "given as 3.12"), (("--platform", "windows"), "win_amd64 or")):
+        refused = run("classroom", "wheels", *words)
+        assert (refused.exit_code, why in refused.stderr) == (2, True), refused.output
 
 
 @pytest.mark.usefixtures("short_jobs")
