@@ -146,6 +146,19 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
+def shell(home: Path) -> Iterator[Any]:
+    """IPython as it is in a notebook's kernel."""
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell: Any = InteractiveShell.instance()
+    yield shell
+    for left in shell.user_ns.values():
+        if isinstance(left, rb.Session):
+            left.close()
+    InteractiveShell.clear_instance()
+
+
+@pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current folder, empty."""
     place = tmp_path / "work"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock, Timeout
+from ledger.doubles import Clock
 from support import virtual_time
 from support.virtual_time import VirtualLoop
 
@@ -13,45 +14,36 @@ from reelbook import deadlines
 from reelbook.deadlines import LOOK_SECONDS, MAX_LATE_LOOKS, Countdown, Deadline
 
 
-class Clock:
-    """A clock that a test moves on."""
-
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    def wait_out(self, countdown: Countdown, *, late: float = 0.0) -> float:
-        """Looks until the time is up, each time `late` seconds after the pause; how long that took."""
-        began = self.now
-        while pause := countdown.next_pause():
-            self.now += pause + late
-        return self.now - began
+def wait_out(clock: Clock, countdown: Countdown, *, late: float = 0.0) -> float:
+    """Looks until the time is up, each time `late` seconds after the pause; how long that took."""
+    began = clock.now
+    while pause := countdown.next_pause():
+        clock.now += pause + late
+    return clock.now - began
 
 
 def test_without_sleep_it_counts_what_the_clock_says() -> None:
     """The last pause is as short as it has to be."""
-    clock = Clock()
-    assert clock.wait_out(Countdown(60.2, clock)) == pytest.approx(60.2)
+    clock = Clock(100.0)
+    assert wait_out(clock, Countdown(60.2, clock)) == pytest.approx(60.2)
 
 
 @pytest.mark.parametrize("before", [0.5, 30.0, 60.0])
 def test_the_time_asleep_isnt_counted(before: float) -> None:
     """Whenever a sleep of two minutes comes, what was left before it is left after it."""
-    clock = Clock()
+    clock = Clock(100.0)
     countdown = Countdown(60, clock)
     while clock.now < 100 + before:
         clock.now += countdown.next_pause()
     clock.now += 120
-    assert max(LOOK_SECONDS, 60 - before) == pytest.approx(clock.wait_out(countdown))
+    assert max(LOOK_SECONDS, 60 - before) == pytest.approx(wait_out(clock, countdown))
 
 
 def test_who_is_always_late_still_ends() -> None:
     """Each pause takes ten seconds: the time ends a few looks later, and not never."""
-    clock = Clock()
+    clock = Clock(100.0)
     looks = 60 / LOOK_SECONDS + MAX_LATE_LOOKS
-    assert clock.wait_out(Countdown(60, clock), late=10) == pytest.approx(looks * (10 + LOOK_SECONDS))
+    assert wait_out(clock, Countdown(60, clock), late=10) == pytest.approx(looks * (10 + LOOK_SECONDS))
 
 
 def test_a_deadline_passes_when_the_loops_clock_says_so() -> None:
@@ -135,7 +127,7 @@ def test_another_cancellation_isnt_taken_for_the_deadline() -> None:
 def test_a_lock_is_waited_for_while_the_process_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who sleeps while another one holds the lock still waits for it afterwards."""
     monkeypatch.setattr(deadlines, "LOOK_SECONDS", 0.1)
-    clock = Clock()
+    clock = Clock(100.0)
     held = FileLock(tmp_path / "lock", thread_local=False)
     tries = []
 

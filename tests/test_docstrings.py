@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from IPython.core.interactiveshell import InteractiveShell
 from PIL import Image
 from support.kept_clips import KeptClips
 
@@ -37,7 +36,7 @@ def examples(text: str) -> list[str]:
 
 
 @pytest.fixture
-def shell(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def prepared(shell: Any, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A kernel's IPython with what examples take for granted, and settings that lead to a sandbox alone."""
     monkeypatch.chdir(tmp_path)
     Image.linear_gradient("L").convert("RGB").save("cat.png")
@@ -51,7 +50,6 @@ def shell(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
         monkeypatch.setenv(settings.USER_ID, sandbox.user_id)
         nested = "nest_asyncio2" if sys.version_info >= (3, 14) else "nest_asyncio"
         monkeypatch.setattr(f"{nested}.apply", lambda: None)  # it would patch this process for good
-        shell: Any = InteractiveShell.instance()
         shell.user_ns |= {
             "session": session,
             "api_key": key,
@@ -62,13 +60,12 @@ def shell(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
         with in_thread(session, "KFX-204") as room:
             shell.user_ns["address"] = room.url
             yield shell
-        InteractiveShell.clear_instance()
 
 
-def test_each_public_name_has_an_example_that_runs(shell: Any) -> None:
+def test_each_public_name_has_an_example_that_runs(prepared: Any) -> None:
     """The examples of all names, and of the session's methods, as they stand in `help()`."""
-    shell.run_cell(NAMES).raise_error()
-    known = dict(shell.user_ns)
+    prepared.run_cell(NAMES).raise_error()
+    known = dict(prepared.user_ns)
     texts = {"reelbook": rb.__doc__ or ""} | {name: getattr(rb, name).__doc__ or "" for name in rb.__all__}
     methods = {
         f"Session.{name}": inspect.getdoc(member) or ""
@@ -79,9 +76,9 @@ def test_each_public_name_has_an_example_that_runs(shell: Any) -> None:
 
     failed = {}
     for name, text in (texts | methods).items():
-        shell.user_ns.update(known)
+        prepared.user_ns.update(known)
         for code in examples(text):
-            result = shell.run_cell(inspect.cleandoc("\n" + code))
+            result = prepared.run_cell(inspect.cleandoc("\n" + code))
             if error := result.error_before_exec or result.error_in_exec:
                 failed[name] = "".join(traceback.format_exception_only(error)) + code
     assert failed == {}
@@ -91,7 +88,7 @@ def test_help_of_the_session_is_a_page_in_the_order_of_work() -> None:
     """It names every public member, and begins with connecting and ends with closing."""
     page = rb.Session.__doc__ or ""
     members = [name for name in vars(rb.Session) if not name.startswith("_")]
-    order = (
+    order = [
         "connect(",
         "text_to_video(",
         "submit_many(",
@@ -99,7 +96,7 @@ def test_help_of_the_session_is_a_page_in_the_order_of_work() -> None:
         "session.jobs(",
         "resume(",
         "`close()`",
-    )
+    ]
 
     assert [name for name in members if not re.search(rf"\b{name}\b", page)] == []
-    assert sorted(order, key=page.index) == list(order)
+    assert sorted(order, key=page.index) == order

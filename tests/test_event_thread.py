@@ -48,10 +48,11 @@ def test_a_task_that_was_never_begun_is_ended_too() -> None:
 
 
 def test_what_runs_is_cancelled_and_what_was_opened_is_closed() -> None:
-    """Closing ends tasks first, then calls what was asked to be called."""
-    engine = EventThread()
+    """Closing ends tasks first, then calls what was asked to be called. Whoever waits in another thread is
+    told that the session was closed, and not of a cancelled future.
+    """
+    engine, began = EventThread(), threading.Event()
     order: list[str] = []
-    began = asyncio.Event()
 
     async def work() -> None:
         began.set()
@@ -64,9 +65,12 @@ def test_what_runs_is_cancelled_and_what_was_opened_is_closed() -> None:
         order.append("closed")
 
     engine.closing.append(close)
-    engine.submit(work())
-    engine.call(began.wait())
-    engine.close()
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(lambda: engine.call(work()))
+        assert began.wait(60)
+        engine.close()
+        with pytest.raises(SessionClosed, match="This session is closed"):
+            waiting.result(60)
     assert order == ["cancelled", "closed"]
 
 
@@ -195,22 +199,6 @@ def test_a_cancelled_future_ends_its_work() -> None:
     with pytest.raises(CancelledError):
         engine.run(submit_and_cancel).result(60)
     engine.close()
-
-
-def test_a_call_that_the_end_breaks_off_says_why() -> None:
-    """Whoever waits in another thread is told that the session was closed, and not of a cancelled future."""
-    engine, begun = EventThread(), threading.Event()
-
-    async def work() -> None:
-        begun.set()
-        await asyncio.Event().wait()
-
-    with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(lambda: engine.call(work()))
-        assert begun.wait(60)
-        engine.close()
-        with pytest.raises(SessionClosed, match="This session is closed"):
-            waiting.result(60)
 
 
 ENDS_AT_WORK = """

@@ -49,12 +49,6 @@ def clips(number: int) -> str:
     return count(number, "clip")
 
 
-def test_the_hour_of_another_day_has_its_date() -> None:
-    """Of the same day it is the hour alone."""
-    at = datetime(2026, 12, 4, 17, 0).timestamp()
-    assert [hour(at, at - 3600), hour(at, at - DAY)] == ["17:00", "17:00 on 4 Dec"]
-
-
 @pytest.mark.parametrize(
     ("usd", "rounded", "exact"),
     [
@@ -80,17 +74,15 @@ def test_money_is_in_dollars_and_cents(usd: float, rounded: str, exact: str) -> 
         *((file_size, size, said) for size, said in ((1, "1 kB"), (50_400, "50 kB"), (1_250_000, "1.2 MB"))),
         *((seconds, value, said) for value, said in ((-1, "0 s"), (14.4, "14 s"), (59.6, "1 min"))),
         *((seconds, value, said) for value, said in ((60, "1 min"), (125, "2 min 5 s"))),
+        (plain, ["asked ", counting(3.04, 1), " ago"], "asked 3 s ago"),
+        (plain, [counting(0.2, -1), " left"], "1 s left"),
     ],
 )
-def test_figures_have_their_units(write: Callable[[Any], str], value: float, said: str) -> None:
-    """Counts with a plural, sizes in the unit that fits, times in whole seconds without "0 s" at the end."""
+def test_figures_have_their_units(write: Callable[[Any], str], value: object, said: str) -> None:
+    """Counts with a plural, sizes in the unit that fits, times in whole seconds without "0 s" at the end.
+    What is left and counts on never reads as nothing.
+    """
     assert write(value) == said
-
-
-def test_a_line_counts_on() -> None:
-    """What is left never reads as nothing, and the text beside it stays."""
-    assert plain(["asked ", counting(3.04, 1), " ago"]) == "asked 3 s ago"
-    assert plain([counting(0.2, -1), " left"]) == "1 s left"
 
 
 @pytest.mark.parametrize(
@@ -113,6 +105,8 @@ def test_a_time_is_read_and_written() -> None:
     now = time.time()
     assert clock(local(now)) == f"{local(now):%H:%M:%S}"
     assert clock(local(now - 3 * DAY)) == f"{local(now - 3 * DAY):%d %b %Y, %H:%M:%S}"
+    at = datetime(2026, 12, 4, 17, 0).timestamp()
+    assert [hour(at, at - 3600), hour(at, at - DAY)] == ["17:00", "17:00 on 4 Dec"]
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=ascii)

@@ -1,12 +1,10 @@
 """`%%video`: a cell whose text is the prompt."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from IPython.core.error import UsageError
-from IPython.core.interactiveshell import InteractiveShell
 from PIL import Image
 
 import reelbook as rb
@@ -15,11 +13,9 @@ from reelbook.sandbox.handle import Sandbox
 
 
 @pytest.fixture
-def shell(home: Path) -> Iterator[Any]:
-    shell: Any = InteractiveShell.instance()
+def shell(shell: Any) -> Any:
     shell.run_line_magic("load_ext", "reelbook")
-    yield shell
-    InteractiveShell.clear_instance()
+    return shell
 
 
 @pytest.fixture

@@ -33,13 +33,9 @@ def test_a_session_is_learnt_at_a_glance() -> None:
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
-    """Loading on first use doesn't invent names."""
+    """Loading on first use doesn't invent names; the nearest is said, in capitals or not."""
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         rb.Nothing  # noqa: B018 - reading it is the test
-
-
-def test_a_misspelt_name_is_answered_with_the_nearest_one() -> None:
-    """In capitals or not."""
     for wrong, right in (("conect", "connect"), ("studio", "Studio"), ("Galery", "Gallery")):
         with pytest.raises(AttributeError, match=f"Did you mean '{right}'?"):
             getattr(rb, wrong)
@@ -67,8 +63,9 @@ def test_importing_reelbook_imports_nothing_heavy() -> None:
         ),
         ("import reelbook\nreelbook.Job", "ipywidgets"),
         ("import reelbook.widgets.usage_chart", "bqplot pandas"),
+        ("import reelbook.cli", "av numpy PIL httpx pydantic ipywidgets IPython starlette uvicorn asyncio"),
     ],
-    ids=["a client in a service", "a script that shows nothing", "panels without a chart"],
+    ids=["a client in a service", "a script that shows nothing", "panels without a chart", "the command"],
 )
 def test_what_is_heavy_is_imported_once_it_is_needed(code: str, heavy: str) -> None:
     """It takes its time to load, and most have no use for it."""

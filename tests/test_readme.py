@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from IPython.core.interactiveshell import InteractiveShell
 from support.kept_clips import KeptClips
 from typer.testing import CliRunner
 
@@ -44,17 +43,6 @@ def sandbox(home: Path) -> Iterator[Sandbox]:
         yield running
 
 
-@pytest.fixture
-def shell(sandbox: Sandbox) -> Iterator[Any]:
-    """IPython as it is in a notebook's kernel."""
-    shell: Any = InteractiveShell.instance()
-    yield shell
-    for left in shell.user_ns.values():
-        if isinstance(left, rb.Session):
-            left.close()
-    InteractiveShell.clear_instance()
-
-
 def run_command(line: str, folder: Path) -> None:
     """Runs one line of a terminal."""
     if not line.startswith("reelbook "):
@@ -75,6 +63,7 @@ def run_command(line: str, folder: Path) -> None:
     ],
     ids=["before-class", "from-class-on"],
 )
+@pytest.mark.usefixtures("sandbox")
 def test_every_example_runs_in_its_order(shell: Any, folder: Path, part: str, files: set[str]) -> None:
     """Cells and commands, one after the other, on a machine on which nothing was done before."""
     for language, text in BLOCK.findall(part):

@@ -17,12 +17,16 @@ def _no_memory() -> None:
 
 
 def test_an_argument_goes_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The source is told, white space around a pasted key is dropped, and nothing configured is None."""
+    """The source is told, white space around a pasted key is dropped, and nothing configured is None. An
+    empty key is a mistake, not a wish for the next source.
+    """
     assert settings.find("REELBOOK_API_KEY") is None
     monkeypatch.setenv("REELBOOK_API_KEY", " from-environment\n")
     assert settings.find("REELBOOK_API_KEY") == settings.Found(Secret("from-environment"), "environment")
     found = settings.find("REELBOOK_API_KEY", " from-argument\n")
     assert found == settings.Found(Secret("from-argument"), "argument")
+    with pytest.raises(ConfigurationError, match="API key given is empty"):
+        settings.find("REELBOOK_API_KEY", "  ")
 
 
 def test_what_is_empty_in_the_environment_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,12 +35,6 @@ def test_what_is_empty_in_the_environment_is_off(monkeypatch: pytest.MonkeyPatch
     assert settings.find("REELBOOK_BASE_URL") == settings.Found(Secret("kept"), "keyring")
     monkeypatch.setenv("REELBOOK_BASE_URL", "")
     assert settings.find("REELBOOK_BASE_URL") is None
-
-
-def test_an_empty_argument_is_an_error() -> None:
-    """An empty key is a mistake, not a wish for the next source."""
-    with pytest.raises(ConfigurationError, match="API key given is empty"):
-        settings.find("REELBOOK_API_KEY", "  ")
 
 
 def in_colab(monkeypatch: pytest.MonkeyPatch, secret: str | None) -> Mock:
@@ -48,18 +46,13 @@ def in_colab(monkeypatch: pytest.MonkeyPatch, secret: str | None) -> Mock:
     return get
 
 
-def test_a_colab_secret_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In Colab, a secret of the same name is the setting."""
+def test_a_colab_secret_is_found_and_a_refusal_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A secret of the same name is the setting; who said no to Colab's dialog isn't asked a second time."""
     in_colab(monkeypatch, "sk-colab")
     assert settings.find("REELBOOK_API_KEY") == settings.Found(Secret("sk-colab"), "Colab secret")
-
-
-def test_a_refusal_in_colab_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A person who said no to Colab's dialog isn't asked a second time."""
     get = in_colab(monkeypatch, None)
-    assert settings.find("REELBOOK_API_KEY") is None
-    assert settings.find("REELBOOK_API_KEY") is None
-    get.assert_called_once_with("REELBOOK_API_KEY")
+    assert [settings.find("REELBOOK_USER_ID") for _ in range(2)] == [None, None]
+    get.assert_called_once_with("REELBOOK_USER_ID")
 
 
 @pytest.mark.parametrize(

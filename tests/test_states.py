@@ -94,17 +94,14 @@ def test_every_state_is_found_in_the_gallery_but_those_taken_back() -> None:
     assert sorted(offered) == sorted(each.name for each in STATES.values() if each.group != "taken back")
 
 
-def test_a_word_of_the_services_own_is_under_way() -> None:
-    """It is shown as it is, and reserves its price until the job ends."""
-    row = state("queued for review")
-    assert (row.title, row.final, row.missing, row.charge) == ("queued for review", False, False, "reserved")
-
-
 def test_a_known_cost_is_spent_and_a_lost_job_uncertain() -> None:
-    """Whatever the state is, unless nothing was bought."""
-    assert {charge_of(each, cost_known=True) for each in STATES if each not in names(charge="none")} == {
-        "spent"
-    }
-    assert {charge_of(each, cost_known=True) for each in names(charge="none")} == {"none"}
+    """Whatever the state is, unless nothing was bought. A word of the service's own is under way: it is shown
+    as it is, and reserves its price until the job ends.
+    """
+    free = names(charge="none")
+    assert {charge_of(each, cost_known=True) for each in STATES if each not in free} == {"spent"}
+    assert {charge_of(each, cost_known=True) for each in free} == {"none"}
     assert {charge_of(each, abandoned=True) for each in names(charge="reserved")} == {"uncertain"}
     assert set(BEFORE_AMOUNT) == {row.charge for row in STATES.values()}
+    row = state("queued for review")
+    assert (row.title, row.final, row.missing, row.charge) == ("queued for review", False, False, "reserved")

@@ -45,14 +45,12 @@ def test_what_is_like_nothing_is_answered_plainly(wrong: str) -> None:
         getattr(Boat(), wrong)
 
 
-def test_a_property_that_fails_says_its_own_error() -> None:
-    """It is there, so nothing else was meant."""
+def test_what_is_there_is_no_question() -> None:
+    """A property that fails says its own error, as nothing else was meant; and a copy, which asks for names
+    before anything is set, is made.
+    """
     with pytest.raises(AttributeError, match="type object 'int' has no attribute 'nothing'"):
         _ = Boat().broken
-
-
-def test_what_is_copied_half_made_is_no_endless_question() -> None:
-    """A copy asks for names before anything is set."""
     assert isinstance(copy.deepcopy(Boat()), Boat)
 
 

@@ -5,11 +5,6 @@ import pytest
 from reelbook import wire
 
 
-def test_ten_seconds_cost_half_a_dollar() -> None:
-    """The price is 0.05 USD a second."""
-    assert wire.cost_usd(10) == 0.5
-
-
 @pytest.mark.parametrize("hostile", ["../keys", "a/b", "..", ".", "a?b#c", "ü"])
 def test_no_id_can_name_another_endpoint(hostile: str) -> None:
     """Whatever stands in an id is one segment of the path."""

@@ -24,22 +24,17 @@ from reelbook.widgets.studio import StatusLine
 
 
 def test_the_balance_follows_a_clip_without_a_question(session: rb.Session, sandbox: Sandbox) -> None:
-    """A form opened after a clip says what is left, and the service isn't asked for that."""
+    """A form opened after a clip says what is left, and the service isn't asked for that. Nor is the ledger
+    read: a board asks for the facts with each of its many jobs.
+    """
     session.balance()
     session.text_to_video("a fox", duration_seconds=5).result(30)
     assert (session.facts.balance_usd, session._balance.asking) == (24.75, None)
     form = rb.PromptForm(session)
     assert form.words["lengths"][4]["line"].endswith("leaves $24.50")
     form.close()
-
-
-def test_what_is_told_of_the_money_reads_no_file(session: rb.Session) -> None:
-    """A board asks for the facts with each of its many jobs: they are known even in a closed ledger."""
-    session.balance()
-    session.text_to_video("a fox", duration_seconds=2).result(30)
-    assert session.facts.balance_usd == 24.9
     session._ledger.spend = session._ledger.funds = None  # type: ignore[assignment,method-assign] # not to be called
-    assert session.facts.balance_usd == 24.9
+    assert session.facts.balance_usd == 24.75
 
 
 def test_what_moves_while_a_question_is_out_is_asked_for_again() -> None:

@@ -31,15 +31,12 @@ def test_every_span_equals_the_truth(reading: Reading, days: int) -> None:
 
 @BOTH
 def test_thirty_days_take_few_questions(reading: Reading) -> None:
-    """With a third of the days busy, scattered at random: 24 on average; alone they would be 30."""
+    """With a third of the days busy, scattered at random: 24 on average; alone they would be 30. Of an empty
+    account one is enough.
+    """
     counts = [refine(Service(busy(seed, 30, 1 / 3), reading), AFTERNOON)[1] for seed in range(100)]
     assert sum(counts) / len(counts) <= 24
     assert max(counts) < 30
-
-
-@BOTH
-def test_nothing_is_asked_of_an_empty_account(reading: Reading) -> None:
-    """One question, one empty span."""
     known, count = refine(Service([], reading), AFTERNOON)
     assert (count, [(span.usd, span.split) for span in spans(known)]) == (1, [(0.0, True)])
 

@@ -314,31 +314,26 @@ def test_what_cannot_be_written_down_is_not_made(
 
 
 def test_a_plan_makes_nothing(session: rb.Session) -> None:
-    """A name has a reasonable length, and without one it is the day. A sandbox of this machine alone is no
-    use to a class, and it is said how it is served to the room. Meanwhile nobody else opens or closes one.
-    """
-    classes = Classrooms(session)
-    planned = classes.plan(["Ada"], name="  Life   Drawing ", address=session.base_url)
-    assert (planned.name, planned.missing) == ("Life Drawing", ("Ada",))
-    assert classes.plan(["Ada"], address=session.base_url).name == today()
-    for name, why in (("", "1 to 26 characters"), ("x" * 27, "1 to 26 characters"), (None, "serve --host")):
-        with pytest.raises(errors.InvalidInput, match=why):
-            classes.plan(["Ada"], name=name)
-    with classes.alone(), pytest.raises(errors.ClassroomError, match="Another program"):
-        closed(session)
-    assert (active(session), (session.home / "classrooms").exists()) == ([], False)
-
-
-def test_students_get_an_address_that_reaches_the_service(session: rb.Session) -> None:
-    """A given one, checked as any other, though plain HTTP in the room is no news to the teacher; or a live
-    service's own.
+    """A name has a reasonable length, and without one it is the day. Students get an address that reaches the
+    service: a given one, checked as any other, though plain HTTP in the room is no news to the teacher; or a
+    live service's own. Of a sandbox of this machine alone it is said how it is served to the room. Meanwhile
+    nobody else opens or closes a class.
     """
     classes = Classrooms(session)
     with warnings.catch_warnings():
         warnings.simplefilter("error", InsecureAddress)
-        assert classes.plan(["Ada"], address="http://10.0.0.7:8000/").address == "http://10.0.0.7:8000"
+        planned = classes.plan(["Ada"], name="  Life   Drawing ", address="http://10.0.0.7:8000/")
+    assert (planned.name, planned.missing) == ("Life Drawing", ("Ada",))
+    assert planned.address == "http://10.0.0.7:8000"
+    assert classes.plan(["Ada"], address=session.base_url).name == today()
+    for name, why in (("", "1 to 26 characters"), ("x" * 27, "1 to 26 characters"), (None, "serve --host")):
+        with pytest.raises(errors.InvalidInput, match=why):
+            classes.plan(["Ada"], name=name)
     with pytest.raises(errors.ConfigurationError):
         classes.plan(["Ada"], address="ten dot zero")
     with raw_server(lambda exchange: exchange.answer(404)) as service:
         with rb.connect("live", api_key="sk-planted-address", base_url=service.url) as live:
             assert Classrooms(live).plan(["Ada"]).address == service.url
+    with classes.alone(), pytest.raises(errors.ClassroomError, match="Another program"):
+        closed(session)
+    assert (active(session), (session.home / "classrooms").exists()) == ([], False)

@@ -145,17 +145,9 @@ def test_wheels_says_of_each_target_what_is_missing(
     assert "Python 3.11 on win_amd64: complete." in result.output
     assert "Python 3.12 on win_amd64: No matching distribution found for av" in result.output
     assert f"1 wheel in {folder_of(home)}" in result.output
-    assert run("classroom", "wheels", "--python", "3").exit_code == 2
-
-
-def test_a_class_that_has_ended_is_served_as_one(
-    session: rb.Session, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The teacher shows its clips once more, and is told that nobody can order."""
-    with opened_room(session, "FOX-234") as room:
-        room.end()
-        introduce(room)
-    assert "It has ended" in capsys.readouterr().out
+    for words, why in ((("--python", "3"), "given as 3.12"), (("--platform", "windows"), "win_amd64 or")):
+        refused = run("classroom", "wheels", *words)
+        assert (refused.exit_code, why in refused.stderr) == (2, True), refused.output
 
 
 @pytest.mark.usefixtures("short_jobs")
@@ -199,10 +191,17 @@ def test_a_report_where_no_class_was(home: Path, run: Run) -> None:
     assert "No class of this home" in run("classroom", "report", "--code", "ABC-234").output
 
 
-def test_the_room_is_one_processs_alone(session: rb.Session, run: Run) -> None:
-    """A second one for the same class is refused, and the first goes on."""
+def test_the_room_is_one_processs_alone(
+    session: rb.Session, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A second one for the same class is refused, and the first goes on. Once it has ended the teacher shows
+    its clips once more, and is told that nobody can order.
+    """
     with in_thread(session, "FOX-234") as room:
         result = run("classroom", "serve", "--service", "sandbox", "--code", "fox234")
         assert "served already" in result.output
         with Visitor(room.url) as ada:
             ada.join("Ada")
+        room.end()
+        introduce(room)
+    assert "It has ended" in capsys.readouterr().out

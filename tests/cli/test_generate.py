@@ -62,11 +62,12 @@ def test_an_image_is_moved_and_what_was_changed_is_said(
     [
         ([""], "The prompt is empty"),
         (["x", "--duration", "11"], "1 to 10 whole seconds"),
-        (["x", "--ratio", "4:3"], "web app only"),
+        (["x", "--ratio", "4:3"], "web app only. The API takes 16:9, 9:16, 1:1"),
         (["x", "--image", "missing.png"], "missing.png"),
         (["x", "--image", "photo.png", "--ratio", "1:1"], "no aspect ratio and no seed"),
         (["x", "--image", "photo.png", "--seed", "7"], "no aspect ratio and no seed"),
         (["x", "-o", "missing/x.mp4"], "no folder"),
+        (["x", "-o", "forbidden/x.mp4"], "can't be written to"),
         (["x", "-o", "fox.mp4"], "fox.mp4 is there already. Choose another --output, or --force"),
         (["x", "-o", "new.gif"], "Name it new.mp4, not new.gif."),
         (["x", "-o", "new.WEBM"], "Name it new.mp4, not new.WEBM."),
@@ -76,15 +77,18 @@ def test_an_image_is_moved_and_what_was_changed_is_said(
     ],
 )
 def test_what_cannot_work_is_said_before_anything_is_started(
-    run: Run, home: Path, folder: Path, words: list[str], said: str
+    run: Run, home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], said: str
 ) -> None:
     """Bad usage ends in 2 without a sandbox, a session or a file; a file that is there stays as it is."""
     Image.new("RGB", (40, 40)).save(folder / "photo.png")
     (folder / "fox.mp4").write_bytes(b"mine")
+    (folder / "forbidden").mkdir()
+    # Root may write everywhere, so the system's answer is stood in for.
+    monkeypatch.setattr("reelbook.cli.generate.os.access", lambda place, _: "forbidden" not in str(place))
     result = run("generate", *words)
     assert (result.exit_code, said in result.stderr) == (2, True), result.stderr
     assert not home.exists()
-    assert sorted(path.name for path in folder.iterdir()) == ["fox.mp4", "photo.png"]
+    assert sorted(path.name for path in folder.iterdir()) == ["forbidden", "fox.mp4", "photo.png"]
     assert (folder / "fox.mp4").read_bytes() == b"mine"
 
 
@@ -105,23 +109,19 @@ def test_a_clip_that_cannot_be_made_says_the_service_s_reason(
     assert list(folder.iterdir()) == []
 
 
-def test_a_live_service_gets_nothing_where_nobody_can_be_asked(
-    run: Run, live: RawServer, folder: Path
-) -> None:
-    """Without a terminal and without --yes nothing is paid: the cost is shown, and it ends in 2."""
+def test_a_live_service_gets_nothing_without_a_yes(run: Run, live: RawServer, folder: Path) -> None:
+    """Nothing is paid where nobody can be asked: the cost is shown, and it ends in 2. On a terminal the
+    answer is no by default.
+    """
     result = run("generate", "a fox")
     assert result.exit_code == 2
     assert f"about $0.25, live service at {live.url.removeprefix('http://')}\n" in result.stderr
     assert "Nothing was sent. --yes goes ahead unasked." in result.stderr
-    _only_asked_what_it_is(live)
-
-
-def test_a_no_at_the_terminal_sends_nothing(live: RawServer, folder: Path) -> None:
-    """Asked on a terminal, the answer is no by default."""
     said, code = on_a_terminal("generate", "a fox", cwd=folder, typed="\n")
     assert (code, "Send it? [y/N]:" in said) == (1, True)
     assert said.endswith("Nothing was sent.\r\n")
-    _only_asked_what_it_is(live)
+    assert [exchange.first_line for exchange in live.seen] == ["GET /_sandbox/about HTTP/1.1"] * 2
+    assert {exchange.header("authorization") for exchange in live.seen} == {None}
 
 
 def test_yes_sends_to_a_live_service(run: Run, home: Path, folder: Path) -> None:
@@ -239,15 +239,26 @@ def test_ctrl_c_while_the_answer_is_due_waits_for_the_id(home: Path, folder: Pat
     assert [exchange.first_line.split()[0] for exchange in service.seen].count("POST") == 1
 
 
-def test_a_clip_that_cannot_be_fetched_says_how_to_come_back(
-    run: Run, home: Path, folder: Path, sandbox: Sandbox, clips: TinyClips
+@pytest.mark.parametrize(
+    ("answered", "said"),
+    [
+        (True, r"To get its clip:\n  reelbook generate -o a-fox\.mp4 {} --resume req_\w+"),
+        (False, r"not sent again\.\nTo find out from the balance:\n  reelbook jobs resume --find-out {}"),
+    ],
+)
+def test_after_an_error_it_is_said_how_to_come_back(
+    run: Run, home: Path, folder: Path, sandbox: Sandbox, clips: TinyClips, answered: bool, said: str
 ) -> None:
-    """The job was paid for: an error after it was sent names the command that gets its clip."""
+    """The job was paid for and its clip can't be fetched, or it may have been bought and its answer was lost:
+    the command stands there, with the service's name and the home.
+    """
     clips.rubbish = True
+    if not answered:
+        sandbox.fault("answer_lost", endpoint="generate")
     result = run("generate", "a fox", "--duration", "1", "--service", "sandbox", "--home", str(home))
     assert result.exit_code == 1
-    command = rf"reelbook generate -o a-fox\.mp4 --service sandbox --home {home} --resume req_\w+"
-    assert re.search(rf"To get its clip:\n  {command}\n$", result.stderr), result.stderr
+    named = f"--service sandbox --home {re.escape(str(home))}"
+    assert re.search(f"{said.replace('{}', named)}\n$", result.stderr), result.stderr
 
 
 @pytest.mark.parametrize(
@@ -266,33 +277,6 @@ def test_a_clip_that_cannot_be_saved_is_said_to_be_kept(
     assert result.exit_code != 0
     [kept] = re.findall(r"(/\S+\.mp4)", result.stderr)
     assert Path(kept).exists()
-
-
-def test_a_clip_that_may_have_been_bought_says_how_to_find_out(
-    run: Run, sandbox: Sandbox, folder: Path
-) -> None:
-    """Its answer was lost: the command that asks for the balance stands there, with the service's name."""
-    sandbox.fault("answer_lost", endpoint="generate")
-    result = run("generate", "a fox", "--service", "sandbox")
-    command = "reelbook jobs resume --find-out --service sandbox"
-    assert result.exit_code == 1
-    assert result.stderr.endswith(f"It was not sent again.\nTo find out from the balance:\n  {command}\n")
-
-
-def test_a_folder_that_forbids_writing_is_refused(
-    run: Run, home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A folder without the right to write is said before anything is sent."""
-    # Root may write everywhere, so the system's answer is stood in for.
-    monkeypatch.setattr("reelbook.cli.generate.os.access", lambda *_: False)
-    result = run("generate", "a fox", "-o", "fox.mp4")
-    assert (result.exit_code, "can't be written to" in result.stderr) == (2, True)
-    assert not home.exists()
-
-
-def _only_asked_what_it_is(live: RawServer) -> None:
-    assert [exchange.first_line for exchange in live.seen] == ["GET /_sandbox/about HTTP/1.1"]
-    assert live.seen[0].header("authorization") is None
 
 
 def _interrupt(process: subprocess.Popen[str]) -> str:

@@ -21,27 +21,20 @@ def saved(tmp_path: Path) -> Path:
     return clip.save(tmp_path / "fox.mp4")
 
 
-def test_what_made_a_clip_is_said(run: Run, saved: Path) -> None:
-    """For people, as code, and as JSON."""
+def test_what_made_a_clip_is_said(run: Run, saved: Path, tmp_path: Path) -> None:
+    """For people, as code, and as JSON. Each clip of a zip is named; a file that says nothing is told in one
+    line, and the command fails.
+    """
     assert run("inspect", str(saved)).stdout == "a red fox\n5 s · 16:9 · seed 7 · sandbox · $0.25\n"
     assert '"a red fox"' in run("inspect", str(saved), "--code").stdout
     told = json.loads(run("inspect", str(saved.with_suffix(".json")), "--json").stdout)
     assert told["fox.json"]["request"]["seed"] == 7
-
-
-def test_each_clip_of_a_zip_is_named(run: Run, saved: Path, tmp_path: Path) -> None:
-    """Their names stand above them."""
     with zipfile.ZipFile(tmp_path / "foxes.zip", "w") as archive:
         archive.write(saved, "one.mp4")
         archive.write(saved, "two.mp4")
     lines = run("inspect", str(tmp_path / "foxes.zip")).stdout.splitlines()
     assert [line for line in lines if line.endswith(".mp4")] == ["one.mp4", "two.mp4"]
-
-
-def test_a_file_that_says_nothing_is_told(run: Run, tmp_path: Path) -> None:
-    """In one line, and the command fails."""
     (tmp_path / "x.json").write_text("{}")
     for name, said in (("x.json", "x.json doesn't say what made it."), ("y.mp4", "y.mp4 could not be read")):
         result = run("inspect", str(tmp_path / name))
-        assert result.exit_code != 0
-        assert said in result.stderr
+        assert (result.exit_code != 0, said in result.stderr) == (True, True)

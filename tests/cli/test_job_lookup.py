@@ -16,7 +16,7 @@ from reelbook.secret import Secret
 
 
 def test_an_id_that_fits_several_or_none_is_said(run: Run, book: Book) -> None:
-    """An ambiguous beginning lists what it fits; a whole id is never ambiguous."""
+    """An ambiguous beginning lists what it fits; a whole id is never ambiguous; none can't be resumed."""
     for request_id in ("req_1", "req_12", "req_2", *(f"req_1{letter}" for letter in "abcdefghij")):
         book.job(request_id)
     several = run("jobs", "show", "req_")
@@ -26,6 +26,9 @@ def test_an_id_that_fits_several_or_none_is_said(run: Run, book: Book) -> None:
     for unknown in ("nix", "#99", "#x", ""):
         assert run("jobs", "show", unknown).exit_code == 2
     assert json.loads(run("jobs", "show", "3", "--json").stdout)["id"] == "req_2"
+    number = book.job(None)  # never answered
+    refused = run("jobs", "resume", f"#{number}")
+    assert (refused.exit_code, f"reelbook jobs show '#{number}'" in refused.stderr) == (2, True)
 
 
 def test_a_mistyped_state_is_refused(run: Run, book: Book) -> None:

@@ -7,7 +7,6 @@ import signal
 from datetime import datetime
 from pathlib import Path
 
-import pytest
 from cli.conftest import Run
 from cli.doubles import WAIT_SECONDS, Book, TinyClips, listed, read_until, start
 from ledger.doubles import KEY, SERVICE, fox
@@ -109,13 +108,6 @@ def test_show_says_all_that_is_known(run: Run, book: Book, tmp_path: Path) -> No
     assert gone.endswith("To get its clip:\n  reelbook jobs resume req_abc\n")
 
 
-def test_words_that_say_nothing_are_bad_usage(run: Run, home: Path) -> None:
-    """--alone without --find-out, a limit of none, an unknown service: each ends in 2 and starts nothing."""
-    for words in (["resume", "--alone"], ["--limit", "0"], ["--service", "moon"], ["--since", "soon"]):
-        assert run("jobs", *words).exit_code == 2
-    assert not home.exists()
-
-
 def test_filters_belong_to_the_list_and_a_home_to_all(
     run: Run, home: Path, book: Book, tmp_path: Path
 ) -> None:
@@ -177,13 +169,6 @@ def test_what_was_left_unsent_is_sent_when_that_is_asked_for(run: Run, home: Pat
     assert "not sent" not in run("jobs").stderr
 
 
-def test_what_has_no_id_cannot_be_resumed(run: Run, book: Book) -> None:
-    """A job that was never answered is refused by number, with where more is said."""
-    number = book.job(None)
-    result = run("jobs", "resume", f"#{number}")
-    assert (result.exit_code, f"reelbook jobs show '#{number}'" in result.stderr) == (2, True)
-
-
 def test_ctrl_c_leaves_the_jobs_and_says_how_to_come_back(
     run: Run, home: Path, folder: Path, clips: TinyClips
 ) -> None:
@@ -204,53 +189,43 @@ def test_ctrl_c_leaves_the_jobs_and_says_how_to_come_back(
     assert len(clips.specs) == 1
 
 
-@pytest.fixture
-def bought(sandbox: Sandbox) -> None:
-    """A clip in an experiment and one outside of it."""
-    with rb.connect("sandbox") as session:
-        with session.experiment("fog"):
-            session.text_to_video("a fox", duration_seconds=2).result(30)
-        session.text_to_video("a hen", duration_seconds=1).result(30)
-
-
-@pytest.mark.usefixtures("bought")
-def test_a_receipt_is_written_for_a_spreadsheet(run: Run, folder: Path) -> None:
-    """A file that is there stays, unless --force; “-” prints it."""
-    written = run("jobs", "receipt", "fog", "--csv", "fog.csv")
-    assert (written.exit_code, written.stdout) == (0, "fog.csv: 1 clip, 2 s: $0.10 charged.\n")
-    with (folder / "fog.csv").open(encoding="utf-8-sig", newline="") as file:
-        assert [line["prompt"] for line in csv.DictReader(file)] == ["a fox", ""]
-    nowhere = run("jobs", "receipt", "--csv", "nowhere/fog.csv")
-    assert (nowhere.exit_code, "There is no folder" in nowhere.stderr) == (2, True)
-    again = run("jobs", "receipt", "--csv", "fog.csv")
-    assert (again.exit_code, "is there already" in again.stderr) == (2, True)
-    assert run("jobs", "receipt", "--csv", "fog.csv", "--force").exit_code == 0
-    assert run("jobs", "receipt", "fog", "--csv", "-").stdout.startswith("submitted_at,request_id,")
-
-
-@pytest.mark.usefixtures("bought")
-def test_a_receipt_is_printed_from_the_ledger(run: Run, sandbox: Sandbox) -> None:
-    """Of one experiment, or of all with tools' clips; a mistyped one doesn't look free; nothing is asked."""
+def test_a_receipt_is_printed_from_the_ledger(run: Run, sandbox: Sandbox, folder: Path) -> None:
+    """Of one experiment, or of all with tools' clips; a mistyped one doesn't look free; nothing is asked. It
+    is written for a spreadsheet, where a file that is there stays, unless --force; “-” prints it.
+    """
 
     def last_line(*words: str) -> str:
         return run("jobs", "receipt", *words).stdout.splitlines()[-1]
 
+    with rb.connect("sandbox") as session:
+        with session.experiment("fog"):
+            session.text_to_video("a fox", duration_seconds=2).result(30)
+        session.text_to_video("a hen", duration_seconds=1).result(30)
     asked = sandbox.state()["requests"]
     head, line, _ = run("jobs", "receipt", "fog").stdout.splitlines()
     assert (head, line.endswith("a fox")) == ("“fog” (sandbox, play money).", True)
     assert last_line() == "2 clips, 3 s: $0.15 charged."
-    assert sandbox.state()["requests"] == asked
-    with rb.connect("sandbox") as session:
-        call = session.call_tool("generate_video_from_text", {"prompt": "an owl", "duration_seconds": 1})
-        session.job(call.result(30).structured["request_id"]).result(30)
-    assert (last_line(), last_line("fog")) == (
-        "3 clips, 4 s: $0.20 charged.",
-        "1 clip, 2 s: $0.10 charged.",
-    )
-    assert "$0.20 spent ($0.05 through agent tools) · $0.00 reserved" in run("jobs").stderr
     slip = run("jobs", "receipt", "frog")
     said = "Nothing was bought in an experiment called “frog”. The last ones are “fog”.\n"
     assert (slip.exit_code, slip.stderr) == (2, said)
+
+    written = run("jobs", "receipt", "fog", "--csv", "fog.csv")
+    assert (written.exit_code, written.stdout) == (0, "fog.csv: 1 clip, 2 s: $0.10 charged.\n")
+    with (folder / "fog.csv").open(encoding="utf-8-sig", newline="") as file:
+        assert [line["prompt"] for line in csv.DictReader(file)] == ["a fox", ""]
+    for name, why in (("nowhere/fog.csv", "There is no folder"), ("fog.csv", "is there already")):
+        refused = run("jobs", "receipt", "--csv", name)
+        assert (refused.exit_code, why in refused.stderr) == (2, True)
+    assert run("jobs", "receipt", "--csv", "fog.csv", "--force").exit_code == 0
+    assert run("jobs", "receipt", "fog", "--csv", "-").stdout.startswith("submitted_at,request_id,")
+    assert sandbox.state()["requests"] == asked
+
+    with rb.connect("sandbox") as session:
+        call = session.call_tool("generate_video_from_text", {"prompt": "an owl", "duration_seconds": 1})
+        session.job(call.result(30).structured["request_id"]).result(30)
+    assert last_line() == "3 clips, 4 s: $0.20 charged."
+    assert last_line("fog") == "1 clip, 2 s: $0.10 charged."
+    assert "$0.20 spent ($0.05 through agent tools) · $0.00 reserved" in run("jobs").stderr
 
 
 def test_picked_clips_are_handed_over_as_a_page(run: Run, sandbox: Sandbox, tmp_path: Path) -> None:

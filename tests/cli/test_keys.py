@@ -22,33 +22,47 @@ def listed(run: Run) -> dict[str, dict[str, object]]:
 
 
 def test_the_list_has_no_secret_and_names_the_key_in_use(run: Run, sandbox: Sandbox) -> None:
-    """A line each for a program, with the sum on the other stream."""
+    """A line each for a program, with the sum on the other stream. A narrow screen has whole ids and words,
+    of which nothing could be read as columns.
+    """
     result = run("keys", "list")
     head, line = result.stdout.splitlines()
     assert head.split("\t")[:5] == ["id", "name", "preview", "limit", "state"]
     assert line.split("\t")[4] == "in use"
     assert result.stderr == "1 active key.\n"
     assert sandbox.api_key.reveal() not in result.output
-
-
-def test_a_narrow_screen_has_whole_ids_and_words(sandbox: Sandbox, home: Path) -> None:
-    """As columns nothing could be read there."""
     said, code = on_a_terminal("keys", "list", columns=40)
     assert code == 0, said
     assert re.search(r"notebook · +key_\w{16}\r\n", said)
     assert "10 a minute" in said
 
 
-def test_a_key_goes_into_a_private_file(run: Run, sandbox: Sandbox, folder: Path) -> None:
-    """Whole, readable by its owner only, and not on the terminal."""
+def test_a_key_goes_where_it_was_asked_for(
+    run: Run, sandbox: Sandbox, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Into a private file; alone on standard output, so that it can be piped; or into the keyring, with the
+    address that it belongs to. It is whole, and nowhere else. One that wasn't made leaves no file.
+    """
+    sandbox.fault("500", endpoint="create-key")
+    file = folder / "ada.key"
+    assert (run("keys", "create", "ada", "--out", "ada.key").exit_code, file.exists()) == (1, False)
     result = run("keys", "create", "ada", "--rate-limit", "20", "--out", "ada.key")
     assert result.exit_code == 0, result.output
-    file = folder / "ada.key"
     secret = file.read_text().strip()
     assert secret.startswith("sk-sandbox-")
     assert file.stat().st_mode & 0o777 == 0o600
     assert secret not in result.output
     assert listed(run)["ada"]["rate_limit"] == 20
+
+    (line,) = run("keys", "create", "bo", "--show").stdout.splitlines()
+    assert line.startswith("sk-sandbox-")
+
+    kept: dict[str, str] = {}
+    monkeypatch.setattr(settings, "has_keyring", lambda: True)
+    monkeypatch.setattr(settings, "keep", lambda name, value: kept.update({name: value.reveal()}))
+    result = run("keys", "create", "cy", "--keep")
+    assert kept[settings.BASE_URL] == sandbox.url
+    assert kept[settings.API_KEY] not in result.output
 
 
 @pytest.mark.parametrize(
@@ -72,15 +86,6 @@ def test_a_key_is_not_made_before_it_is_known_where_it_goes(
     assert not sandbox.state()["requests"].get("create-key")
 
 
-def test_a_key_is_printed_when_asked_for(run: Run, sandbox: Sandbox, folder: Path) -> None:
-    """Alone on standard output, so that it can be piped; a key that wasn't made leaves no file."""
-    sandbox.fault("500", endpoint="create-key")
-    assert run("keys", "create", "ada", "--out", "ada.key").exit_code == 1
-    assert not (folder / "ada.key").exists()
-    (line,) = run("keys", "create", "ada", "--show").stdout.splitlines()
-    assert line.startswith("sk-sandbox-")
-
-
 def test_a_key_that_cannot_be_printed_is_lost_with_a_word(sandbox: Sandbox, folder: Path) -> None:
     """Nobody reads the output any more: the error says how to revoke the key; in a file it isn't lost."""
 
@@ -96,16 +101,6 @@ def test_a_key_that_cannot_be_printed_is_lost_with_a_word(sandbox: Sandbox, fold
     kept = unread("--out", "ada.key").stderr.decode()
     assert "It is in ada.key. It couldn't be printed" in kept
     assert (folder / "ada.key").read_text().startswith("sk-sandbox-")
-
-
-def test_a_key_goes_into_the_keyring(run: Run, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the address that it belongs to."""
-    kept: dict[str, str] = {}
-    monkeypatch.setattr(settings, "has_keyring", lambda: True)
-    monkeypatch.setattr(settings, "keep", lambda name, value: kept.update({name: value.reveal()}))
-    result = run("keys", "create", "ada", "--keep")
-    assert kept[settings.BASE_URL] == sandbox.url
-    assert kept[settings.API_KEY] not in result.output
 
 
 def test_a_key_is_revoked_by_a_persons_word(run: Run, sandbox: Sandbox) -> None:

@@ -16,7 +16,6 @@ from cli.doubles import WAIT_SECONDS, read_until, start
 from support.raw_server import RawServer
 
 from reelbook.cli import lab
-from reelbook.errors import ReelbookError
 from reelbook.lessons import shipped_lessons
 from reelbook.sandbox import server
 
@@ -100,17 +99,12 @@ def test_without_jupyterlab_the_install_command_is_said(
     assert not home.exists()
 
 
-def test_a_folder_that_cannot_be_used_is_said(tmp_path: Path) -> None:
-    """A file in the folder's place is an error that says what to do."""
-    (tmp_path / "taken").touch()
-    with pytest.raises(ReelbookError, match="Choose another folder"):
-        lab.copy_lessons(shipped_lessons(), tmp_path / "taken")
-
-
 def test_a_person_s_copy_is_never_written_over(
     run: Run, home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A new folder gets every lesson; one that was worked in stays as it is, and is named."""
+    """A new folder gets every lesson; one that was worked in stays as it is, and is named. A file in the
+    folder's place is an error that says what to do.
+    """
     monkeypatch.setattr(lab, "_run", lambda command, environment: 0)
     theirs = folder / "mine" / lab.FIRST_LESSON
     theirs.parent.mkdir()
@@ -122,3 +116,5 @@ def test_a_person_s_copy_is_never_written_over(
     assert list(shipped)[:2] == ["00-for-teachers.ipynb", lab.FIRST_LESSON]
     copies = {path.name: path.read_bytes() for path in theirs.parent.iterdir()}
     assert copies == {**shipped, lab.FIRST_LESSON: b"my work"}
+    (folder / "taken").touch()
+    assert "Choose another folder" in run("lab", "taken/inside").stderr

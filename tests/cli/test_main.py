@@ -19,6 +19,7 @@ from reelbook import cli
 from reelbook.errors import SandboxError
 from reelbook.sandbox import server
 from reelbook.sandbox.handle import Sandbox
+from reelbook.sandbox.protocol import PACE_IS
 from reelbook.session import connect
 
 
@@ -41,15 +42,21 @@ def test_help_describes_every_command_to_its_end(run: Run, group: list[str]) -> 
         (["generate", "x", "--service", "prod"], "'prod' is not one of 'auto', 'sandbox', 'live'."),
         (["jobs", "--limit", "0"], "Give 1 or more."),
         (["jobs", "--min-cost", "abc"], "Give a number."),
+        (["jobs", "--service", "moon"], "'moon' is not one of 'auto', 'sandbox', 'live'."),
+        (["jobs", "resume", "--alone"], "It only makes sense with --find-out."),
+        (["usage", "--days", "0"], "Give 1 or more."),
+        (["usage", "--days", "400"], "Give 365 or less."),
+        (["sandbox", "serve", "--pace", "hasty"], f"The {PACE_IS}."),
         (["sandbox", "serve", "--port", "99999"], "Give 65535 or less."),
         (["lab", "--port", "99999"], "Give 65535 or less."),
         (["sandbox", "serve", "--balance", "inf"], "Give 1000000 or less."),
     ],
 )
-def test_bad_usage_is_said_plainly(run: Run, words: list[str], said: str) -> None:
-    """Without the words of the library that checks it; it ends in 2, as other programs do it."""
+def test_bad_usage_is_said_plainly(run: Run, home: Path, words: list[str], said: str) -> None:
+    """Without the words of the library that checks it; it ends in 2, as others do, and starts nothing."""
     result = run(*words)
     assert (result.exit_code, result.stderr.endswith(f": {said}\n")) == (2, True), result.stderr
+    assert not home.exists()
 
 
 @pytest.mark.parametrize(
@@ -142,16 +149,6 @@ def test_a_warning_is_one_clean_line(
         monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
         cli.main()
     assert capsys.readouterr().err == "The key travels unencrypted.\n"
-
-
-def test_importing_the_command_loads_nothing_heavy() -> None:
-    """Help and bad usage are answered without loading client, widgets or media."""
-    heavy = "av numpy PIL httpx pydantic ipywidgets IPython starlette uvicorn asyncio"
-    code = f"import sys, reelbook.cli; print(set({heavy!r}.split()) & set(sys.modules))"
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "set()\n"
 
 
 def test_python_dash_m_is_the_same_command() -> None:

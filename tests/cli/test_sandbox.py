@@ -17,7 +17,9 @@ def test_status_and_stop_where_none_runs(run: Run, home: Path) -> None:
 
 
 def test_status_says_where_it_is_and_what_it_does(run: Run, sandbox: Sandbox, home: Path) -> None:
-    """Addresses, pace, jobs and balance of the running sandbox, never key or user id; stop ends it."""
+    """Addresses, pace, jobs and balance of the running sandbox, never key or user id. A second one in the
+    same home is refused and leaves it alone; stop ends it.
+    """
     sandbox.settings(pace="lifelike")
     result = run("sandbox", "status")
     assert result.exit_code == 0
@@ -26,6 +28,8 @@ def test_status_says_where_it_is_and_what_it_does(run: Run, sandbox: Sandbox, ho
     assert "Pace: lifelike. Jobs under way: 0. Balance: $25.00." in result.stdout
     assert sandbox.api_key.reveal() not in result.output
     assert sandbox.user_id not in result.output
+    second = run("sandbox", "serve")
+    assert (second.exit_code, sandbox.url in second.stderr) == (1, True)
     assert run("sandbox", "stop", "--home", str(home)).stdout == "Stopped.\n"
     assert server.find(home) is None
 
@@ -38,17 +42,3 @@ def test_every_option_reaches_the_server(run: Run, home: Path, monkeypatch: pyte
     assert run("sandbox", "serve", "--pace", "at once", *words.split()).exit_code == 0
     said = {"host": "0.0.0.0", "port": 4000, "pace": "at once", "idle_minutes": 2, "workers": 3}
     assert served == said | {"home": home, "rate_limit": 20, "balance_usd": None, "dask": "tcp://a:1"}
-
-
-def test_an_unknown_pace_is_bad_usage(run: Run, home: Path) -> None:
-    """A pace that is none is refused with those there are."""
-    result = run("sandbox", "serve", "--pace", "hasty")
-    assert (result.exit_code, "brisk" in result.stderr) == (2, True)
-    assert not home.exists()
-
-
-def test_a_second_one_in_the_same_home_is_refused(run: Run, sandbox: Sandbox) -> None:
-    """Serving where one runs already ends in 1 and leaves the first alone."""
-    result = run("sandbox", "serve")
-    assert (result.exit_code, sandbox.url in result.stderr) == (1, True)
-    assert sandbox.state()["jobs_under_way"] == 0

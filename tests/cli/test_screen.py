@@ -16,14 +16,12 @@ def test_a_screen_lets_no_text_give_orders() -> None:
     assert not ORDERS.search(page.get())
 
 
-def test_where_nobody_sees_it_a_page_is_always_as_wide(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a file or a pipe, whichever terminal it was written from."""
+def test_a_screen_is_as_the_place_that_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a file or a pipe a page is always as wide, whichever terminal it was written from. In a notebook's
+    cell nothing moves, as bars would be written over each other; colours stay.
+    """
     monkeypatch.setenv("COLUMNS", "300")
     assert Screen().width == 80
-
-
-def test_in_a_notebooks_cell_nothing_moves(monkeypatch: pytest.MonkeyPatch) -> None:
-    """There a terminal's bars would be written over each other; colours stay."""
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TTY_INTERACTIVE", "1")
     assert Screen().is_interactive

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from cli.conftest import Run
 from cli.doubles import WAIT_SECONDS, TinyClips, start
-from IPython.core.interactiveshell import InteractiveShell
 from PIL import Image
 from support.waiting import until
 
@@ -32,7 +31,7 @@ FOXES = ("a {animal} runs", "--axis", "animal=fox,heron", "--seed", "1-2", "--du
 
 
 def test_code_magic_and_terminal_send_the_same_requests(
-    run: Run, sandbox: Sandbox, folder: Path, clips: TinyClips, monkeypatch: pytest.MonkeyPatch
+    run: Run, shell: Any, sandbox: Sandbox, folder: Path, clips: TinyClips, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A sweep of 2 × 2 × 2 cells, each time from a home that has none of its clips."""
     (folder / "plan.toml").write_text(PLAN, "utf-8-sig")
@@ -48,15 +47,11 @@ def test_code_magic_and_terminal_send_the_same_requests(
             sweep.run(session).results(WAIT_SECONDS)
 
     def from_magic(home: Path) -> None:
-        shell: Any = InteractiveShell.instance()
-        try:
-            shell.run_line_magic("load_ext", "reelbook")
-            with rb.connect(home=home) as shell.user_ns["session"]:
-                quoted = " ".join(f"'{each}'" if "=" in each else each for each in options)
-                line = f"--seed 1-2 --duration 1 --ratio 1:1 {quoted}"
-                shell.run_cell_magic("video", line, TEMPLATE).results(WAIT_SECONDS)
-        finally:
-            InteractiveShell.clear_instance()
+        shell.run_line_magic("load_ext", "reelbook")
+        with rb.connect(home=home) as shell.user_ns["session"]:
+            quoted = " ".join(f"'{each}'" if "=" in each else each for each in options)
+            line = f"--seed 1-2 --duration 1 --ratio 1:1 {quoted}"
+            shell.run_cell_magic("video", line, TEMPLATE).results(WAIT_SECONDS)
 
     def from_terminal(home: Path) -> None:
         words = ["--seed", "1-2", "--duration", "1", "--ratio", "1:1", "--home", str(home)]

@@ -235,10 +235,12 @@ def test_accounts_are_told_apart_by_origin_and_key(ledger: Ledger) -> None:
     assert find(ledger.file.ledger("sandbox", KEY)) == []
 
 
-def test_the_key_is_not_in_the_file_and_its_fingerprint_is_salted(
+def test_the_files_are_their_owners_and_the_key_is_not_in_them(
     ledger: Ledger, folder: Path, tmp_path: Path
 ) -> None:
-    """No file of the home holds the key, and another ledger has another fingerprint for it."""
+    """No file of the home holds the key, and another ledger has another fingerprint for it. Only the owner
+    can read the ledger and its companions, even if the file had another mode before.
+    """
     intend(ledger, fox())
     written = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
     assert ledger.account.origin.encode() in written
@@ -247,11 +249,6 @@ def test_the_key_is_not_in_the_file_and_its_fingerprint_is_salted(
     with opened(tmp_path / "another") as another:
         assert another.account.fingerprint != ledger.account.fingerprint
     assert KEY.fingerprint.encode() not in written
-
-
-def test_only_the_owner_can_read_the_file(ledger: Ledger, folder: Path) -> None:
-    """The ledger and its companions have mode 0600, even if the file had another before."""
-    intend(ledger, fox())
     (folder / "ledger.db").chmod(0o644)
     with opened(folder):
         modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.glob("ledger.db*")}
@@ -304,25 +301,22 @@ wait()
     assert len(list((folder / "kernels").iterdir())) == 2  # of the living
 
 
-def test_what_a_kernel_without_a_trace_left_may_have_been_sent(folder: Path, ledger: Ledger) -> None:
-    """Its rows may not be its last word: it may have lost its disk, and sent them all the same."""
-    other = left_open(folder)
-    entry = intend(other, fox()).entry
-    (folder / "kernels" / f"{entry.kernel}.lock").unlink()
-    ledger.recover()
-    assert known(ledger, entry.id).state == "uncertain"
-    other.file.close()
-
-
 def test_closing_settles_what_was_not_sent(folder: Path, ledger: Ledger) -> None:
-    """A session that is closed in the middle of things leaves nothing reserved for ever."""
-    other = left_open(folder)
+    """A session that is closed in the middle of things leaves nothing reserved for ever. The rows of a kernel
+    that left no trace may not be its last word: it may have lost its disk, and sent them all the same.
+    """
+    other, lost = left_open(folder), left_open(folder)
     sent, unsent = (intend(other, fox()).entry.id for _ in range(2))
     other.sending(sent)
     ledger.recover()  # leaves a living kernel's alone
     other.file.close()
     assert [known(ledger, each).state for each in (sent, unsent)] == ["uncertain", "cancelled"]
-    assert len(list((folder / "kernels").iterdir())) == 1
+    entry = intend(lost, fox()).entry
+    assert len(list((folder / "kernels").iterdir())) == 2
+    (folder / "kernels" / f"{entry.kernel}.lock").unlink()
+    ledger.recover()
+    assert known(ledger, entry.id).state == "uncertain"
+    lost.file.close()
 
 
 def test_two_kernels_begin_a_ledger_together(folder: Path, kernel: Kernel) -> None:

@@ -55,12 +55,18 @@ def other(ledger: Ledger) -> Iterator[Ledger]:
 
 
 def test_a_kernel_sees_the_others_requests_and_not_its_own(ledger: Ledger, other: Ledger) -> None:
-    """Its own are in its budget already, with all that their answers said."""
+    """Its own are in its budget already, with all that their answers said. The others' count from their
+    answer, as the service may have counted them as late as that, and from now while they are under way.
+    """
     for second in (1, 2):
         mine = asked(ledger, at(second))
         assert mine.others == []
         answered(ledger, at(second), mine.number)
     assert asked(other, at(3)).others == [2, 1]
+    number = asked(ledger, at(4)).number
+    assert asked(other, at(8)).others == [7, 6, 0]
+    answered(ledger, at(9), number)
+    assert asked(other, at(30)).others == [29, 28, 21]
 
 
 def test_only_what_fits_the_key_is_noted(ledger: Ledger, other: Ledger) -> None:
@@ -71,14 +77,6 @@ def test_only_what_fits_the_key_is_noted(ledger: Ledger, other: Ledger) -> None:
     ledger.requests.give_back(number)
     asked(ledger.file.ledger("https://other.example", KEY), at(0))
     assert asked(other, at(0)).others == []
-
-
-def test_a_request_counts_from_its_answer(ledger: Ledger, other: Ledger) -> None:
-    """The service may have counted it as late as that; while it is under way it counts from now."""
-    number = asked(ledger, at(0)).number
-    assert asked(other, at(4)).others == [0]
-    answered(ledger, at(5), number)
-    assert asked(other, at(30)).others == [25]
 
 
 def test_the_limit_that_one_was_told_is_known_to_the_others(ledger: Ledger, other: Ledger) -> None:

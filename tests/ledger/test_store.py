@@ -30,7 +30,7 @@ from ledger.doubles import (
 from support.ledgers import locked, read_only
 
 from reelbook.errors import InvalidInput, LedgerLocked, LedgerUnavailable
-from reelbook.ledger import Ledger, LedgerFile, Marks, store
+from reelbook.ledger import Ledger, Marks, store
 from reelbook.ledger.schema import NUMBER
 
 # The file-size limit of the process makes its writes fail as a full disk does, until it is lifted.
@@ -184,16 +184,6 @@ def test_a_ledger_with_nothing_to_settle_is_closed_without_a_word(folder: Path) 
     assert (ledger.file.close(), ledger.store.trouble) == (None, None)
 
 
-def test_what_is_of_use_for_the_moment_is_not_written_later(ledger: Ledger) -> None:
-    """A request noted in the budget meanwhile is over when the disk is back."""
-    with read_only(ledger):
-        number = ledger.requests.enter(0.0, lambda *_: True)
-        assert number is not None
-        ledger.requests.answered(number, 10)
-    ledger.store.prove_writable()
-    assert ledger.store.read(lambda db: db.execute("SELECT count(*) FROM requests").fetchone()[0]) == 0
-
-
 @pytest.mark.parametrize(
     ("number", "said"),
     [(errno.ENOSPC, "disk is full"), (errno.EDQUOT, "disk is full"), (errno.EROFS, "may only be read")],
@@ -210,16 +200,10 @@ def test_the_systems_reason_is_told(
             ledger.store.write(Mock(side_effect=failure))
 
 
-def test_a_transaction_that_was_left_open_is_healed_by_the_next_write(ledger: Ledger) -> None:
-    """Whatever left it open, what is submitted next is on the disk."""
-    ledger.store._connection.execute("BEGIN IMMEDIATE")
-    intended = intend(ledger, fox())
-    assert not ledger.store._connection.in_transaction
-    assert find(ledger) == [intended.entry]
-
-
 def test_a_write_that_fails_for_another_reason_is_taken_back_and_raised(ledger: Ledger) -> None:
-    """A mistake of our own isn't the disk's: the transaction is undone and the ledger stays in use."""
+    """A mistake of our own isn't the disk's: the transaction is undone and the ledger stays in use. One that
+    was left open, whatever did that, is healed by the next write.
+    """
 
     def work(connection: sqlite3.Connection) -> None:
         connection.execute("DELETE FROM accounts")
@@ -230,11 +214,17 @@ def test_a_write_that_fails_for_another_reason_is_taken_back_and_raised(ledger: 
     with pytest.raises(sqlite3.OperationalError, match="nowhere"):
         ledger.store.write(lambda connection: connection.execute("INSERT INTO nowhere VALUES (1)"))
     assert ledger.store.trouble is None
+    ledger.store._connection.execute("BEGIN IMMEDIATE")
     assert ledger.file.ledger(SERVICE, KEY).account == ledger.account
+    intended = intend(ledger, fox())
+    assert not ledger.store._connection.in_transaction
+    assert find(ledger) == [intended.entry]
 
 
 def test_money_is_flushed_and_requests_are_not(ledger: Ledger) -> None:
-    """A submission waits for the disk, a request of the budget doesn't, the next submission does again."""
+    """A submission waits for the disk, a request of the budget doesn't, the next submission does again. What
+    is of use for the moment, as that request, isn't written when the disk is back, either.
+    """
     levels: list[int] = []
 
     def look(connection: sqlite3.Connection) -> None:
@@ -242,9 +232,14 @@ def test_money_is_flushed_and_requests_are_not(ledger: Ledger) -> None:
 
     ledger.store.write(look)
     ledger.store.keep(look, flush=False)
-    assert ledger.requests.enter(0.0, lambda *_: True)
     ledger.store.write(look)
     assert levels == [2, 1, 2]
+    with read_only(ledger):
+        number = ledger.requests.enter(0.0, lambda *_: True)
+        assert number is not None
+        ledger.requests.answered(number, 10)
+    ledger.store.prove_writable()
+    assert ledger.store.read(lambda db: db.execute("SELECT count(*) FROM requests").fetchone()[0]) == 0
 
 
 def test_many_threads_write_through_one_ledger(ledger: Ledger) -> None:
@@ -342,21 +337,28 @@ def test_damage_in_the_middle_is_met_in_use_and_mended_at_the_next_start(folder:
         assert works(second)
 
 
-def test_a_kernel_that_is_killed_while_it_reads_a_damaged_file_leaves_it_to_the_next(folder: Path) -> None:
-    """That finds it where it was, and says what could be read of it."""
-    filled(folder, 3)
-    with (folder / "ledger.db").open("r+b") as file:
-        file.truncate(file.seek(0, 2) - 4096)
+@pytest.mark.parametrize("step", ["rescue", "migrate"])
+def test_a_kernel_that_is_killed_while_it_makes_a_file_leaves_it_to_the_next(folder: Path, step: str) -> None:
+    """A damaged file is found where it was, and it is said what could be read of it. A new one gets its name
+    when it is whole, so that none is taken for a damaged one.
+    """
+    if step == "rescue":
+        filled(folder, 3)
+        with (folder / "ledger.db").open("r+b") as file:
+            file.truncate(file.seek(0, 2) - 4096)
     killed = f"""
 import os, pathlib
 from reelbook.ledger import LedgerFile, store
-store.rescue = lambda *_: os._exit(0)
+store.{step} = lambda *_: os._exit(0)
 LedgerFile.open(pathlib.Path({str(folder)!r}))
 """
     subprocess.run([sys.executable, "-c", killed], check=True)
     with opened(folder) as ledger:
-        assert "3 jobs could be read and went into a new one" in (ledger.store.notice or "")
-        assert len(find(ledger)) == 3
+        said = "3 jobs could be read and went into a new one"
+        assert (said in (ledger.store.notice or "")) == (step == "rescue")
+        assert len(find(ledger)) == (3 if step == "rescue" else 0)
+        assert works(ledger)
+    assert [path.name for path in folder.glob("ledger.*db") if "damaged" not in path.name] == ["ledger.db"]
 
 
 def test_a_suspicion_that_is_wrong_changes_nothing(folder: Path) -> None:
@@ -369,22 +371,6 @@ def test_a_suspicion_that_is_wrong_changes_nothing(folder: Path) -> None:
         assert len(find(ledger)) == 3
     assert not suspicion.exists()
     assert damaged_files(folder) == []
-
-
-def test_a_kernel_that_is_killed_while_it_makes_the_file_leaves_no_empty_one(folder: Path) -> None:
-    """A new ledger gets its name when it is whole, so the next kernel begins one without a notice."""
-    killed = f"""
-import os, pathlib
-from reelbook.ledger import LedgerFile, store
-store.migrate = lambda connection: os._exit(0)
-LedgerFile.open(pathlib.Path({str(folder)!r}))
-"""
-    subprocess.run([sys.executable, "-c", killed], check=True)
-    assert [path.name for path in folder.glob("ledger*.db")] == ["ledger.new.db"]
-    with opened(folder) as ledger:
-        assert ledger.store.trouble is None
-        assert works(ledger)
-    assert sorted(path.name for path in folder.glob("ledger*.db*")) == ["ledger.db"]
 
 
 @pytest.mark.parametrize("how", ["by SQLite", "at its opening"])
@@ -421,16 +407,6 @@ def test_what_stands_in_the_way_is_named(folder: Path, blocked: str) -> None:
     said = str(raised.value)
     assert said.startswith(f"The ledger {folder / 'ledger.db'} can't be used: ")
     assert "choose another folder by home=… or REELBOOK_HOME; connect(…, ledger=None) does without" in said
-
-
-def test_a_ledger_in_memory_says_so(folder: Path) -> None:
-    """Whoever wants none on the disk gets one that works and leaves no file."""
-    with LedgerFile.in_memory_only(folder, "Nothing is kept.") as file:
-        ledger = file.ledger(SERVICE, KEY)
-        assert ledger.store.in_memory
-        assert ledger.store.notice == "Nothing is kept."
-        assert works(ledger)
-    assert not folder.exists()
 
 
 def test_a_newer_ledger_is_left_as_it_is(folder: Path) -> None:

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from ledger.doubles import KEY, fox, intend, known, opened
 from support.ledgers import told
 
 from reelbook import states
-from reelbook.executions import CellId, Execution, Place, PlaceCounter
+from reelbook.executions import Execution, PlaceCounter
 from reelbook.ledger import Ledger, Submission
 
 
@@ -21,11 +20,10 @@ def in_cell(
     run: int,
     *,
     cell: str | None = "c",
-    cell_id: CellId | None = None,
     once: str | None = None,
 ) -> Submission:
     """The submission at its place in one execution of a cell, or of no cell."""
-    execution = None if cell is None else Execution(cell, str(run), cell_id)
+    execution = None if cell is None else Execution(cell, str(run))
     return replace(submission, place=places.place(submission.sameness, execution, once=once))
 
 
@@ -36,14 +34,13 @@ def run_cell(
     *,
     run: int,
     cell: str | None = "hash of the cell",
-    cell_id: CellId | None = None,
     once: str | None = None,
     again: bool = False,
 ) -> list[tuple[int, bool]]:
     """Submits as a cell would; the entries' numbers and whether each is new."""
     results = []
     for each in wanted:
-        placed = in_cell(places, each, run, cell=cell, cell_id=cell_id, once=once)
+        placed = in_cell(places, each, run, cell=cell, once=once)
         intended = intend(ledger, placed, again=again)
         if intended.new:
             ledger.sending(intended.entry.id)
@@ -64,12 +61,13 @@ def test_equal_submissions_of_one_execution_are_clips_of_their_own(ledger: Ledge
 
 
 def test_executions_that_take_turns_count_each_for_itself(ledger: Ledger) -> None:
-    """A task of the first execution goes on while the second submits: neither begins anew."""
+    """A task goes on while later cells submit, however many: neither begins anew. Accounts are apart, too."""
     places = PlaceCounter()
-    bought = [run_cell(ledger, places, [fox()], run=run, cell=str(run)) for run in (1, 2, 1, 2)]
-    assert bought == [[(1, True)], [(2, True)], [(3, True)], [(4, True)]]
-    live = ledger.file.ledger("https://live.example", KEY)  # what is another account's isn't given back
-    assert run_cell(live, PlaceCounter(), [fox()], run=1, cell="1") == [(5, True)]
+    for run in range(1, 50):
+        assert run_cell(ledger, places, [fox()], run=run, cell=str(run)) == [(2 * run - 1, True)]
+        assert run_cell(ledger, places, [fox()], run=0, cell="task") == [(2 * run, True)]
+    live = ledger.file.ledger("https://live.example", KEY)
+    assert run_cell(live, PlaceCounter(), [fox()], run=1, cell="1") == [(99, True)]
 
 
 def test_equal_submissions_of_many_threads_get_a_place_each() -> None:
@@ -80,66 +78,16 @@ def test_equal_submissions_of_many_threads_get_a_place_each() -> None:
     assert sorted(each.place.nth for each in wanted if each.place) == list(range(1, 401))
 
 
-def test_a_task_counts_on_while_later_cells_submit() -> None:
-    """However many executions lie between two of its submissions."""
-    places = PlaceCounter()
-    for run in range(1, 50):
-        in_cell(places, fox(), run)
-        task = in_cell(places, fox(), 0, cell="task")
-        assert task.place == Place("task", run)
-
-
-def test_a_cells_id_counts_before_its_text(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A copy of the text buys; then each cell gets its own clip, even if its text was changed."""
-    monkeypatch.setattr("reelbook.ledger.ledger.is_another", lambda then, now: then.id != now.id)
-    places = PlaceCounter()
-    a, b = CellId("a", "opening", "/nb.ipynb"), CellId("b", "opening", "/nb.ipynb")
-    assert run_cell(ledger, places, [fox()], run=1, cell_id=a) == [(1, True)]
-    assert run_cell(ledger, places, [fox()], run=2, cell_id=b) == [(2, True)]
-    assert run_cell(ledger, places, [fox()], run=3, cell_id=a, cell="new text") == [(1, False)]
-    assert run_cell(ledger, places, [fox()], run=4, cell_id=b) == [(2, False)]
-
-
-def test_in_doubt_the_text_tells(ledger: Ledger) -> None:
-    """A row without an id, or with one that may be this cell's, is given back for an equal text."""
-    places = PlaceCounter()
-    ids = [None, CellId("a", "one"), CellId("b", "two"), None]
-    bought = [run_cell(ledger, places, [fox()], run=run, cell_id=ids[run]) for run in range(4)]
-    assert bought == [[(1, True)], [(1, False)], [(1, False)], [(1, False)]]
-
-
 def test_a_changed_submission_is_bought_and_the_others_are_not(ledger: Ledger) -> None:
-    """A variable changed in another cell: what is equal to an earlier submission is found at any position."""
-    places = PlaceCounter()
-    run_cell(ledger, places, [fox(prompt="a"), fox(prompt="b")], run=1)
-    again = run_cell(ledger, places, [fox(prompt="b"), fox(prompt="c"), fox(prompt="a")], run=2)
-    assert again == [(2, False), (3, True), (1, False)]
+    """A variable changed in another cell: what is equal to an earlier submission is found at any position.
 
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"prompt": "a red fox"},
-        {"duration_seconds": 6},
-        {"aspect_ratio": "1:1"},
-        {"seed": -1},
-        {"image": b"a picture"},
-    ],
-    ids=lambda other: next(iter(other)),
-)
-def test_a_difference_in_anything_asked_for_is_another_clip(ledger: Ledger, other: dict[str, Any]) -> None:
-    """Mode, prompt, length, ratio, seed and image each make it another submission.
-
-    The experiment's name is no part of what is asked for. Pictures are told apart by their bytes.
+    The experiment's name is no part of what is asked for; pictures are told apart by their bytes.
     """
     places = PlaceCounter()
-    run_cell(ledger, places, [fox()], run=1)
-    assert run_cell(ledger, places, [fox(**other), fox(experiment="another")], run=2) == [
-        (2, True),
-        (1, False),
-    ]
-    if "image" in other:
-        assert run_cell(ledger, places, [fox(image=b"another")], run=3) == [(3, True)]
+    run_cell(ledger, places, [fox(prompt="a"), fox(prompt="b"), fox(image=b"one")], run=1)
+    changed = [fox(prompt="b", experiment="another"), fox(prompt="c"), fox(prompt="a"), fox(image=b"another")]
+    again = run_cell(ledger, places, changed, run=2)
+    assert again == [(2, False), (4, True), (1, False), (5, True)]
 
 
 def test_again_buys_another_and_is_the_one_given_back_next(ledger: Ledger) -> None:

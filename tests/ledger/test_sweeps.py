@@ -70,9 +70,14 @@ def test_a_sweep_is_kept_with_its_cells(ledger: Ledger, clock: Clock) -> None:
 
 
 def test_a_cell_is_written_down_once(ledger: Ledger, sweep: int) -> None:
-    """Whoever saw it without an entry gets the one that it has got meanwhile, `again` or not."""
+    """Whoever saw it without an entry gets the one that it has got meanwhile, `again` or not. A limit leaves
+    it as it was, and what the cell has already passes no limit.
+    """
+    with pytest.raises(SpendLimitReached):
+        intend(ledger, cell(sweep), limit_usd=0.10)
+    assert ledger.sweeps.cells(sweep)[0].entry is None
     first = intend(ledger, cell(sweep))
-    second = intend(ledger, cell(sweep), again=True)
+    second = intend(ledger, cell(sweep), again=True, limit_usd=0.10)
     assert (first.new, second.new, second.entry.id) == (True, False, first.entry.id)
     assert intend(ledger, cell(sweep, 2)).new
     assert [each.entry and each.entry.id for each in ledger.sweeps.cells(sweep)] == [1, 2, None]
@@ -90,15 +95,6 @@ def test_a_cell_is_bought_anew_only_as_it_was_seen(ledger: Ledger, sweep: int) -
     bought = intend(ledger, cell(sweep, seen=ledger.get(entry.id)))
     assert bought.new
     assert ledger.left_unsent() == []
-
-
-def test_a_limit_leaves_the_cell_as_it_was(ledger: Ledger, sweep: int) -> None:
-    """All of it or nothing; what the cell has already passes no limit."""
-    with pytest.raises(SpendLimitReached):
-        intend(ledger, cell(sweep), limit_usd=0.10)
-    assert ledger.sweeps.cells(sweep)[0].entry is None
-    kept = intend(ledger, cell(sweep)).entry
-    assert intend(ledger, cell(sweep), limit_usd=0.10) == (kept, False)
 
 
 def test_clips_that_are_there_are_taken(ledger: Ledger, sweep: int, tmp_path: Path) -> None:

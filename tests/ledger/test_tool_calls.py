@@ -29,48 +29,31 @@ def test_a_call_is_there_before_its_result(ledger: Ledger, clock: Clock) -> None
 
 def test_the_prompt_of_a_job_is_that_of_the_call_that_made_it(ledger: Ledger) -> None:
     """The first call that spoke of it alone and had a prompt; a list of jobs tells nothing of each."""
-    for arguments, jobs in (
-        ({"prompt": "all foxes"}, ("req-1", "req-2")),
-        ({"request_id": "req-1"}, ("req-1",)),
-        ({"prompt": "a fox"}, ("req-1",)),
-        ({"prompt": 3}, ("req-2",)),
-    ):
-        number = ledger.tool_calls.add(SERVER, USER, "tool", arguments)
-        ledger.tool_calls.ended(number, "done", took_seconds=1.0, request_ids=jobs)
+    call(ledger, "req-1", "req-2", prompt="all foxes")
+    call(ledger, "req-1", request_id="req-1")
+    call(ledger, "req-1", prompt="a fox")
+    call(ledger, "req-2", prompt=3)
     assert [ledger.tool_calls.prompt_of(job) for job in ("req-1", "req-2", "req-3")] == ["a fox", None, None]
 
 
 def test_neither_the_user_id_nor_a_secret_nor_a_picture_is_kept(ledger: Ledger, folder: Path) -> None:
-    """They are masked or cut, and the call says that its arguments aren't whole."""
+    """They are masked or cut, and the call says that its arguments aren't whole. Of arguments without end
+    only the beginnings of their names are kept.
+    """
     deep: object = "bottom"
     for _ in range(100):
         deep = [deep]
-    ledger.tool_calls.add(
-        SERVER,
-        USER,
-        "buy",
-        {
-            "user": f"by {USER.reveal()}",
-            "api_key": "sk-planted",
-            "image": "QUJD" * 10_000,
-            "n": 3,
-            "deep": deep,
-        },
-    )
-    (call,) = ledger.tool_calls.recent()
-    assert (call.arguments["user"], call.arguments["api_key"], call.arguments["n"]) == ("by ***", "***", 3)
-    assert call.arguments["image"].endswith("… (40,000 characters)")
-    assert not call.whole
+    given = {"user": f"by {USER.reveal()}", "api_key": "sk-planted", "image": "QUJD" * 10_000, "n": 3}
+    for arguments in ({"x" * 50_000: 1, "many": list(range(50_000))}, {**given, "deep": deep}):
+        ledger.tool_calls.add(SERVER, USER, "buy", arguments)
+    cut, endless = ledger.tool_calls.recent()
+    assert (cut.arguments["user"], cut.arguments["api_key"], cut.arguments["n"]) == ("by ***", "***", 3)
+    assert cut.arguments["image"].endswith("… (40,000 characters)")
+    assert not cut.whole
+    assert dict(endless.arguments) == {"x" * 100: "…", "many": "…"}
     for path in folder.rglob("ledger.db*"):
         assert USER.reveal().encode() not in path.read_bytes()
         assert b"sk-planted" not in path.read_bytes()
-
-
-def test_arguments_without_end_are_left_out(ledger: Ledger) -> None:
-    """Only the beginnings of their names are kept."""
-    ledger.tool_calls.add(SERVER, USER, "buy", {"many": list(range(50_000))})
-    ledger.tool_calls.add(SERVER, USER, "buy", {"x" * 50_000: 1})
-    assert [dict(call.arguments) for call in ledger.tool_calls.recent()] == [{"x" * 100: "…"}, {"many": "…"}]
 
 
 def call(ledger: Ledger, *request_ids: str, **arguments: object) -> None:

@@ -42,9 +42,13 @@ def test_a_rows_time_says_what_is_known(changes: dict[str, Any], said: str) -> N
 
 
 def test_a_finished_row_says_how_long_it_took(tmp_path: Path) -> None:
-    """As the clip's card does."""
-    done = words.board_row(ShownJob(view(state="completed"), FOX, clip=clip(tmp_path / "a.mp4")))
+    """As the clip's card does. A long prompt is cut between letters, also between those of several bytes; the
+    open row has all of it.
+    """
+    snow = JobRequest("text-to-video", "雪" * 100, 5, "16:9")
+    done = words.board_row(ShownJob(view(state="completed"), snow, clip=clip(tmp_path / "a.mp4")))
     assert (plain(done["time"]), done["bar"], done["word"]) == ("took 48 s", None, "Completed")
+    assert done["prompt"] == "雪" * 50 + "…"
 
 
 @pytest.mark.parametrize(
@@ -62,12 +66,6 @@ def test_a_finished_row_says_how_long_it_took(tmp_path: Path) -> None:
 def test_a_row_says_what_was_asked_for(request_: JobRequest | None, about: str) -> None:
     """Seed, length and shape; an image has no seed and no ratio."""
     assert row(request_)["about"] == about
-
-
-def test_a_long_prompt_is_cut_between_letters() -> None:
-    """The open row has all of it; a letter of several bytes stays whole."""
-    cut = row(JobRequest("text-to-video", "雪" * 100, 5, "16:9"))["prompt"]
-    assert cut == "雪" * 50 + "…"
 
 
 @pytest.mark.parametrize(

@@ -59,9 +59,13 @@ def test_the_lines_say_what_is_known(changes: dict[str, Any], said: list[str]) -
     assert lines(view(**changes), requests_limit=10)[: len(said) or None] == said
 
 
-def test_waiting_to_ask_again_is_the_last_line() -> None:
-    """It takes the place of when the service was asked."""
+def test_when_it_is_asked_is_the_last_line() -> None:
+    """Or why it waits. Seconds travel as numbers with a rate, so that the page can count on by itself: what
+    has passed goes up, what is left goes down.
+    """
     assert lines(view(waiting_seconds=9.0))[-1] == "The key's requests are used up. Asking again in 9 s."
+    asked = job_lines(view())[-1]
+    assert [part for part in asked if not isinstance(part, str)] == [[3.0, 1], [6.0, -1]]
 
 
 @pytest.mark.parametrize(
@@ -83,18 +87,17 @@ def test_a_card_has_a_word_a_tone_an_amount_and_a_bar(changes: dict[str, Any], s
     assert shown["shape"] is not None
 
 
-def test_seconds_travel_as_numbers_with_a_rate() -> None:
-    """The page can count on by itself: what has passed goes up, what is left goes down."""
-    asked = job_lines(view())[2]
-    assert [part for part in asked if not isinstance(part, str)] == [[3.0, 1], [6.0, -1]]
-
-
 def test_what_can_be_done_follows_the_state() -> None:
-    """Each state offers its own actions, and what costs says its price."""
+    """Each state offers its own actions, and what costs says its price.
 
-    def names(**changes: Any) -> list[str]:
-        request_id = changes.pop("request_id", "req-1")
-        return [name for name, _ in face(view(**changes), request_id=request_id)["actions"]]
+    Finding out comes before sending again; the person's word is asked for only where it would tell. Without
+    its picture, as after another kernel, a request can't be sent again.
+    """
+
+    def names(request: JobRequest = FOX, *, request_id: str | None = "req-1", **changes: Any) -> list[str]:
+        facts = {name: changes.pop(name) for name in ("word_would_tell", "finding_out") if name in changes}
+        shown = face(view(**changes), request, request_id=request_id, **facts)
+        return [name for name, _ in shown["actions"]]
 
     assert names(state="sending", request_id=None) == ["cancel"]
     assert names() == ["stop", "copy"]
@@ -104,12 +107,17 @@ def test_what_can_be_done_follows_the_state() -> None:
     assert unfetched["note"] == "The connection broke. 40 % is kept."
     assert ["watch", "Fetch again"] in unfetched["actions"]
     assert "watch" in names(state="completed", watched=False)
+    assert "again" not in names(JobRequest("image-to-video", "zoom in", 5), state="completed")
     assert names(state="failed") == ["again", "copy"]
     failed = face(view(state="failed"))
     assert ["again", "Again…"] in failed["actions"]
     assert failed["again"] == [["again", "Same seed · $0.25"], ["another", "Another seed · $0.25"]]
     seedless = face(view(state="failed"), request=replace(FOX, seed=-1))
     assert (["again", "Again · $0.25"] in seedless["actions"], seedless["again"]) == (True, [])
+    unanswered: dict[str, Any] = {"state": "uncertain", "request_id": None}
+    assert names(**unanswered) == ["find_out", "again"]
+    assert names(**unanswered, word_would_tell=True) == ["find_out", "only_me", "again"]
+    assert names(**unanswered, finding_out=True) == ["again"]
 
 
 def test_a_completed_job_says_what_the_file_is(tmp_path: Path) -> None:
@@ -184,23 +192,6 @@ def test_the_card_says_which_run_it_is_from_and_how_to_buy_another(
     assert aside in done["aside"]
     assert done["aside"].endswith("For another clip: again=True in the code, or Again.")
     assert face(view(earlier_run=run))["aside"].endswith("in the code.")
-
-
-def test_a_request_without_its_picture_cant_be_sent_again() -> None:
-    """A job of an earlier kernel whose image isn't kept offers no Again."""
-    shown = face(view(state="completed"), JobRequest("image-to-video", "zoom in", 5))
-    assert "again" not in [name for name, _ in shown["actions"]]
-
-
-def test_an_uncertain_job_offers_to_find_out_before_it_is_sent_again() -> None:
-    """Finding out comes first; the person's word is asked for only where it would tell."""
-
-    def names(**facts: Any) -> list[str]:
-        return [name for name, _ in face(view(state="uncertain"), request_id=None, **facts)["actions"]]
-
-    assert names() == ["find_out", "again"]
-    assert names(word_would_tell=True) == ["find_out", "only_me", "again"]
-    assert names(finding_out=True) == ["again"]
 
 
 @pytest.mark.parametrize(

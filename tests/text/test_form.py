@@ -59,17 +59,15 @@ def test_the_nearer_of_two_ends_is_said_before_the_press() -> None:
         ("a {animal} runs", "Plan a sweep"),
         ("a { that is never closed", ""),
         ("five for 5$$", ""),
+        ("a fox, __styles__", "Plan 2 clips · $0.20"),
     ],
 )
 def test_a_template_is_counted_and_priced(prompt: str, said: str) -> None:
-    """A plain text, and one that only happens to have a brace, is none."""
-    assert plan_words(prompt, 2) == said
-
-
-def test_styles_count_in_a_template() -> None:
-    """Each that is kept makes a variant; without any, the wildcard can't be planned."""
-    assert plan_words("a fox, __styles__", 2, ["film grain", "at dawn"]) == "Plan 2 clips · $0.20"
-    assert plan_words("a fox, __styles__", 2) == ""
+    """A plain text, and one that only happens to have a brace, is none; nor has one a plan that needs styles
+    where none are kept.
+    """
+    assert plan_words(prompt, 2, ["film grain", "at dawn"]) == said
+    assert plan_words(prompt, 2) == ("" if "__styles__" in prompt else said)
 
 
 def test_what_is_offered_is_explained() -> None:

@@ -30,13 +30,14 @@ def test_a_cell_says_what_differs_in_it() -> None:
 
 
 def test_a_running_cell_says_how_far_it_is() -> None:
-    """A word, a bar and a line that counts."""
+    """A word, a bar and a line that counts. A clip that was there before cost nothing, and says so."""
     cell = face()
     assert (cell["word"], cell["tone"]) == ("Processing", "run")
     assert (cell["bar"], cell["money"]) == (0.62, "about $0.25")
     assert plain(words.time_line(view())) == "62 % · about 14 s left"
     waits: dict[str, Any] = {"state": "sending", "waiting_seconds": 40.0}
     assert (face(**waits)["word"], plain(words.time_line(view(**waits)))) == ("Waiting", "sent in 40 s")
+    assert face("completed", found=True)["money"] == "$0.00, from the ledger"
 
 
 @pytest.mark.parametrize(
@@ -56,11 +57,6 @@ def test_what_a_person_may_do_with_a_cell(state: str, acts: list[str]) -> None:
     cell = face(state)
     assert [name for name, _ in cell["acts"]] == acts
     assert all("$0.25" in label for name, label in cell["acts"] if name == "again")
-
-
-def test_a_clip_that_was_there_before_cost_nothing() -> None:
-    """It says where it is from."""
-    assert face("completed", found=True)["money"] == "$0.00, from the ledger"
 
 
 def test_the_head_counts() -> None:

@@ -8,10 +8,12 @@ NOTHING = Spend(0.0, 0.0, 0.0)
 
 
 def test_what_is_left_is_said() -> None:
-    """Balance and requests; of a limit only where there is one."""
+    """Balance and requests; of a limit only where there is one. What is not known is left out."""
     said = facts_words("live", Facts(25.0, 7, 10, 12.0), running=2, spend=NOTHING)
     assert (said["balance"], said["limit_left"], said["low"]) == ("$25.00", "", [])
     assert (said["left"], said["limit"], said["text"], said["running"]) == (7, 10, "7 requests left", 2)
+    unheard = facts_words("sandbox", Facts(None, 10, 10, None, 1.0))
+    assert (unheard["balance"], unheard["limit_left"]) == ("", "")
 
 
 def test_what_runs_low_is_named() -> None:
@@ -21,12 +23,6 @@ def test_what_runs_low_is_named() -> None:
     assert (said["low"], said["text"]) == (["balance", "limit"], "1 request left")
     used_up = facts_words("live", Facts(25.0, 1, 10, None, 1.0), spend=Spend(1.0, 0.0, 0.0))
     assert used_up["limit_left"] == "nothing of $1.00 left"
-
-
-def test_what_is_not_known_is_left_out() -> None:
-    """A balance that wasn't heard, spending that can't be told."""
-    said = facts_words("sandbox", Facts(None, 10, 10, None, 1.0))
-    assert (said["balance"], said["limit_left"]) == ("", "")
 
 
 def test_what_is_taken_off_the_balance_is_said() -> None:

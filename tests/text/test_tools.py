@@ -19,10 +19,15 @@ def test_a_tools_hints_are_the_servers_word() -> None:
 
 
 def test_progress_is_a_share_and_the_servers_words() -> None:
-    """A total that isn't known makes no share."""
+    """A total that isn't known makes no share. Why a call gave no result may be a whole page of HTML, and is
+    cut.
+    """
     assert words.progress(None) == ""
     assert words.progress(ToolProgress(1, 4, "drawing")) == "25 % · drawing"
     assert words.progress(ToolProgress(3, None, "drawing")) == "drawing"
+    lost = words.outcome(DRAW, "1.0 s", "broken", "x" * 5000)["text"]
+    assert lost.startswith("draw gave no result, after 1.0 s. x")
+    assert len(lost) < words.MAX_WHY + 50
 
 
 @pytest.mark.parametrize(
@@ -31,10 +36,3 @@ def test_progress_is_a_share_and_the_servers_words() -> None:
 def test_how_long_a_call_took(seconds: float, said: str) -> None:
     """Tenths only where they tell something."""
     assert words.took(seconds) == said
-
-
-def test_a_long_reason_is_cut() -> None:
-    """Why a call gave no result may be a whole page of HTML."""
-    lost = words.outcome(DRAW, "1.0 s", "broken", "x" * 5000)["text"]
-    assert lost.startswith("draw gave no result, after 1.0 s. x")
-    assert len(lost) < words.MAX_WHY + 50

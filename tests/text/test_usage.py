@@ -76,7 +76,9 @@ def test_a_day_counted_back_from_now_is_named_by_both_its_dates(
 
 
 def test_the_progress_says_how_it_was_found() -> None:
-    """While it asks, when it is done, with spans left, and stopped."""
+    """While it asks, when it is done, with spans left, and stopped; and how the service counts days, if that
+    is known.
+    """
     spans = [span(0, 1), span(1, 5, split=False)]
     said = [
         progress_words(spans=(), asked=0, done=False, trouble=""),  # the head says that it asks
@@ -92,12 +94,7 @@ def test_the_progress_says_how_it_was_found() -> None:
         "From the service's totals with 8 requests. Dashed spans are totals that aren't split by day.",
         "Stopped after 1 request: The service is gone.",
     ]
-
-
-def test_each_reading_is_said() -> None:
-    """Also that it isn't known."""
-    said = {reading_words(reading, MIDNIGHT) for reading in ("rolling", "calendar", None)}
-    assert len(said) == 3
+    assert len({reading_words(reading, MIDNIGHT) for reading in ("rolling", "calendar", None)}) == 3
     assert reading_words("calendar", MIDNIGHT) == "Days begin at midnight UTC."
 
 

@@ -7,17 +7,13 @@ import pytest
 from reelbook.classroom.room.codes import ALPHABET, Tries, new_code, plain_code, qr_code
 
 
-def test_codes_have_no_letters_that_are_taken_for_each_other() -> None:
-    """No O, no I, no 0 and no 1; and two classes have two."""
+def test_codes_are_easily_read_aloud() -> None:
+    """No O, no I, no 0 and no 1, and compared without case, blanks and dashes; and two classes have two."""
     codes = {new_code() for _ in range(200)}
 
     assert len(codes) == 200
     assert set("".join(map(plain_code, codes))) <= set(ALPHABET)
     assert not set("OI01") & set(ALPHABET)
-
-
-def test_a_code_is_compared_as_it_is_read_aloud() -> None:
-    """Without case, blanks and dashes."""
     assert plain_code(" k7m 4px") == plain_code("K7M-4PX") == "K7M4PX"
 
 

@@ -65,7 +65,9 @@ def teacher_page(room: Room, visit: Visit) -> Visitor:
 def test_a_student_joins_orders_and_sees_the_clip_by_forms_alone(
     room: Room, visit: Visit, ada: Visitor
 ) -> None:
-    """From the address to a clip that plays, without a script."""
+    """From the address to a clip that plays, without a script. Why it can't be taken back any more stands at
+    the clips; the form takes the next one.
+    """
     first = visit(room).http.get("/", params={"code": "FOX-234"})
     assert "Class</h1>" in first.text
     assert 'value="FOX-234"' in first.text
@@ -79,6 +81,11 @@ def test_a_student_joins_orders_and_sees_the_clip_by_forms_alone(
     part = ada.http.get(source, headers={"Range": "bytes=0-3"})
     assert (part.status_code, part.headers["content-type"]) == (206, "video/mp4")
     assert ada.http.get("/").headers["location"] == "/mine"
+    (job,) = room.store.all_jobs()
+    answer = ada.http.post("/mine/take-back", data={"request_id": job.request_id})
+    assert answer.status_code == 409
+    assert "sent already" in answer.text.partition("My clips")[2]
+    assert "aria-invalid" not in answer.text
 
 
 def test_the_cookie_is_the_pages_alone(room: Room, visit: Visit) -> None:
@@ -129,12 +136,13 @@ def test_a_code_may_have_any_characters(serve: Serve, visit: Visit, tmp_path: Pa
     assert written.table.parent == written.page.parent == tmp_path
 
 
-def test_links_with_codes_are_tries_too(room: Room, visit: Visit) -> None:
-    """Opening the first page with one guess after another tells no more than the form does."""
+def test_wrong_codes_are_refused_slower_after_five(room: Room, visit: Visit) -> None:
+    """By links and by programs alike. Then the right one has to wait as well, and the wait tells nothing."""
     guesser = visit(room)
-    for number in range(5):
-        assert guesser.http.get("/", params={"code": f"BAD-{number}"}).status_code == 403
-
+    links = [guesser.http.get("/", params={"code": f"BAD-{number}"}).status_code for number in range(3)]
+    programs = [guesser.ask_to_join("Ada", f"BAD-{number}").status_code for number in range(2)]
+    assert links + programs == [403] * 5
+    assert guesser.ask_to_join("Ada").status_code == 429
     assert "Class</h1>" not in guesser.http.get("/", params={"code": "FOX-234"}).text
 
 
@@ -151,7 +159,7 @@ def test_the_list_is_shown_to_those_who_have_the_code(serve: Serve, visit: Visit
 def test_an_order_is_refused_repeated_and_taken_back(serve: Serve, visit: Visit) -> None:
     """A refused one keeps what was typed and says why, with what is left. As a double press and a reload send
     it, it is one order, but the same page may order another clip. Taken back by its button its money is back,
-    and by nobody else.
+    and by nobody else. At a live service the clip may come out longer, and what that may cost is said.
     """
     room = serve(cap_usd=0.10)
     room.store.change(paused=1)
@@ -179,21 +187,6 @@ def test_an_order_is_refused_repeated_and_taken_back(serve: Serve, visit: Visit)
     assert ada.http.post("/mine/take-back", data={"request_id": job.request_id}).status_code == 303
     assert "Taken back" in ada.http.get("/mine").text
     assert room.store.money() == (0, 0)
-
-
-def test_what_was_sent_meanwhile_is_not_the_prompts_fault(room: Room, ada: Visitor) -> None:
-    """Why a clip can't be taken back any more stands at the clips; the form takes the next one."""
-    order(ada)
-    clip_done(room)
-    (job,) = room.store.all_jobs()
-    answer = ada.http.post("/mine/take-back", data={"request_id": job.request_id})
-    assert answer.status_code == 409
-    assert "sent already" in answer.text.partition("My clips")[2]
-    assert "aria-invalid" not in answer.text
-
-
-def test_what_a_service_may_bill_is_said_where_it_is_too_much(room: Room, ada: Visitor) -> None:
-    """At a live service the clip may come out longer, and its price passes what is left."""
     room.store.change(service="live", cap_usd=0.05)
     assert "may cost up to $0.06, more than the $0.05 that is left" in order(ada).text
 

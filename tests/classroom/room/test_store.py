@@ -151,24 +151,6 @@ def test_what_was_heard_of_the_balance_bounds_all(open_store: Open, clock: Clock
         assert store.left_usd(job.student) == left
 
 
-def test_all_is_as_it_was_when_the_file_is_opened_again(open_store: Open) -> None:
-    """Keys, caps, queue and reservations; what is chosen anew holds, the rest stays."""
-    store = open_store(cap_usd=3.0, places=5)
-    ada, key = store.join("Ada")
-    first = store.order(ada.id, clip(5))
-    store.order(ada.id, clip(2))
-    store.hand_over()
-
-    again = open_store(places=6)
-    found = again.student_of(key.reveal())
-    assert found is not None
-    assert (found.id, found.reserved_usd) == (ada.id, 0.35)
-    assert [each.state for each in again.all_jobs()] == ["handed", "queued"]
-    assert again.all_jobs()[0].request_id == first.request_id
-    assert again.left_usd(ada.id) == 2.65
-    assert (again.settings().places, again.settings().cap_usd) == (6, 3.0)
-
-
 def test_a_device_code_is_good_once_and_for_half_an_hour(
     open_store: Open, clock: Clock, tmp_path: Path
 ) -> None:

@@ -15,6 +15,8 @@ from reelbook.classroom.room.turns import (
     next_student,
 )
 
+BUSY = Line(1, 0, 9, in_flight=IN_FLIGHT_EACH)
+
 
 def sent(lines: list[Line]) -> list[int]:
     """The students in the order in which their clips are sent, where each clip is done at once."""
@@ -35,19 +37,19 @@ def test_each_gets_a_turn_before_anybodys_second() -> None:
     assert sent([Line(1, 0, 4), Line(2, 0, 1), Line(3, 0, 2)]) == [1, 2, 3, 1, 3, 1, 1]
 
 
-def test_who_was_served_longest_ago_comes_first() -> None:
-    """Also who comes late, before the second clip of those who have been there."""
-    assert next_student([Line(1, 7, 9), Line(2, 5, 9), Line(3, 6, 9)]) == 2
-    assert next_student([Line(1, 7, 9), Line(4, 0, 1)]) == 4
-
-
-def test_one_student_has_so_many_at_the_service() -> None:
-    """The others come before a third one."""
-    busy = Line(1, 0, 9, in_flight=IN_FLIGHT_EACH)
-
-    assert next_student([busy, Line(2, 5, 1)]) == 2
-    assert next_student([busy]) is None
-    assert next_student([]) is None
+@pytest.mark.parametrize(
+    ("queue", "student"),
+    [
+        ([Line(1, 7, 9), Line(2, 5, 9), Line(3, 6, 9)], 2),
+        ([Line(1, 7, 9), Line(4, 0, 1)], 4),
+        ([BUSY, Line(2, 5, 1)], 2),
+        ([BUSY], None),
+        ([], None),
+    ],
+)
+def test_who_was_served_longest_ago_comes_first(queue: list[Line], student: int | None) -> None:
+    """Also who comes late, and never one who has as many clips at the service as one may."""
+    assert next_student(queue) == student
 
 
 @pytest.mark.parametrize(

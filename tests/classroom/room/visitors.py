@@ -6,9 +6,16 @@ from typing import Any, Self
 import httpx
 
 from reelbook import wire
+from reelbook.classroom.room.app import Room
 
 ENDED = (wire.COMPLETED, wire.FAILED)
 LOOKS, LOOK_SECONDS = 100, 0.3
+
+
+def go_on(room: Room) -> None:
+    """Ends the room's pause."""
+    room.store.change(paused=0)
+    room.queue.poke()
 
 
 class Visitor:
