@@ -21,6 +21,7 @@ SETUP = """
 import asyncio, contextlib, threading
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.pool import ThreadPool
+own = threading.Thread.start, ThreadPoolExecutor.submit
 import reelbook as rb
 session = rb.connect("sandbox")
 session.sandbox.settings(pace=3600, rate_limiting=False, balance_usd=1000)
@@ -134,6 +135,11 @@ def test_a_front_ends_own_questions_are_no_cells(kernel: Kernel) -> None:
     for _ in range(2):
         kernel.ended(kernel.send("execute_request", {"code": "dir()", "silent": True}))
     assert kernel.run("goes_on.set(); print(len({each.result() for each in bought}))") == "2"
+
+
+def test_threads_and_pools_are_left_as_they_are(kernel: Kernel) -> None:
+    """A session patches neither `Thread.start` nor `ThreadPoolExecutor.submit`."""
+    assert kernel.run("print(own == (threading.Thread.start, ThreadPoolExecutor.submit))") == "True"
 
 
 def test_two_cells_in_turn_count_each_for_itself(kernel: Kernel) -> None:
