@@ -356,7 +356,6 @@ def test_a_user_id_that_cannot_be_one_is_refused_before_anything_is_sent(user_id
 
 
 def test_arguments_that_are_no_json_are_refused_before_anything_is_sent() -> None:
-    """Bytes, endless numbers and circles."""
     circle: list[Any] = []
     circle.append(circle)
     with scripted() as server:

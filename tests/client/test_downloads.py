@@ -156,7 +156,6 @@ async def test_the_key_doesnt_follow_a_redirect_to_another_origin(mp4: bytes, tm
 
 
 async def test_redirects_without_end_are_an_error(tmp_path: Path) -> None:
-    """A circle of redirects ends."""
     with raw_server(lambda e: e.answer(302, headers={"location": "/again"})) as files:
         with pytest.raises(DownloadFailed, match="without end"):
             await fetch(files.url, tmp_path / "clip.mp4")

@@ -142,7 +142,6 @@ def test_a_first_reset_that_comes_at_once_leads_to_no_refusal(first_reset: float
 
 
 def test_two_programs_that_share_a_key_keep_to_its_limit() -> None:
-    """Neither is refused, and both bring home all of theirs."""
     service = SimulatedService(World(10, [60.0 + job for job in range(12)]))
 
     async def scene() -> list[list[float]]:

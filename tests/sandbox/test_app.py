@@ -333,7 +333,6 @@ def test_videos_are_served_in_ranges(shared: Client) -> None:
 
 
 def test_the_video_address_is_the_one_the_client_reaches(shared: Client) -> None:
-    """Asked as localhost, the sandbox names localhost."""
     request_id = shared.submit()
     shared.wait(request_id)
     host = shared.sandbox.url.replace("http://127.0.0.1", "localhost")

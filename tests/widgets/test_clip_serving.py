@@ -90,7 +90,6 @@ def test_a_poster_is_small_whatever_it_is_made_of() -> None:
 def test_a_poster_is_drawn_once_for_each_state_of_its_file(
     panel: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file that was replaced is drawn anew."""
     path = clip_file(panel.folder / "a.mp4")
     drawn = panel.clip_poster("a")
     monkeypatch.setattr("reelbook.media.clips.poster", lambda _: Image.new("RGB", (9, 9)))

@@ -52,7 +52,6 @@ def test_a_hundred_changes_a_second_are_sent_five_times() -> None:
 
 
 def test_a_change_that_time_brings_waits_once() -> None:
-    """Announced again and again, it is still one wait."""
     clock, sent = Virtual(), list[float]()
     panel = live(clock, lambda: sent.append(clock.now))
     for _ in range(5):
@@ -88,7 +87,6 @@ def test_a_change_on_any_thread_is_sent_by_the_thread_of_the_panels() -> None:
 
 
 def test_a_panel_that_fails_does_not_end_the_others() -> None:
-    """The thread of all panels outlives an error in one."""
     arrived = threading.Event()
 
     Live(Mock(side_effect=ValueError("broken"))).changed()

@@ -35,7 +35,6 @@ def test_a_submission_goes_out_at_once_where_there_is_room() -> None:
 
 
 def test_a_used_up_budget_is_waited_for() -> None:
-    """With no place free nothing goes out before the oldest request comes back."""
     late = Belief(Pace(RECORDS), 0.0)
     decision = decide([late], 3, used_up(10, 200.0), 210.0)
     assert isinstance(decision, Wait)
@@ -52,7 +51,6 @@ def test_the_job_most_likely_to_have_ended_is_asked_first() -> None:
 
 
 def test_a_job_that_is_being_asked_about_isnt_asked_again() -> None:
-    """While a question is under way the job is left alone."""
     belief = Belief(Pace(RECORDS), 0.0)
     assert decide([belief], 0, Budget(), 100.0) == Ask(belief)
     belief.asked(100.0)
