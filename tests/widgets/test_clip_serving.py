@@ -1,7 +1,6 @@
 """A clip's pieces and posters, as the page asks for them."""
 
 import os
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import reelbook as rb
 from reelbook.widgets import clip_serving
 from reelbook.widgets.bundle import module, style
 from reelbook.widgets.clip_serving import Plays, ServesClips
-from reelbook.widgets.static_html import POSTER_BYTES, small_poster
+from reelbook.widgets.static_html import POSTER_BYTES
 
 
 class Folder(ServesClips):
@@ -75,16 +74,6 @@ def test_posters_are_small_and_empty_where_there_is_no_clip(panel: Folder) -> No
     assert posters[0].startswith(b"\xff\xd8\xff")
     assert (len(posters[0]) <= POSTER_BYTES, posters[1:]) == (True, [b"", b""])
     assert len(asks(panel, "posters", keys=["gone"] * 99)["buffers"]) == 50
-
-
-def test_a_poster_is_small_whatever_it_is_made_of() -> None:
-    """A JPEG of at most 6 kB, from a picture or its bytes."""
-    noise = Image.effect_noise((1280, 720), 100).convert("RGB")
-    file = BytesIO()
-    noise.save(file, "PNG")
-    for picture in (noise, file.getvalue()):
-        poster = small_poster(picture)
-        assert (poster[:3], len(poster) <= POSTER_BYTES) == (b"\xff\xd8\xff", True)
 
 
 def test_a_poster_is_drawn_once_for_each_state_of_its_file(

@@ -1,13 +1,12 @@
 """What the buttons of a panel do with a job, as on a card."""
 
 import pytest
-from account.accounts import entry
 from widgets.doubles import FakeSession, job, says, work_ends
 
 import reelbook as rb
 from reelbook import errors
 from reelbook.sandbox.handle import Sandbox
-from reelbook.session import JobRequest, Reconciliation, Verdict
+from reelbook.session import JobRequest
 from reelbook.widgets.job_actions import send_again
 from reelbook.widgets.job_card import JobCard
 
@@ -26,19 +25,6 @@ def test_finding_out_asks_once_and_holds_up_nobody() -> None:
     assert (card.face["aside"], card.live) == ("Asking for balance and usage.", True)
 
 
-def test_the_persons_word_is_asked_for_where_it_would_tell() -> None:
-    """Can't tell, unless nobody else was there: the card offers to say so."""
-    card, session = uncertain_card()
-    assert card.job is not None
-    says(card, "find_out")
-    verdict = Verdict(entry(1), "can't tell", "accepted", ("Requests 3 → 4.",), "…", card.job)
-    session.asked[0][1].set_result(Reconciliation((verdict,)))
-    work_ends(card)
-    assert ["only_me", "Only I use this account"] in card.face["actions"]
-    says(card, "only_me")
-    assert [alone for alone, _ in session.asked] == [False, True]
-
-
 def test_what_keeps_from_finding_out_is_shown() -> None:
     """An error of the service stands under the card, and the button is back."""
     card, session = uncertain_card()
@@ -50,7 +36,10 @@ def test_what_keeps_from_finding_out_is_shown() -> None:
 
 
 def test_a_real_verdict_stands_in_the_cards_note(sandbox: Sandbox) -> None:
-    """On a sandbox: a lost answer, found out from the card, with its reasons in the note."""
+    """On a sandbox: a lost answer, found out from the card, with its reasons in the note.
+
+    Where nothing can be told unless nobody else was there, the card offers to say so.
+    """
     with rb.connect("sandbox") as session:
         session.usage()
         sandbox.fault("answer_lost", endpoint="generate")
@@ -66,6 +55,8 @@ def test_a_real_verdict_stands_in_the_cards_note(sandbox: Sandbox) -> None:
             work_ends(card)
             assert (card.state, card.face["note"].startswith(said)) == (state, True)
             assert "requests 0 at" in card.face["note"].lower()
+            offered = ["only_me", "Only I use this account"] in card.face["actions"]
+            assert offered == (state == "uncertain")
         card.close()
 
 
