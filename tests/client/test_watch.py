@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from statistics import fmean
-from typing import Any, Self
+from typing import Self
 
 import pytest
 from benchmarks.polling_bound import time_to_all
@@ -226,24 +226,6 @@ def test_a_watch_that_is_left_asks_no_more() -> None:
 
     asked_later = virtual_time.run(scene())
     assert set(asked_later) == {1}
-
-
-def test_watches_that_ended_leave_no_timers_behind() -> None:
-    """However many jobs came home, one timer at most waits for the next decision."""
-    service = SimulatedService(World(10, [30.0] * 8 + [3600.0]))
-
-    async def scene() -> int:
-        client = Client(service)
-        jobs = [await client.submit() for _ in range(9)]
-        last = asyncio.create_task(client.watch(jobs.pop()))
-        await asyncio.gather(*map(client.watch, jobs))
-        await asyncio.sleep(1)
-        loop: Any = asyncio.get_running_loop()
-        waiting = [timer for timer in loop._scheduled if not timer.cancelled()]
-        last.cancel()
-        return len(waiting)
-
-    assert virtual_time.run(scene()) == 1
 
 
 class Refusing:

@@ -24,11 +24,6 @@ from reelbook.sandbox.render.weather import weather
 from reelbook.sandbox.render.words import Scene, scene
 
 
-def pictures(mp4: bytes) -> list[np.ndarray]:
-    with av.open(BytesIO(mp4), "r") as container:
-        return [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
-
-
 def stills(prompt: str, seed: int = 7, ratio: str = "16:9", *, count: int = 3) -> list[np.ndarray]:
     """A few frames straight from the drawing, a third of a second apart."""
     frames = film(prompt, seed, SIZES[ratio], count, 3)
@@ -56,13 +51,6 @@ def test_the_file_is_what_browsers_play(fox: Rendered) -> None:
         assert float((stream.duration or 0) * (stream.time_base or 0)) == 2.0
     assert fox.seconds == 2.0
     assert 0 < fox.mp4.index(b"moov") < fox.mp4.index(b"mdat")
-
-
-@pytest.mark.parametrize("ratio", SIZES)
-def test_every_shape_has_its_size(ratio: str) -> None:
-    """Each aspect ratio gives its own size."""
-    first = pictures(render(Spec("noon desert", 1, ratio, 1)).mp4)[0]
-    assert SIZES[ratio] == (first.shape[1], first.shape[0])
 
 
 def test_the_same_seed_gives_the_same_bytes(fox: Rendered) -> None:
