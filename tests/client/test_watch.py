@@ -121,26 +121,6 @@ def test_a_batch_comes_home_without_a_refusal(jobs: int, most: float, fixed: boo
     assert fmean(ratios) <= most
 
 
-class EarlyReset(SimulatedService):
-    """Works the reset out before it counts the request: in an empty window it comes at once."""
-
-    first_reset = 0.0
-
-    def _take(self, now: float) -> tuple[int, dict[str, str]]:
-        empty = all(at < self._window_begins(now) for at in self._counted)
-        status, headers = super()._take(now)
-        return status, {**headers, "x-ratelimit-reset": str(self.first_reset)} if empty else headers
-
-
-@pytest.mark.parametrize("first_reset", [0.0, 0.3, 1.0])
-def test_a_first_reset_that_comes_at_once_leads_to_no_refusal(first_reset: float) -> None:
-    """Nine answers later say 60 s, and the window slides: twelve jobs are submitted in two lots."""
-    service = EarlyReset(World(10, [30.0] * 12))
-    service.first_reset = first_reset
-    virtual_time.run(Client(service).batch(12))
-    assert service.refused == 0
-
-
 def test_two_programs_that_share_a_key_keep_to_its_limit() -> None:
     service = SimulatedService(World(10, [60.0 + job for job in range(12)]))
 
