@@ -157,33 +157,6 @@ def test_nobody_beats_the_bounds(jobs: int, fixed: bool, seed: int) -> None:
     assert outcome.mean_known_at >= MeanBound().of(world)
 
 
-@pytest.mark.parametrize(
-    ("jobs", "fixed", "to_all", "mean"),
-    [
-        (1, False, 1.10, 1.10),
-        (4, False, 1.14, 1.20),
-        (20, False, 1.35, 1.30),
-        (50, False, 1.15, 1.25),
-        (20, True, 1.45, 1.35),
-    ],
-)
-def test_a_batch_is_known_nearly_as_soon_as_if_its_future_were_known(
-    jobs: int, fixed: bool, to_all: float, mean: float
-) -> None:
-    """Over some runs with ten requests a minute the times stay near the bounds that nobody can beat."""
-    bound, runs = MeanBound(), 12
-    firsts, means, requests = 0.0, 0.0, 0.0
-    for seed in range(runs):
-        world = draw(random.Random(seed), LOGNORMAL, jobs, 10, fixed=fixed, progress=False)
-        outcome = scheduled(world)
-        firsts += outcome.all_known_at / time_to_all(world) / runs
-        means += outcome.mean_known_at / bound.of(world) / runs
-        requests += len(outcome.service.sent_at) / jobs / runs
-    assert firsts <= to_all
-    assert means <= mean
-    assert jobs == 1 or requests <= 4
-
-
 def rounds(kind: str, jobs: int, seed: int, count: int = 3) -> list[tuple[Outcome, float]]:
     """Batches of one kind on one ledger, each beside the bound of its mean time until known."""
     rng, ledger, played = random.Random(seed), list[Took](), []
