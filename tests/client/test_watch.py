@@ -151,7 +151,6 @@ def test_a_limit_that_one_program_was_told_holds_for_the_other() -> None:
 
 
 def test_a_click_finds_room_while_few_jobs_are_watched() -> None:
-    """With four jobs under way a person's request goes out at once, at any moment."""
     service = SimulatedService(World(10, [90.0] * 4))
 
     async def scene() -> float:

@@ -244,7 +244,6 @@ def test_jobs_under_way_are_set_aside_and_one_that_fails_costs_nothing(client: C
 
 
 def test_many_submissions_at_once_never_overdraw(open_sandbox: Open, tmp_path: Path) -> None:
-    """Of twenty simultaneous jobs, a balance for five accepts five."""
     with open_sandbox(tmp_path, pace=600, rate_limiting=False, balance_usd=1.25) as client:
         codes: list[int] = []
 

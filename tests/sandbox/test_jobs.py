@@ -48,7 +48,6 @@ def test_a_job_passes_its_states_as_its_time_passes(job: jobs.SandboxJob, now: f
 
 
 def test_progress_rises_to_99_and_waits_there_for_the_clip() -> None:
-    """From 0 when it starts to 99 at the end of the planned time, never back, never 100."""
     seen = [jobs.progress(RUNNING, 1001.5 + tenth / 10) for tenth in range(300)]
     assert (seen[0], seen[-1]) == (0, 99)
     assert seen == sorted(seen)

@@ -61,7 +61,6 @@ def test_a_change_that_time_brings_waits_once() -> None:
 
 
 def test_a_closed_panel_is_left_alone() -> None:
-    """What was planned before is not sent after."""
     clock, sent = Virtual(), list[int]()
     panel = live(clock, lambda: sent.append(1))
     panel.changed()
@@ -113,5 +112,4 @@ def test_time_that_merely_passed_is_not_sent() -> None:
     ],
 )
 def test_lines_are_compared_as_they_read_by_then(second: Any, *, same: bool) -> None:
-    """Text, pace and seconds have to agree."""
     assert same_line([[14.0, -1], " left"], second, 4.0) is same

@@ -92,7 +92,6 @@ def test_the_least_progress_is_no_certainty(least: float) -> None:
 
 
 def test_progress_that_stands_still_is_not_trusted_for_ever() -> None:
-    """A job at 99 % for minutes isn't expected to end within the next second any more."""
     belief = Belief(Pace(), 0.0)
     for at, progress in ((10, 20), (30, 60), (50, 99)):
         answer(belief, at, progress)

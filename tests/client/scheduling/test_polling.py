@@ -118,7 +118,6 @@ def test_a_silent_job_is_asked_ever_more_rarely_but_never_forgotten() -> None:
 
 
 def test_a_belief_that_is_quite_wrong_doesnt_starve_a_job() -> None:
-    """Records of an hour don't keep a job from being asked about within minutes."""
     beliefs = [Belief(Pace([Took(3500, 3600)] * 12), 0.0) for _ in range(5)]
     budget, now = used_up(10, 0.0), 0.0
     while isinstance(decision := decide(beliefs, 0, budget, now), Wait):

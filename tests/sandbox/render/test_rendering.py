@@ -70,7 +70,6 @@ def test_another_seed_gives_other_frames(seed: int) -> None:
 
 
 def test_the_words_can_be_seen() -> None:
-    """A desert at noon is bright and warm below, snow at night dark and blue; they are clearly unlike."""
     desert, snow = stills("noon desert", count=1)[0], stills("night snow", count=1)[0]
     ground = slice(300, 340)
     assert difference(desert, snow) > 60

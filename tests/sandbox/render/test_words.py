@@ -12,7 +12,6 @@ def kinds(prompt: str) -> list[str]:
 
 
 def test_a_whole_prompt() -> None:
-    """Subject with colour, action, setting, time and camera are read from one sentence."""
     read = scene("a red fox runs through snow at night, slow pan left")
     assert (Subject("fox", (208, 62, 44)),) == read.subjects
     assert (read.time, read.setting, read.action, read.direction) == ("night", "snow", "run", -1)
