@@ -35,38 +35,36 @@ def test_what_keeps_from_finding_out_is_shown() -> None:
     assert card.face["actions"][0] == ["find_out", "Find out"]
 
 
-def test_a_real_verdict_stands_in_the_cards_note(sandbox: Sandbox) -> None:
+def test_a_real_verdict_stands_in_the_cards_note(session: rb.Session, sandbox: Sandbox) -> None:
     """On a sandbox: a lost answer, found out from the card, with its reasons in the note.
 
     Where nothing can be told unless nobody else was there, the card offers to say so.
     """
-    with rb.connect("sandbox") as session:
-        session.usage()
-        sandbox.fault("answer_lost", endpoint="generate")
-        lost = session.text_to_video("a fox", duration_seconds=1)
-        with pytest.raises(errors.SubmissionUncertain):
-            lost.result(30)
-        card = JobCard(lost)
-        for press, state, said in (
-            ("find_out", "uncertain", "Can't tell."),
-            ("only_me", "lost", "Accepted."),
-        ):
-            says(card, press)
-            work_ends(card)
-            assert (card.state, card.face["note"].startswith(said)) == (state, True)
-            assert "requests 0 at" in card.face["note"].lower()
-            offered = ["only_me", "Only I use this account"] in card.face["actions"]
-            assert offered == (state == "uncertain")
-        card.close()
+    session.usage()
+    sandbox.fault("answer_lost", endpoint="generate")
+    lost = session.text_to_video("a fox", duration_seconds=1)
+    with pytest.raises(errors.SubmissionUncertain):
+        lost.result(30)
+    card = JobCard(lost)
+    for press, state, said in (
+        ("find_out", "uncertain", "Can't tell."),
+        ("only_me", "lost", "Accepted."),
+    ):
+        says(card, press)
+        work_ends(card)
+        assert (card.state, card.face["note"].startswith(said)) == (state, True)
+        assert "requests 0 at" in card.face["note"].lower()
+        offered = ["only_me", "Only I use this account"] in card.face["actions"]
+        assert offered == (state == "uncertain")
+    card.close()
 
 
-def test_again_sends_the_same_request_in_the_same_experiment(sandbox: Sandbox) -> None:
+def test_again_sends_the_same_request_in_the_same_experiment(session: rb.Session) -> None:
     """A new job, bought once more; an earlier kernel's picture, which isn't kept, can't be sent again."""
-    with rb.connect("sandbox") as session:
-        first = session.submit_many([rb.JobRequest.from_text("a fox", seed=7)], experiment="fog")[0]
-        again = send_again(first)
-        assert again is not None
-        assert (again.request, again.experiment) == (first.request, "fog")
-        assert again is not first
-        assert len(session.jobs(experiment="fog")) == 2
+    first = session.submit_many([rb.JobRequest.from_text("a fox", seed=7)], experiment="fog")[0]
+    again = send_again(first)
+    assert again is not None
+    assert (again.request, again.experiment) == (first.request, "fog")
+    assert again is not first
+    assert len(session.jobs(experiment="fog")) == 2
     assert send_again(job(request=JobRequest("image-to-video", "the cat turns its head"))) is None
