@@ -4,7 +4,7 @@ import random
 from itertools import pairwise
 
 import pytest
-from benchmarks.polling_bound import MeanBound, time_to_all
+from benchmarks.polling_bound import MeanBound
 from benchmarks.polling_runs import Outcome, resumed, scheduled, ten_lines
 from benchmarks.simulated_service import DISTRIBUTIONS, World, draw
 from hypothesis import given, settings
@@ -146,16 +146,6 @@ def test_a_batch_comes_home_whole_without_a_429(
     assert min(outcome.lags) >= 0
 
 
-@given(st.integers(1, 30), st.booleans(), st.integers(0, 10_000))
-@settings(max_examples=15, deadline=None)
-def test_nobody_beats_the_bounds(jobs: int, fixed: bool, seed: int) -> None:
-    """What the benchmark compares with is never later than what a real run reached."""
-    world = draw(random.Random(seed), "5 s + exponential(60 s)", jobs, 10, fixed=fixed, progress=True)
-    outcome = scheduled(world)
-    assert outcome.all_known_at >= time_to_all(world)
-    assert outcome.mean_known_at >= MeanBound().of(world)
-
-
 def rounds(kind: str, jobs: int, seed: int, count: int = 3) -> list[tuple[Outcome, float]]:
     """Batches of one kind on one ledger, each beside the bound of its mean time until known."""
     rng, ledger, played = random.Random(seed), list[Took](), []
@@ -165,14 +155,6 @@ def rounds(kind: str, jobs: int, seed: int, count: int = 3) -> list[tuple[Outcom
         ledger += outcome.took
         played.append((outcome, MeanBound().of(world)))
     return played
-
-
-@pytest.mark.parametrize("jobs", [1, 4])
-def test_short_jobs_are_known_soon_after_they_end_in_every_round(jobs: int) -> None:
-    """Clips of 5 s that are asked about late are not asked about later and later."""
-    home = [outcome.all_known_at for outcome, _ in rounds("exactly 5 s", jobs, 1)]
-    assert home[0] <= 10
-    assert max(home[1:]) <= 8
 
 
 def test_a_batch_of_short_jobs_comes_home_half_by_half() -> None:
@@ -196,11 +178,12 @@ def test_a_batch_of_short_jobs_comes_home_half_by_half() -> None:
 def test_later_rounds_are_no_slower_than_the_first(
     kind: str, jobs: int, at_first: float, later: float
 ) -> None:
-    """What was seen of one round brings the next one home nearer to what nobody can beat."""
+    """What was seen of one round brings the next one home nearer to the bound, which nobody beats."""
     ratios = [
         [outcome.mean_known_at / bound for outcome, bound in rounds(kind, jobs, seed)] for seed in range(12)
     ]
     means = [sum(column) / len(ratios) for column in zip(*ratios, strict=True)]
+    assert min(map(min, ratios)) >= 1
     assert means[0] <= at_first
     assert means[2] <= later
     assert means[2] <= 1.1 * means[0]
