@@ -15,15 +15,6 @@ from reelbook.client.scheduling.estimates import Belief, Pace, Took
 from reelbook.client.scheduling.polling import Ask, Submit, Wait, decide
 
 RECORDS = [Took(seconds, seconds) for seconds in (50.0, 55.0, 58.0, 60.0, 62.0, 66.0, 72.0)]
-LOGNORMAL = "lognormal(60 s, 0.35)"
-
-
-def used_up(limit: int, at: float) -> Budget:
-    budget = Budget(limit)
-    for _ in range(limit):
-        budget.sent()
-        budget.answered(200, {}, at)
-    return budget
 
 
 def test_a_submission_goes_out_at_once_where_there_is_room() -> None:
@@ -32,13 +23,6 @@ def test_a_submission_goes_out_at_once_where_there_is_room() -> None:
     fresh = Belief(Pace(), 100.0)
     assert decide([], 1, Budget(), 100.0) == Submit()
     assert decide([fresh], 1, Budget(), 100.0) == Submit()
-
-
-def test_a_used_up_budget_is_waited_for() -> None:
-    late = Belief(Pace(RECORDS), 0.0)
-    decision = decide([late], 3, used_up(10, 200.0), 210.0)
-    assert isinstance(decision, Wait)
-    assert decision.until == pytest.approx(260, abs=0.1)
 
 
 def test_the_job_most_likely_to_have_ended_is_asked_first() -> None:
@@ -55,28 +39,6 @@ def test_a_job_that_is_being_asked_about_isnt_asked_again() -> None:
     assert decide([belief], 0, Budget(), 100.0) == Ask(belief)
     belief.asked(100.0)
     assert isinstance(decide([belief], 0, Budget(), 100.0), Wait)
-
-
-def test_ripe_jobs_and_waiting_submissions_share_a_window() -> None:
-    """Half of the places go to submissions first, then it is the turn of clips that are likely there."""
-    pace = Pace(RECORDS)
-    ripe = [Belief(pace, 0.0) for _ in range(10)]
-    assert decide(ripe, 30, Budget(), 120.0) == Submit()
-    ripe += [Belief(pace, 119.0) for _ in range(5)]
-    assert isinstance(decide(ripe, 25, Budget(), 120.0), Ask)
-
-
-@pytest.mark.parametrize(("took", "submitted"), [(5.0, 5), (60.0, 10)], ids=["short", "long"])
-def test_places_are_kept_for_jobs_that_are_known_to_be_short(took: float, submitted: int) -> None:
-    """Half of a window brings a large batch of short ones home; for ends a minute away none is kept."""
-    pace, budget, now = Pace([Took(0.96 * took, took)] * 8), Budget(), 100.0
-    beliefs: list[Belief] = []
-    while isinstance(decide(beliefs, 12 - len(beliefs), budget, now), Submit):
-        budget.sent()
-        budget.answered(200, {}, now)
-        beliefs.append(Belief(pace, now))
-    assert len(beliefs) == submitted
-    assert took > 5 or isinstance(decide(beliefs, 7, budget, now + 7.0), Ask)
 
 
 def test_with_nothing_known_one_question_finds_out_for_all() -> None:
@@ -119,7 +81,10 @@ def test_a_silent_job_is_asked_ever_more_rarely_but_never_forgotten() -> None:
 
 def test_a_belief_that_is_quite_wrong_doesnt_starve_a_job() -> None:
     beliefs = [Belief(Pace([Took(3500, 3600)] * 12), 0.0) for _ in range(5)]
-    budget, now = used_up(10, 0.0), 0.0
+    budget, now = Budget(), 0.0
+    for _ in range(10):
+        budget.sent()
+        budget.answered(200, {}, now)
     while isinstance(decision := decide(beliefs, 0, budget, now), Wait):
         now = decision.until
     assert now <= 300
