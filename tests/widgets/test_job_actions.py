@@ -6,7 +6,7 @@ from widgets.doubles import FakeSession, job, says, work_ends
 import reelbook as rb
 from reelbook import errors
 from reelbook.sandbox.handle import Sandbox
-from reelbook.session import JobRequest
+from reelbook.session import JobRequest, Reconciliation
 from reelbook.widgets.job_actions import send_again
 from reelbook.widgets.job_card import JobCard
 
@@ -56,6 +56,7 @@ def test_a_real_verdict_stands_in_the_cards_note(session: rb.Session, sandbox: S
         assert "requests 0 at" in card.face["note"].lower()
         offered = ["only_me", "Only I use this account"] in card.face["actions"]
         assert offered == (state == "uncertain")
+    assert session.reconcile() == Reconciliation(())  # nothing is left to find out
     card.close()
 
 
