@@ -32,11 +32,6 @@ def using(url: str, use: Use, user_id: str = USER) -> Any:
     return asyncio.run(main())
 
 
-def call(url: str, tool: str = "buy", **arguments: Any) -> ToolResult:
-    answer: ToolResult = using(url, lambda server: server.call(tool, arguments))
-    return answer
-
-
 def failing(url: str, use: Use) -> errors.ReelbookError:
     with pytest.raises(errors.ReelbookError) as caught:
         using(url, use)
@@ -50,31 +45,29 @@ def failing(url: str, use: Use) -> errors.ReelbookError:
 @pytest.mark.parametrize("modern", [True, False])
 @pytest.mark.parametrize("as_json", [True, False])
 def test_tools_are_listed_and_called(modern: bool, as_json: bool) -> None:
-    """In both generations of the protocol, with answers as JSON and as streams; those tell the progress."""
+    """In both generations of the protocol, with answers as JSON and as streams; those tell the progress.
+
+    A tool's own failure is a result that says so.
+    """
     told: list[ToolProgress] = []
 
     async def use(server: ToolServer) -> Any:
         slow = await server.call("slow", on_progress=told.append)
-        return await server.info(), await server.tools(), await server.call("add", {"a": 1}), slow
+        failed = await server.call("add", {"a": "no number"})
+        return await server.info(), await server.tools(), await server.call("add", {"a": 1}), slow, failed
 
     with official(modern=modern, json_response=as_json) as running:
-        info, tools, added, slow = using(running.url, use)
+        info, tools, added, slow, failed = using(running.url, use)
     assert (info.name, info.protocol) == ("official", "2026-07-28" if modern else "2025-11-25")
     assert [tool.name for tool in tools] == ["add", "slow", "stuck"]
     assert tools[0].description == "Adds."
     assert tools[0].input_schema["required"] == ["a"]
-    assert (added.structured, added.is_error) == ({"sum": 3}, False)
+    assert (added.structured, added.is_error, failed.is_error) == ({"sum": 3}, False, True)
     assert str(slow) == "done"
     if not as_json:
         assert told == [ToolProgress(1, 2, "half"), ToolProgress(2, 2, "all")]
         assert told[0].fraction == 0.5
     assert running.user_ids == {USER}
-
-
-def test_a_tools_own_failure_is_a_result() -> None:
-    """It says so in `is_error`, and raises nothing."""
-    with official() as running:
-        assert call(running.url, "add", a="no number").is_error
 
 
 def test_a_dropped_session_is_joined_anew_and_the_call_made_once() -> None:
@@ -218,7 +211,6 @@ def test_all_pages_are_listed_and_an_endless_listing_ends() -> None:
 
 
 def test_it_says_which_program_it_is() -> None:
-    """By name and version, when it joins."""
     with scripted() as server:
         using(server.url, ToolServer.info)
     joined = next(exchange.body for exchange in server.seen if b'"initialize"' in exchange.body)
@@ -269,7 +261,6 @@ def test_a_deadline_ends_the_waiting_and_tells_the_server() -> None:
 
 
 def test_one_lost_call_leaves_the_others_alone() -> None:
-    """A connection that breaks under one call ends that call and no other."""
     waiting: list[tuple[Exchange, Any]] = []
     arrived = threading.Event()
 
@@ -356,7 +347,6 @@ def test_a_user_id_that_cannot_be_one_is_refused_before_anything_is_sent(user_id
 
 
 def test_arguments_that_are_no_json_are_refused_before_anything_is_sent() -> None:
-    """Bytes, endless numbers and circles."""
     circle: list[Any] = []
     circle.append(circle)
     with scripted() as server:
@@ -367,7 +357,6 @@ def test_arguments_that_are_no_json_are_refused_before_anything_is_sent() -> Non
 
 
 def test_a_server_that_is_not_there_is_unreachable() -> None:
-    """Nothing was sent, and it says so."""
     with raw_server(lambda exchange: None) as gone:
         pass
     error = failing(gone.url, lambda tools: tools.call("buy", {}))

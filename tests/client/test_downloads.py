@@ -123,17 +123,6 @@ async def test_an_end_between_the_note_and_the_part_joins_no_two_versions(
     assert path.read_bytes() == mp4
 
 
-async def test_the_own_origin_gets_the_key_only_when_it_asks(mp4: bytes, tmp_path: Path) -> None:
-    """A 401 from exactly the service's own origin is answered with the key, once."""
-
-    def handle(exchange: Exchange) -> None:
-        exchange.answer(200, mp4) if exchange.header("authorization") else exchange.answer(401)
-
-    with raw_server(handle) as own:
-        await fetch(f"{own.url}/clip.mp4", tmp_path / "clip.mp4", own=own.url)
-    assert [e.header("authorization") for e in own.seen] == [None, f"Bearer {KEY}"]
-
-
 async def test_another_origin_never_gets_the_key(tmp_path: Path) -> None:
     """A 401 from elsewhere is a refusal."""
     with raw_server(lambda e: e.answer(401)) as files:
@@ -142,8 +131,8 @@ async def test_another_origin_never_gets_the_key(tmp_path: Path) -> None:
     assert [e.header("authorization") for e in files.seen] == [None]
 
 
-async def test_the_key_doesnt_follow_a_redirect_to_another_origin(mp4: bytes, tmp_path: Path) -> None:
-    """The own origin, given the key, sends elsewhere: the key stays."""
+async def test_the_own_origin_alone_gets_the_key_and_only_when_it_asks(mp4: bytes, tmp_path: Path) -> None:
+    """A 401 of the service's own is answered with the key, once. It doesn't follow a redirect elsewhere."""
     with raw_server(lambda e: e.answer(200, mp4)) as files:
 
         def handle(exchange: Exchange) -> None:
@@ -152,11 +141,11 @@ async def test_the_key_doesnt_follow_a_redirect_to_another_origin(mp4: bytes, tm
 
         with raw_server(handle) as own:
             await fetch(f"{own.url}/clip.mp4", tmp_path / "clip.mp4", own=own.url)
+    assert [e.header("authorization") for e in own.seen] == [None, f"Bearer {KEY}"]
     assert [e.header("authorization") for e in files.seen] == [None]
 
 
 async def test_redirects_without_end_are_an_error(tmp_path: Path) -> None:
-    """A circle of redirects ends."""
     with raw_server(lambda e: e.answer(302, headers={"location": "/again"})) as files:
         with pytest.raises(DownloadFailed, match="without end"):
             await fetch(files.url, tmp_path / "clip.mp4")

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from statistics import fmean
-from typing import Any, Self
+from typing import Self
 
 import pytest
 from benchmarks.polling_bound import time_to_all
@@ -118,31 +118,11 @@ def test_a_batch_comes_home_without_a_refusal(jobs: int, most: float, fixed: boo
         service, took = virtual_time.run(scene())
         assert service.refused == 0
         ratios.append(took / time_to_all(world))
+    assert min(ratios) >= 1
     assert fmean(ratios) <= most
 
 
-class EarlyReset(SimulatedService):
-    """Works the reset out before it counts the request: in an empty window it comes at once."""
-
-    first_reset = 0.0
-
-    def _take(self, now: float) -> tuple[int, dict[str, str]]:
-        empty = all(at < self._window_begins(now) for at in self._counted)
-        status, headers = super()._take(now)
-        return status, {**headers, "x-ratelimit-reset": str(self.first_reset)} if empty else headers
-
-
-@pytest.mark.parametrize("first_reset", [0.0, 0.3, 1.0])
-def test_a_first_reset_that_comes_at_once_leads_to_no_refusal(first_reset: float) -> None:
-    """Nine answers later say 60 s, and the window slides: twelve jobs are submitted in two lots."""
-    service = EarlyReset(World(10, [30.0] * 12))
-    service.first_reset = first_reset
-    virtual_time.run(Client(service).batch(12))
-    assert service.refused == 0
-
-
 def test_two_programs_that_share_a_key_keep_to_its_limit() -> None:
-    """Neither is refused, and both bring home all of theirs."""
     service = SimulatedService(World(10, [60.0 + job for job in range(12)]))
 
     async def scene() -> list[list[float]]:
@@ -172,7 +152,6 @@ def test_a_limit_that_one_program_was_told_holds_for_the_other() -> None:
 
 
 def test_a_click_finds_room_while_few_jobs_are_watched() -> None:
-    """With four jobs under way a person's request goes out at once, at any moment."""
     service = SimulatedService(World(10, [90.0] * 4))
 
     async def scene() -> float:
@@ -227,24 +206,6 @@ def test_a_watch_that_is_left_asks_no_more() -> None:
 
     asked_later = virtual_time.run(scene())
     assert set(asked_later) == {1}
-
-
-def test_watches_that_ended_leave_no_timers_behind() -> None:
-    """However many jobs came home, one timer at most waits for the next decision."""
-    service = SimulatedService(World(10, [30.0] * 8 + [3600.0]))
-
-    async def scene() -> int:
-        client = Client(service)
-        jobs = [await client.submit() for _ in range(9)]
-        last = asyncio.create_task(client.watch(jobs.pop()))
-        await asyncio.gather(*map(client.watch, jobs))
-        await asyncio.sleep(1)
-        loop: Any = asyncio.get_running_loop()
-        waiting = [timer for timer in loop._scheduled if not timer.cancelled()]
-        last.cancel()
-        return len(waiting)
-
-    assert virtual_time.run(scene()) == 1
 
 
 class Refusing:

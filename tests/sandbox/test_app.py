@@ -220,24 +220,30 @@ def test_the_rate_limit_is_told_and_kept(client: Client) -> None:
     assert client.get("/api/v1/billing/balance").headers["x-ratelimit-remaining"] == "9"
 
 
-def test_jobs_under_way_are_set_aside_from_the_balance(client: Client) -> None:
-    """Two jobs can't be promised the same money; when one fails, its share is free again."""
-    client.sandbox.settings(balance_usd=0.30)
-    client.sandbox.settings(fail_next="content policy")
+def test_jobs_under_way_are_set_aside_and_one_that_fails_costs_nothing(client: Client) -> None:
+    """Two jobs can't be promised the same money; when one fails, its share is free again.
+
+    Only the next job that is accepted fails with the text, after its pace.
+    """
+    client.sandbox.settings(balance_usd=0.30, fail_next="content policy")
+    assert client.http.post(TEXT, json={}).status_code == 400
     failing = client.submit()
     client.sandbox.settings(fail_next="no")
     answer = client.http.post(TEXT, json={"prompt": "a fox"})
     _refused(answer, 402)
     assert answer.json() == {"detail": "Insufficient balance. Current balance: $0.05, required: $0.25"}
-    assert client.sandbox.state()["fail_next"] == "no"  # for the next one that is accepted
-    assert client.get("/api/v1/billing/balance").json()["balance_usd"] == 0.30
+    assert client.sandbox.state()["fail_next"] == "no"
+    client.sandbox.settings(fail_next=None)
+    assert client.status(failing)["status"] == "pending"
     client.sandbox.advance(10)
-    assert client.wait(failing)["status"] == "failed"
-    client.submit()
+    assert client.wait(failing) == {"request_id": failing, "status": "failed", "error": "content policy"}
+    assert client.get("/api/v1/billing/balance").json() == {"balance_usd": 0.30, "total_spent_usd": 0}
+    fine = client.submit()
+    client.sandbox.advance(10)
+    assert client.wait(fine)["status"] == "completed"
 
 
 def test_many_submissions_at_once_never_overdraw(open_sandbox: Open, tmp_path: Path) -> None:
-    """Of twenty simultaneous jobs, a balance for five accepts five."""
     with open_sandbox(tmp_path, pace=600, rate_limiting=False, balance_usd=1.25) as client:
         codes: list[int] = []
 
@@ -250,18 +256,6 @@ def test_many_submissions_at_once_never_overdraw(open_sandbox: Open, tmp_path: P
         for thread in threads:
             thread.join()
     assert sorted(codes) == [200] * 5 + [402] * 15
-
-
-def test_a_job_told_to_fail_does_so_once_and_costs_nothing(client: Client) -> None:
-    """The next accepted job fails with the text after its pace; the one after it doesn't."""
-    client.sandbox.settings(fail_next="content policy")
-    assert client.http.post(TEXT, json={}).status_code == 400
-    failing, fine = client.submit(), client.submit()
-    assert client.status(failing)["status"] == "pending"
-    client.sandbox.advance(10)
-    assert client.wait(failing) == {"request_id": failing, "status": "failed", "error": "content policy"}
-    assert client.wait(fine)["status"] == "completed"
-    assert client.get("/api/v1/billing/balance").json()["total_spent_usd"] == 0.25
 
 
 def test_keys_are_made_listed_and_revoked(client: Client) -> None:
@@ -333,7 +327,6 @@ def test_videos_are_served_in_ranges(shared: Client) -> None:
 
 
 def test_the_video_address_is_the_one_the_client_reaches(shared: Client) -> None:
-    """Asked as localhost, the sandbox names localhost."""
     request_id = shared.submit()
     shared.wait(request_id)
     host = shared.sandbox.url.replace("http://127.0.0.1", "localhost")

@@ -25,7 +25,6 @@ BALANCE = "/api/v1/billing/balance"
 
 
 def test_a_fault_happens_to_as_many_requests_as_asked_for() -> None:
-    """The first ones go well, the next ones don't, and the rest does again."""
     faults = Faults()
     faults.add({"kind": "500", "endpoint": "status", "times": 2, "after": 1})
     assert [faults.arrived("status") is not None for _ in range(5)] == [False, True, True, False, False]
@@ -69,7 +68,6 @@ def test_faults_happen_in_the_order_in_which_they_were_asked_for() -> None:
 def test_each_endpoint_is_hit_by_its_name_and_by_its_groups(
     method: str, path: str, endpoint: str, group: str
 ) -> None:
-    """And by no other name."""
     hit_by = []
     for name in (*ENDPOINTS, "generate", "billing", "keys", "any"):
         faults = Faults()
@@ -80,8 +78,8 @@ def test_each_endpoint_is_hit_by_its_name_and_by_its_groups(
     assert hit_by == list(dict.fromkeys([endpoint, group, "any"]))
 
 
-def test_every_path_of_the_interface_can_have_faults() -> None:
-    """One that nobody named here would be passed by, and not be counted."""
+def test_every_path_of_the_interface_can_have_faults_and_no_other() -> None:
+    """One without a name would be passed by, and not be counted. The controls work, to take a fault back."""
     paths = [
         path for path in vars(wire).values() if isinstance(path, str) and path.startswith(f"{wire.API}/")
     ]
@@ -91,15 +89,8 @@ def test_every_path_of_the_interface_can_have_faults() -> None:
             endpoint_of(method, path + more) for method in ("GET", "POST", "DELETE") for more in ("", "/x")
         ]
         assert any(names), f"{path} has no name in faults.py"
-
-
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [("GET", "/_sandbox/state"), ("GET", TEXT), ("GET", "/"), ("POST", "/_sandbox/faults")],
-)
-def test_nothing_but_the_service_has_faults(method: str, path: str) -> None:
-    """The control plane always works, or no fault could be taken back."""
-    assert endpoint_of(method, path) is None
+    for path in ("/_sandbox/state", "/_sandbox/faults", "/"):
+        assert endpoint_of("GET", path) is endpoint_of("POST", path) is None
 
 
 @pytest.fixture(autouse=True)
@@ -180,12 +171,7 @@ def test_what_makes_no_sense_is_refused(faulty: Client, wanted: dict[str, Any], 
         ("short_body", {"after_bytes": 1}, "200 short"),
         ("short_body", {"after_bytes": 99999}, "200 whole"),
         ("drip", {"seconds": 0}, "200 whole"),
-        ("500", {}, "500 whole"),
         ("503", {"handled": True}, "503 whole"),
-        ("429", {}, "429 whole"),
-        ("html", {}, "200 whole"),
-        ("broken_json", {}, "200 whole"),
-        ("broken_gzip", {}, "200 whole"),
     ],
     ids=str,
 )

@@ -52,7 +52,6 @@ def test_a_panels_code_is_small(stem: str) -> None:
 
 
 def test_whatever_a_part_exports_is_used() -> None:
-    """A part has nothing for a panel that isn't there."""
     texts = {path: path.read_text("utf-8") for path in bundle.STATIC.glob("*.js")}
     unused = [
         f"{path.name}: {name}"
@@ -64,23 +63,16 @@ def test_whatever_a_part_exports_is_used() -> None:
     assert unused == []
 
 
-@pytest.mark.parametrize("stem", PANELS)
-def test_every_panel_has_the_theme(stem: str) -> None:
-    """The theme's variables come with each panel, light and dark."""
-    style = bundle.style(stem)
-    for word in ("--jp-layout-color1", 'html[theme="dark"]', "prefers-color-scheme:dark"):
-        assert word in style
-    assert "@use" not in style
-
-
 @pytest.mark.parametrize("stem", [stem for stem in PANELS if stem != "host"])  # it draws nothing itself
 def test_a_panels_rules_are_kept_to_that_panel(stem: str) -> None:
-    """A page has one style for all: outside its own block a panel brings the theme's colours alone."""
+    """A page has one style for all: outside its own block it brings the theme's colours, light and dark."""
     assert f'panel("{stem}", ' in bundle.module(stem)
     theme, own = bundle.style(stem).split(f":where(.rb-of-{stem}){{")
     assert own.count("{") + 1 == own.count("}")
     assert own.endswith("}")
     assert not re.search(r"\.rb-(?!host\b)", theme)
+    for word in ("--jp-layout-color1", 'html[theme="dark"]', "prefers-color-scheme:dark"):
+        assert word in theme
 
 
 @pytest.mark.parametrize("stem", STYLED)

@@ -1,7 +1,6 @@
 """A clip's pieces and posters, as the page asks for them."""
 
 import os
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import reelbook as rb
 from reelbook.widgets import clip_serving
 from reelbook.widgets.bundle import module, style
 from reelbook.widgets.clip_serving import Plays, ServesClips
-from reelbook.widgets.static_html import POSTER_BYTES, small_poster
+from reelbook.widgets.static_html import POSTER_BYTES
 
 
 class Folder(ServesClips):
@@ -77,20 +76,9 @@ def test_posters_are_small_and_empty_where_there_is_no_clip(panel: Folder) -> No
     assert len(asks(panel, "posters", keys=["gone"] * 99)["buffers"]) == 50
 
 
-def test_a_poster_is_small_whatever_it_is_made_of() -> None:
-    """A JPEG of at most 6 kB, from a picture or its bytes."""
-    noise = Image.effect_noise((1280, 720), 100).convert("RGB")
-    file = BytesIO()
-    noise.save(file, "PNG")
-    for picture in (noise, file.getvalue()):
-        poster = small_poster(picture)
-        assert (poster[:3], len(poster) <= POSTER_BYTES) == (b"\xff\xd8\xff", True)
-
-
 def test_a_poster_is_drawn_once_for_each_state_of_its_file(
     panel: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file that was replaced is drawn anew."""
     path = clip_file(panel.folder / "a.mp4")
     drawn = panel.clip_poster("a")
     monkeypatch.setattr("reelbook.media.clips.poster", lambda _: Image.new("RGB", (9, 9)))

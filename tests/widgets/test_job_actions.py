@@ -1,13 +1,12 @@
 """What the buttons of a panel do with a job, as on a card."""
 
 import pytest
-from account.accounts import entry
 from widgets.doubles import FakeSession, job, says, work_ends
 
 import reelbook as rb
 from reelbook import errors
 from reelbook.sandbox.handle import Sandbox
-from reelbook.session import JobRequest, Reconciliation, Verdict
+from reelbook.session import JobRequest, Reconciliation
 from reelbook.widgets.job_actions import send_again
 from reelbook.widgets.job_card import JobCard
 
@@ -26,19 +25,6 @@ def test_finding_out_asks_once_and_holds_up_nobody() -> None:
     assert (card.face["aside"], card.live) == ("Asking for balance and usage.", True)
 
 
-def test_the_persons_word_is_asked_for_where_it_would_tell() -> None:
-    """Can't tell, unless nobody else was there: the card offers to say so."""
-    card, session = uncertain_card()
-    assert card.job is not None
-    says(card, "find_out")
-    verdict = Verdict(entry(1), "can't tell", "accepted", ("Requests 3 → 4.",), "…", card.job)
-    session.asked[0][1].set_result(Reconciliation((verdict,)))
-    work_ends(card)
-    assert ["only_me", "Only I use this account"] in card.face["actions"]
-    says(card, "only_me")
-    assert [alone for alone, _ in session.asked] == [False, True]
-
-
 def test_what_keeps_from_finding_out_is_shown() -> None:
     """An error of the service stands under the card, and the button is back."""
     card, session = uncertain_card()
@@ -49,33 +35,37 @@ def test_what_keeps_from_finding_out_is_shown() -> None:
     assert card.face["actions"][0] == ["find_out", "Find out"]
 
 
-def test_a_real_verdict_stands_in_the_cards_note(sandbox: Sandbox) -> None:
-    """On a sandbox: a lost answer, found out from the card, with its reasons in the note."""
-    with rb.connect("sandbox") as session:
-        session.usage()
-        sandbox.fault("answer_lost", endpoint="generate")
-        lost = session.text_to_video("a fox", duration_seconds=1)
-        with pytest.raises(errors.SubmissionUncertain):
-            lost.result(30)
-        card = JobCard(lost)
-        for press, state, said in (
-            ("find_out", "uncertain", "Can't tell."),
-            ("only_me", "lost", "Accepted."),
-        ):
-            says(card, press)
-            work_ends(card)
-            assert (card.state, card.face["note"].startswith(said)) == (state, True)
-            assert "requests 0 at" in card.face["note"].lower()
-        card.close()
+def test_a_real_verdict_stands_in_the_cards_note(session: rb.Session, sandbox: Sandbox) -> None:
+    """On a sandbox: a lost answer, found out from the card, with its reasons in the note.
+
+    Where nothing can be told unless nobody else was there, the card offers to say so.
+    """
+    session.usage()
+    sandbox.fault("answer_lost", endpoint="generate")
+    lost = session.text_to_video("a fox", duration_seconds=1)
+    with pytest.raises(errors.SubmissionUncertain):
+        lost.result(30)
+    card = JobCard(lost)
+    for press, state, said in (
+        ("find_out", "uncertain", "Can't tell."),
+        ("only_me", "lost", "Accepted."),
+    ):
+        says(card, press)
+        work_ends(card)
+        assert (card.state, card.face["note"].startswith(said)) == (state, True)
+        assert "requests 0 at" in card.face["note"].lower()
+        offered = ["only_me", "Only I use this account"] in card.face["actions"]
+        assert offered == (state == "uncertain")
+    assert session.reconcile() == Reconciliation(())  # nothing is left to find out
+    card.close()
 
 
-def test_again_sends_the_same_request_in_the_same_experiment(sandbox: Sandbox) -> None:
+def test_again_sends_the_same_request_in_the_same_experiment(session: rb.Session) -> None:
     """A new job, bought once more; an earlier kernel's picture, which isn't kept, can't be sent again."""
-    with rb.connect("sandbox") as session:
-        first = session.submit_many([rb.JobRequest.from_text("a fox", seed=7)], experiment="fog")[0]
-        again = send_again(first)
-        assert again is not None
-        assert (again.request, again.experiment) == (first.request, "fog")
-        assert again is not first
-        assert len(session.jobs(experiment="fog")) == 2
+    first = session.submit_many([rb.JobRequest.from_text("a fox", seed=7)], experiment="fog")[0]
+    again = send_again(first)
+    assert again is not None
+    assert (again.request, again.experiment) == (first.request, "fog")
+    assert again is not first
+    assert len(session.jobs(experiment="fog")) == 2
     assert send_again(job(request=JobRequest("image-to-video", "the cat turns its head"))) is None

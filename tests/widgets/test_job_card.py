@@ -6,14 +6,10 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-import pytest
 from PIL import Image
-from widgets.doubles import FOX, FakeSession, asks, clip, job, kept_stills, learn, says
+from widgets.doubles import FOX, FakeSession, clip, job, kept_stills, learn, says
 
-import reelbook as rb
-from reelbook import errors
 from reelbook.media.images import prepare
-from reelbook.sandbox.handle import Sandbox
 from reelbook.session import JobRequest
 from reelbook.widgets.job_card import JobCard
 from reelbook.widgets.static_html import POSTER_BYTES
@@ -120,23 +116,3 @@ def test_a_finished_card_replaces_its_still_form_once(tmp_path: Path) -> None:
     card.refresh()
     assert len(pages) == 1
     assert "Completed" in pages[0]
-
-
-def test_a_real_job_runs_through_its_card(sandbox: Sandbox) -> None:
-    """On a sandbox: from pressing in Python to the clip's poster, with the failed one beside it."""
-    with rb.connect("sandbox") as session:
-        good = session.text_to_video("a fox", duration_seconds=1)
-        card = rb.JobCard(good)
-        good.result(30)
-        card.refresh()
-        assert (card.state, card.face["money"], card.face["mark"]) == ("completed", "$0.05", "sandbox")
-        assert card.poster[:2] == b"\xff\xd8"
-        assert asks(card, "code", kind="curl")["text"] == good.result().as_code("curl")
-        sandbox.settings(fail_next="content policy")
-        bad = session.text_to_video("a crowd")
-        with pytest.raises(errors.JobFailed):
-            bad.result(30)
-        card.job = bad
-        assert (card.state, card.poster, card.face["shape"]) == ("failed", b"", None)
-        assert "content policy" in card.face["note"]
-        card.close()

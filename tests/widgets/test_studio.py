@@ -136,7 +136,7 @@ def test_each_view_shows_its_panel_and_no_other(studio: Studio) -> None:
 
 
 def test_a_sweep_is_shown_below_its_form(studio: Studio) -> None:
-    """Another one takes its place; what is selected in it is compared."""
+    """Another one takes its place; what is selected in it is judged or compared."""
     studio.view = "explore"
     form = studio.sweep_form
     assert form is not None
@@ -154,6 +154,8 @@ def test_a_sweep_is_shown_below_its_form(studio: Studio) -> None:
     says(studio.matrix, "compare")
     assert (studio.view, shown(studio)) == ("compare", ["Compare"])
     assert studio.compare is not compared
+    says(studio.matrix, "judge")
+    assert (studio.view, shown(studio)) == ("judge", ["Judge"])
 
 
 def test_a_template_in_the_form_is_planned_as_a_sweep(studio: Studio) -> None:

@@ -16,7 +16,6 @@ from reelbook.widgets import usage_chart as module
 from reelbook.widgets.usage_chart import (
     NOTHING,
     STILL_SIZE,
-    BarFigure,
     UsageChart,
     bars,
     bars_png,
@@ -61,6 +60,7 @@ def test_the_words_are_the_services_and_each_day_has_its_bar(chart: UsageChart) 
     figure = chart.children[1]
     drawn = figure.marks[0]
     assert (len(drawn.x), round(sum(drawn.y), 6)) == (30, 3.1)
+    assert figure.axes[0].tick_values[-1] == 29  # today's
     assert NOTHING not in figure._dom_classes
 
 
@@ -76,6 +76,7 @@ def test_a_chosen_day_brings_its_clips(chart: UsageChart) -> None:
     chart.foot.selected = today
     assert chart.foot.words["day"]["clips"] == [["a fox", "$0.10"]]
     chart.selected_day = before
+    assert list(chart.children[1].marks[0].selected) == [27]
     assert chart.foot.words["day"]["more"] == "No clip of this day is in the ledger."
     chart.children[1].marks[0].selected = [29]
     assert chart.selected_day == today
@@ -174,24 +175,6 @@ def test_days_stand_in_their_slots() -> None:
     shown = bars((before, today), 7, "calendar")
     assert (shown.usd[6], shown.open_spans, shown.names[6]) == (0.5, ((0.0, 6.0, 1.0),), "4 Oct")
     assert shown.period == "28 Sep – 4 Oct"
-
-
-def test_the_figure_follows_what_is_drawn_and_tells_of_a_press() -> None:
-    """What Python selects isn't told back; what a person presses is."""
-    pressed: list[int | None] = []
-    drawn = BarFigure(pressed.append)
-    assert NOTHING in drawn.figure._dom_classes
-    drawn.show(True)
-    assert NOTHING not in drawn.figure._dom_classes
-    drawn.draw(bars((span(2, 1, 0.5), span(1, 0, 0.25)), 7, None), 6)
-    (columns, _) = drawn.figure.marks
-    assert list(columns.y) == [0, 0, 0, 0, 0, 0.5, 0.25]
-    assert list(columns.selected) == [6]
-    assert drawn.figure.axes[0].tick_values[-1] == 6  # today's
-    pressed.clear()
-    columns.selected = [5]
-    columns.selected = None
-    assert pressed == [5, None]
 
 
 def test_the_still_picture_has_the_bars() -> None:

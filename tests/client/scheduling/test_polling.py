@@ -4,7 +4,7 @@ import random
 from itertools import pairwise
 
 import pytest
-from benchmarks.polling_bound import MeanBound, time_to_all
+from benchmarks.polling_bound import MeanBound
 from benchmarks.polling_runs import Outcome, resumed, scheduled, ten_lines
 from benchmarks.simulated_service import DISTRIBUTIONS, World, draw
 from hypothesis import given, settings
@@ -15,15 +15,6 @@ from reelbook.client.scheduling.estimates import Belief, Pace, Took
 from reelbook.client.scheduling.polling import Ask, Submit, Wait, decide
 
 RECORDS = [Took(seconds, seconds) for seconds in (50.0, 55.0, 58.0, 60.0, 62.0, 66.0, 72.0)]
-LOGNORMAL = "lognormal(60 s, 0.35)"
-
-
-def used_up(limit: int, at: float) -> Budget:
-    budget = Budget(limit)
-    for _ in range(limit):
-        budget.sent()
-        budget.answered(200, {}, at)
-    return budget
 
 
 def test_a_submission_goes_out_at_once_where_there_is_room() -> None:
@@ -32,14 +23,6 @@ def test_a_submission_goes_out_at_once_where_there_is_room() -> None:
     fresh = Belief(Pace(), 100.0)
     assert decide([], 1, Budget(), 100.0) == Submit()
     assert decide([fresh], 1, Budget(), 100.0) == Submit()
-
-
-def test_a_used_up_budget_is_waited_for() -> None:
-    """With no place free nothing goes out before the oldest request comes back."""
-    late = Belief(Pace(RECORDS), 0.0)
-    decision = decide([late], 3, used_up(10, 200.0), 210.0)
-    assert isinstance(decision, Wait)
-    assert decision.until == pytest.approx(260, abs=0.1)
 
 
 def test_the_job_most_likely_to_have_ended_is_asked_first() -> None:
@@ -52,33 +35,10 @@ def test_the_job_most_likely_to_have_ended_is_asked_first() -> None:
 
 
 def test_a_job_that_is_being_asked_about_isnt_asked_again() -> None:
-    """While a question is under way the job is left alone."""
     belief = Belief(Pace(RECORDS), 0.0)
     assert decide([belief], 0, Budget(), 100.0) == Ask(belief)
     belief.asked(100.0)
     assert isinstance(decide([belief], 0, Budget(), 100.0), Wait)
-
-
-def test_ripe_jobs_and_waiting_submissions_share_a_window() -> None:
-    """Half of the places go to submissions first, then it is the turn of clips that are likely there."""
-    pace = Pace(RECORDS)
-    ripe = [Belief(pace, 0.0) for _ in range(10)]
-    assert decide(ripe, 30, Budget(), 120.0) == Submit()
-    ripe += [Belief(pace, 119.0) for _ in range(5)]
-    assert isinstance(decide(ripe, 25, Budget(), 120.0), Ask)
-
-
-@pytest.mark.parametrize(("took", "submitted"), [(5.0, 5), (60.0, 10)], ids=["short", "long"])
-def test_places_are_kept_for_jobs_that_are_known_to_be_short(took: float, submitted: int) -> None:
-    """Half of a window brings a large batch of short ones home; for ends a minute away none is kept."""
-    pace, budget, now = Pace([Took(0.96 * took, took)] * 8), Budget(), 100.0
-    beliefs: list[Belief] = []
-    while isinstance(decide(beliefs, 12 - len(beliefs), budget, now), Submit):
-        budget.sent()
-        budget.answered(200, {}, now)
-        beliefs.append(Belief(pace, now))
-    assert len(beliefs) == submitted
-    assert took > 5 or isinstance(decide(beliefs, 7, budget, now + 7.0), Ask)
 
 
 def test_with_nothing_known_one_question_finds_out_for_all() -> None:
@@ -120,9 +80,11 @@ def test_a_silent_job_is_asked_ever_more_rarely_but_never_forgotten() -> None:
 
 
 def test_a_belief_that_is_quite_wrong_doesnt_starve_a_job() -> None:
-    """Records of an hour don't keep a job from being asked about within minutes."""
     beliefs = [Belief(Pace([Took(3500, 3600)] * 12), 0.0) for _ in range(5)]
-    budget, now = used_up(10, 0.0), 0.0
+    budget, now = Budget(), 0.0
+    for _ in range(10):
+        budget.sent()
+        budget.answered(200, {}, now)
     while isinstance(decision := decide(beliefs, 0, budget, now), Wait):
         now = decision.until
     assert now <= 300
@@ -149,43 +111,6 @@ def test_a_batch_comes_home_whole_without_a_429(
     assert min(outcome.lags) >= 0
 
 
-@given(st.integers(1, 30), st.booleans(), st.integers(0, 10_000))
-@settings(max_examples=15, deadline=None)
-def test_nobody_beats_the_bounds(jobs: int, fixed: bool, seed: int) -> None:
-    """What the benchmark compares with is never later than what a real run reached."""
-    world = draw(random.Random(seed), "5 s + exponential(60 s)", jobs, 10, fixed=fixed, progress=True)
-    outcome = scheduled(world)
-    assert outcome.all_known_at >= time_to_all(world)
-    assert outcome.mean_known_at >= MeanBound().of(world)
-
-
-@pytest.mark.parametrize(
-    ("jobs", "fixed", "to_all", "mean"),
-    [
-        (1, False, 1.10, 1.10),
-        (4, False, 1.14, 1.20),
-        (20, False, 1.35, 1.30),
-        (50, False, 1.15, 1.25),
-        (20, True, 1.45, 1.35),
-    ],
-)
-def test_a_batch_is_known_nearly_as_soon_as_if_its_future_were_known(
-    jobs: int, fixed: bool, to_all: float, mean: float
-) -> None:
-    """Over some runs with ten requests a minute the times stay near the bounds that nobody can beat."""
-    bound, runs = MeanBound(), 12
-    firsts, means, requests = 0.0, 0.0, 0.0
-    for seed in range(runs):
-        world = draw(random.Random(seed), LOGNORMAL, jobs, 10, fixed=fixed, progress=False)
-        outcome = scheduled(world)
-        firsts += outcome.all_known_at / time_to_all(world) / runs
-        means += outcome.mean_known_at / bound.of(world) / runs
-        requests += len(outcome.service.sent_at) / jobs / runs
-    assert firsts <= to_all
-    assert means <= mean
-    assert jobs == 1 or requests <= 4
-
-
 def rounds(kind: str, jobs: int, seed: int, count: int = 3) -> list[tuple[Outcome, float]]:
     """Batches of one kind on one ledger, each beside the bound of its mean time until known."""
     rng, ledger, played = random.Random(seed), list[Took](), []
@@ -195,14 +120,6 @@ def rounds(kind: str, jobs: int, seed: int, count: int = 3) -> list[tuple[Outcom
         ledger += outcome.took
         played.append((outcome, MeanBound().of(world)))
     return played
-
-
-@pytest.mark.parametrize("jobs", [1, 4])
-def test_short_jobs_are_known_soon_after_they_end_in_every_round(jobs: int) -> None:
-    """Clips of 5 s that are asked about late are not asked about later and later."""
-    home = [outcome.all_known_at for outcome, _ in rounds("exactly 5 s", jobs, 1)]
-    assert home[0] <= 10
-    assert max(home[1:]) <= 8
 
 
 def test_a_batch_of_short_jobs_comes_home_half_by_half() -> None:
@@ -226,11 +143,12 @@ def test_a_batch_of_short_jobs_comes_home_half_by_half() -> None:
 def test_later_rounds_are_no_slower_than_the_first(
     kind: str, jobs: int, at_first: float, later: float
 ) -> None:
-    """What was seen of one round brings the next one home nearer to what nobody can beat."""
+    """What was seen of one round brings the next one home nearer to the bound, which nobody beats."""
     ratios = [
         [outcome.mean_known_at / bound for outcome, bound in rounds(kind, jobs, seed)] for seed in range(12)
     ]
     means = [sum(column) / len(ratios) for column in zip(*ratios, strict=True)]
+    assert min(map(min, ratios)) >= 1
     assert means[0] <= at_first
     assert means[2] <= later
     assert means[2] <= 1.1 * means[0]

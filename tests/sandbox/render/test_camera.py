@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reelbook.sandbox.render.camera import shot, sideways, smooth, tremble, view
+from reelbook.sandbox.render.camera import shot, sideways, view
 from reelbook.sandbox.render.layers import Stage, View
 from reelbook.sandbox.render.words import scene
 
@@ -45,11 +45,3 @@ def test_each_move_changes_its_own_figure() -> None:
 def test_what_is_followed_sets_the_pace() -> None:
     """However the prompt moves the camera."""
     assert seen("a fox, pan left", 2, follows=30.0).x == pytest.approx(60)
-
-
-def test_a_smooth_share_has_no_jerk_and_a_hand_stays_near() -> None:
-    """From nought to one; about as far to either side."""
-    assert [smooth(share) for share in (0, 0.5, 1)] == [0, 0.5, 1]
-    assert smooth(0.01) < 0.001
-    unrest = [tremble(tenth / 10, 0.0) for tenth in range(600)]
-    assert -1.3 < min(unrest) < -0.8 < 0.8 < max(unrest) < 1.3

@@ -5,14 +5,13 @@ from dataclasses import replace
 import pytest
 
 from reelbook.sandbox.render import vocabulary
-from reelbook.sandbox.render.palette import HOURS, brightness, mix, palette, shaded
+from reelbook.sandbox.render.palette import HOURS, brightness, palette
 from reelbook.sandbox.render.words import scene
 
 GREY = (128, 128, 128)
 
 
 def test_every_hour_and_mood_has_its_colours() -> None:
-    """Those that the words can name."""
     assert set(HOURS) == set(vocabulary.TIMES.values())
     plain = palette(scene("a meadow at noon")).tone(GREY)
     moods = {mood: palette(scene(f"a meadow at noon, {mood}")) for mood in set(vocabulary.MOODS.values())}
@@ -21,34 +20,6 @@ def test_every_hour_and_mood_has_its_colours() -> None:
     assert brightness(plain) == pytest.approx(128, abs=2)
 
 
-def test_the_night_is_darker_and_the_distance_pale() -> None:
-    """A subject never gets as dark as the land around it."""
-    noon, night = palette(scene("a meadow at noon")), palette(scene("a meadow at night"))
-    assert brightness(night.lit(GREY)) < 0.6 * brightness(noon.lit(GREY))
-    assert brightness(night.subject(GREY)) > brightness(night.lit(GREY))
-    assert noon.lit((200, 0, 0), depth=0.0, haze=1.0) == noon.haze
-
-
-def test_weather_takes_the_colour_out_of_the_sky() -> None:
-    """A storm more than clouds, and the sun with it."""
-
-    def spread(prompt: str) -> int:
-        return max(palette(scene(prompt)).sky[0]) - min(palette(scene(prompt)).sky[0])
-
-    clear, cloudy, storm = ("the sea at noon", "the sea at noon, clouds", "the sea at noon, storm")
-    assert spread(clear) > spread(cloudy) > spread(storm)
-    assert palette(scene(storm)).sun_shows == 0 < palette(scene(cloudy)).sun_shows < 1
-
-
 def test_a_sky_takes_the_colour_that_was_asked_for() -> None:
-    """In all of its bands."""
     words = replace(scene("the sea at noon"), sky_tint=(255, 0, 0))
     assert all(red > blue for red, _, blue in palette(words).sky)
-
-
-def test_colours_are_mixed_and_shaded_within_bounds() -> None:
-    """By their shares; white and black are the ends."""
-    assert mix((0, 0, 0), (100, 200, 255), 0.5) == (50, 100, 128)
-    assert (shaded((100, 50, 0), 0.5), shaded((100, 50, 0), 9)) == ((50, 25, 0), (255, 255, 255))
-    assert brightness((0, 0, 0)) == 0
-    assert brightness((255, 255, 255)) == pytest.approx(255)
