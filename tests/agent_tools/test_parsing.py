@@ -56,6 +56,7 @@ JSON: st.SearchStrategy[Any] = st.recursive(
     ],
 )
 def test_each_kind_of_content_is_read(raw: Any, value: object) -> None:
+    """As the protocol describes it."""
     assert parsing.result({"content": [raw]}) == ToolResult((value,))  # type: ignore[arg-type]
 
 
@@ -118,6 +119,7 @@ def test_jobs_are_found_in_structures_and_in_texts_that_are_json() -> None:
     ],
 )
 def test_what_cannot_be_a_job_is_none(structured: Any) -> None:
+    """Ids and addresses that no job can have."""
     assert found_jobs(ToolResult(structured=structured)) == ()
 
 

@@ -211,6 +211,7 @@ def test_all_pages_are_listed_and_an_endless_listing_ends() -> None:
 
 
 def test_it_says_which_program_it_is() -> None:
+    """By name and version, when it joins."""
     with scripted() as server:
         using(server.url, ToolServer.info)
     joined = next(exchange.body for exchange in server.seen if b'"initialize"' in exchange.body)
@@ -261,6 +262,7 @@ def test_a_deadline_ends_the_waiting_and_tells_the_server() -> None:
 
 
 def test_one_lost_call_leaves_the_others_alone() -> None:
+    """A connection that breaks under one call ends that call and no other."""
     waiting: list[tuple[Exchange, Any]] = []
     arrived = threading.Event()
 
@@ -347,6 +349,7 @@ def test_a_user_id_that_cannot_be_one_is_refused_before_anything_is_sent(user_id
 
 
 def test_arguments_that_are_no_json_are_refused_before_anything_is_sent() -> None:
+    """Bytes, endless numbers and circles."""
     circle: list[Any] = []
     circle.append(circle)
     with scripted() as server:
@@ -357,6 +360,7 @@ def test_arguments_that_are_no_json_are_refused_before_anything_is_sent() -> Non
 
 
 def test_a_server_that_is_not_there_is_unreachable() -> None:
+    """Nothing was sent, and it says so."""
     with raw_server(lambda exchange: None) as gone:
         pass
     error = failing(gone.url, lambda tools: tools.call("buy", {}))

@@ -193,6 +193,7 @@ async def test_an_endless_answer_is_broken_off_and_an_echo_of_the_key_in_it_mask
 
 @pytest.mark.parametrize("missing", ["api_key", "base_url"])
 def test_a_missing_key_or_address_is_named(missing: str) -> None:
+    """The error says which setting to set."""
     given = {"api_key": KEY, "base_url": "http://127.0.0.1:9"}
     del given[missing]
     with pytest.raises(errors.ConfigurationError, match=f"REELBOOK_{missing.upper()}"):

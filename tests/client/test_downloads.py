@@ -146,6 +146,7 @@ async def test_the_own_origin_alone_gets_the_key_and_only_when_it_asks(mp4: byte
 
 
 async def test_redirects_without_end_are_an_error(tmp_path: Path) -> None:
+    """A circle of redirects ends."""
     with raw_server(lambda e: e.answer(302, headers={"location": "/again"})) as files:
         with pytest.raises(DownloadFailed, match="without end"):
             await fetch(files.url, tmp_path / "clip.mp4")

@@ -34,6 +34,7 @@ def reply(status: int, body: object = None, headers: dict[str, str] | None = Non
     ],
 )
 def test_each_status_is_its_own_error(status: int, kind: type[errors.ServiceError]) -> None:
+    """The type says what to do; the answer keeps the status."""
     error = error_for(reply(status, b"<html>"))
     assert (type(error), error.answer.status) == (kind, status)
 
@@ -49,6 +50,7 @@ def test_each_status_is_its_own_error(status: int, kind: type[errors.ServiceErro
     ],
 )
 def test_402_tells_both_amounts(detail: str) -> None:
+    """Balance and cost are read from the documented sentence."""
     error = error_for(reply(402, {"detail": detail}))
     assert isinstance(error, errors.InsufficientBalance)
     assert (error.balance_usd, error.required_usd) == (-0.10 if "-" in detail else 0.10, 0.25)

@@ -41,6 +41,7 @@ FAULTS: list[tuple[errors.ReelbookError, bool, bool, bool]] = [
 def test_a_paid_request_goes_again_only_where_it_had_no_effect(
     error: errors.ReelbookError, get: bool, post: bool, uncertain: bool
 ) -> None:
+    """After anything that may have been accepted a paid POST isn't."""
     decided = (
         retries.may_send_again(error, twice=True),
         retries.may_send_again(error, twice=False),
@@ -50,6 +51,7 @@ def test_a_paid_request_goes_again_only_where_it_had_no_effect(
 
 
 def test_backoff_doubles_to_thirty_seconds_with_full_jitter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pause lies anywhere between nothing and the doubled bound."""
     monkeypatch.setattr(retries, "_rng", random.Random(1))
     for attempt, bound in [(1, 1), (2, 2), (5, 16), (9, 30)]:
         pauses = [delay_seconds(attempt) for _ in range(300)]

@@ -98,6 +98,7 @@ async def test_an_answer_in_pieces_is_read_to_its_end(monkeypatch: pytest.Monkey
 
 @pytest.mark.usefixtures("_asleep")
 async def test_one_who_sleeps_and_finds_no_answer_still_has_a_deadline() -> None:
+    """It ends soon after the waking."""
     async with client_of(Exchange.hold, deadline_seconds=DEADLINE_SECONDS) as (client, _):
         began = time.monotonic()
         with pytest.raises(SubmissionUncertain):

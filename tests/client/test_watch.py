@@ -123,6 +123,7 @@ def test_a_batch_comes_home_without_a_refusal(jobs: int, most: float, fixed: boo
 
 
 def test_two_programs_that_share_a_key_keep_to_its_limit() -> None:
+    """Neither is refused, and both bring home all of theirs."""
     service = SimulatedService(World(10, [60.0 + job for job in range(12)]))
 
     async def scene() -> list[list[float]]:
@@ -152,6 +153,7 @@ def test_a_limit_that_one_program_was_told_holds_for_the_other() -> None:
 
 
 def test_a_click_finds_room_while_few_jobs_are_watched() -> None:
+    """With four jobs under way a person's request goes out at once, at any moment."""
     service = SimulatedService(World(10, [90.0] * 4))
 
     async def scene() -> float:

@@ -120,6 +120,7 @@ async def test_a_clip_from_text_is_accepted_made_billed_and_fetched(
 
 
 async def test_a_clip_from_an_image_is_made(service: Service, client: AsyncClient) -> None:
+    """A still image and a prompt for its motion are enough."""
     service.spend(1)
     picture = BytesIO()
     Image.radial_gradient("L").convert("RGB").save(picture, "PNG")
@@ -129,6 +130,7 @@ async def test_a_clip_from_an_image_is_made(service: Service, client: AsyncClien
 
 
 async def test_usage_counts_days(service: Service, client: AsyncClient) -> None:
+    """The summary says which period it is for."""
     usage = await client.usage(7)
     assert usage.period_days == 7
     assert usage.total_cost_usd >= 0
@@ -153,6 +155,7 @@ async def test_a_key_lives_from_its_creation_to_its_revocation(service: Service,
 
 
 async def test_an_unknown_key_is_refused(service: Service) -> None:
+    """401 is an AuthenticationError and isn't retried."""
     async with AsyncClient("sk-nobodys", service.url) as stranger:
         with pytest.raises(errors.AuthenticationError):
             await stranger.balance()
@@ -166,6 +169,7 @@ async def test_an_unknown_job_is_not_found(service: Service, client: AsyncClient
 
 
 async def test_a_balance_too_low_is_said_with_both_amounts(service: Service, tmp_path: Path) -> None:
+    """402 tells what there is and what is needed."""
     with opened(service.kind, tmp_path, balance_usd=0.10) as (url, key):
         async with AsyncClient(key, url) as client:
             with pytest.raises(errors.InsufficientBalance) as refused:

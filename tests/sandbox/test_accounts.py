@@ -37,6 +37,7 @@ def test_the_account_starts_with_25_dollars_once(store: SqliteFile) -> None:
 
 
 def test_no_amount_drifts(store: SqliteFile) -> None:
+    """A thousand clips of 5 cents are 50 dollars, to the last digit."""
     accounts = Accounts(store, Clock(NOON))
     accounts.set_balance(100)
     with store.transaction() as db:

@@ -244,6 +244,7 @@ def test_jobs_under_way_are_set_aside_and_one_that_fails_costs_nothing(client: C
 
 
 def test_many_submissions_at_once_never_overdraw(open_sandbox: Open, tmp_path: Path) -> None:
+    """Of twenty simultaneous jobs, a balance for five accepts five."""
     with open_sandbox(tmp_path, pace=600, rate_limiting=False, balance_usd=1.25) as client:
         codes: list[int] = []
 
@@ -327,6 +328,7 @@ def test_videos_are_served_in_ranges(shared: Client) -> None:
 
 
 def test_the_video_address_is_the_one_the_client_reaches(shared: Client) -> None:
+    """Asked as localhost, the sandbox names localhost."""
     request_id = shared.submit()
     shared.wait(request_id)
     host = shared.sandbox.url.replace("http://127.0.0.1", "localhost")

@@ -194,6 +194,7 @@ def test_a_scheduler_that_cant_be_reached_is_said_at_the_start() -> None:
 
 
 def test_dask_is_asked_for_in_words_when_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error names what to install."""
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(SandboxError, match=r"pip install .dask\[distributed\]"):
         DaskPool("tcp://scheduler:8786")

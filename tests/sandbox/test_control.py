@@ -98,5 +98,6 @@ def test_half_a_character_is_no_text(shared: Client, path: str, body: dict[str, 
 
 
 def test_time_only_moves_forward(shared: Client) -> None:
+    """A negative number of seconds is refused."""
     with pytest.raises(SandboxError, match="advance_seconds"):
         shared.sandbox.advance(-1)

@@ -25,6 +25,7 @@ BALANCE = "/api/v1/billing/balance"
 
 
 def test_a_fault_happens_to_as_many_requests_as_asked_for() -> None:
+    """The first ones go well, the next ones don't, and the rest does again."""
     faults = Faults()
     faults.add({"kind": "500", "endpoint": "status", "times": 2, "after": 1})
     assert [faults.arrived("status") is not None for _ in range(5)] == [False, True, True, False, False]
@@ -68,6 +69,7 @@ def test_faults_happen_in_the_order_in_which_they_were_asked_for() -> None:
 def test_each_endpoint_is_hit_by_its_name_and_by_its_groups(
     method: str, path: str, endpoint: str, group: str
 ) -> None:
+    """And by no other name."""
     hit_by = []
     for name in (*ENDPOINTS, "generate", "billing", "keys", "any"):
         faults = Faults()

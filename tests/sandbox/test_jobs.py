@@ -48,6 +48,7 @@ def test_a_job_passes_its_states_as_its_time_passes(job: jobs.SandboxJob, now: f
 
 
 def test_progress_rises_to_99_and_waits_there_for_the_clip() -> None:
+    """From 0 when it starts to 99 at the end of the planned time, never back, never 100."""
     seen = [jobs.progress(RUNNING, 1001.5 + tenth / 10) for tenth in range(300)]
     assert (seen[0], seen[-1]) == (0, 99)
     assert seen == sorted(seen)
@@ -64,12 +65,14 @@ def test_lifelike_jobs_take_tens_of_seconds() -> None:
 
 @pytest.mark.parametrize(("pace", "seconds"), [("at once", 0), (0, 0), (3, 3), (2.5, 2.5)])
 def test_a_pace_in_seconds_is_taken_exactly(pace: str | float, seconds: float) -> None:
+    """Given as a number, the pace has no spread."""
     assert is_pace(pace)
     assert jobs.planned_seconds(pace, "any") == seconds
 
 
 @pytest.mark.parametrize("pace", ["slow", "", -1, True, None, float("nan"), float("inf"), [], "8"])
 def test_what_is_no_pace_is_refused(pace: object) -> None:
+    """Unknown words, negative and endless times."""
     assert not is_pace(pace)
 
 
@@ -188,6 +191,7 @@ def test_a_new_clip_takes_the_place_of_old_ones(client: Client, tmp_path: Path) 
 
 
 def test_a_refused_job_leaves_no_image(client: Client, still: Any, tmp_path: Path) -> None:
+    """A 402 keeps nothing of what was sent."""
     client.sandbox.settings(balance_usd=0)
     assert client.submit_image(still()).status_code == 402
     assert list((tmp_path / "sandbox" / "images").iterdir()) == []

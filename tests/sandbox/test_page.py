@@ -123,6 +123,7 @@ def test_a_page_that_is_left_open_is_no_use(client: Client, browser: httpx.Clien
 
 
 def test_signing_out(browser: httpx.Client) -> None:
+    """The cookie is gone."""
     press(browser, "leave")
 
     assert "Token" in browser.get("/").text

@@ -76,6 +76,7 @@ def test_workers_let_everything_else_go_first_and_end_in_the_middle_of_what_they
 
 @pytest.mark.anyio
 async def test_a_killed_worker_is_replaced() -> None:
+    """The pool that lost one is thrown away, and the clip drawn by a new one."""
     pools: list[WorkerPool] = []
 
     def make() -> Executor:

@@ -155,6 +155,7 @@ def test_the_port_of_last_time_is_no_obstacle(home: Path, environment: None, por
 def test_another_version_is_replaced_unless_it_is_busy(
     home: Path, environment: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """With a job under way it stays, without one it makes room."""
     sandbox = server.ensure(home)
     monkeypatch.setattr(server, "VERSION", "another")
     sandbox.settings(pace=600)
@@ -167,6 +168,7 @@ def test_another_version_is_replaced_unless_it_is_busy(
 
 
 def test_a_start_that_fails_shows_the_end_of_the_log(home: Path, environment: None) -> None:
+    """The error says what the sandbox itself said."""
     places = Places(home)
     places.create()
     places.database.write_bytes(b"this is no database" * 100)

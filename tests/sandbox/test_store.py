@@ -12,6 +12,7 @@ from reelbook.web.database import SqliteFile
 
 
 def test_a_transaction_is_whole_or_not_there(tmp_path: Path) -> None:
+    """An error takes back what was written before it."""
     with closing(SqliteFile(tmp_path / "sandbox.db", MIGRATIONS)) as store:
         with pytest.raises(sqlite3.IntegrityError), store.transaction() as db:
             db.executemany("INSERT INTO history VALUES (?, 5.0, 1, 250000)", [(1.0,), ("never",)])

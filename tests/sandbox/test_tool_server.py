@@ -97,6 +97,7 @@ async def test_a_clip_is_made_and_waited_for_through_tools(client: Client, mode:
 
 @pytest.mark.anyio
 async def test_an_unknown_tool_is_named_as_such(shared: Client) -> None:
+    """With those that there are."""
     async with tools_of(shared) as tools:
         with pytest.raises(
             MCPError, match="There is no tool of that name; there are generate_video_from_text"

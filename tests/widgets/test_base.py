@@ -294,6 +294,7 @@ def test_each_step_is_taken_and_all_that_failed_is_said(panel: Odd) -> None:
 
 
 def test_a_closed_panel_is_left_alone(panel: Odd) -> None:
+    """The work ends, and nothing is said or refreshed."""
     gate, before = threading.Event(), set(threading.enumerate())
     panel._start_work("Working", lambda: f"Done: {gate.wait(60)}.")
     (worker,) = set(threading.enumerate()) - before

@@ -52,6 +52,7 @@ def test_a_panels_code_is_small(stem: str) -> None:
 
 
 def test_whatever_a_part_exports_is_used() -> None:
+    """A part has nothing for a panel that isn't there."""
     texts = {path: path.read_text("utf-8") for path in bundle.STATIC.glob("*.js")}
     unused = [
         f"{path.name}: {name}"

@@ -79,6 +79,7 @@ def test_posters_are_small_and_empty_where_there_is_no_clip(panel: Folder) -> No
 def test_a_poster_is_drawn_once_for_each_state_of_its_file(
     panel: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A file that was replaced is drawn anew."""
     path = clip_file(panel.folder / "a.mp4")
     drawn = panel.clip_poster("a")
     monkeypatch.setattr("reelbook.media.clips.poster", lambda _: Image.new("RGB", (9, 9)))

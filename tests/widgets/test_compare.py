@@ -87,6 +87,7 @@ def test_picks_of_mere_clips_are_kept_by_the_panel(two: list[Clip]) -> None:
 
 
 def test_views_of_two_need_two(two: list[Clip], tmp_path: Path) -> None:
+    """Wipe and difference are for two clips, and say so."""
     assert Compare(two, view="wipe").view == "wipe"
     three = Compare([*two, made(tmp_path, "c")])
     with pytest.raises(traitlets.TraitError, match="compares two clips; here are 3"):

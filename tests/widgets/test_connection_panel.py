@@ -31,6 +31,7 @@ def test_a_known_address_needs_no_typing(session: rb.Session, monkeypatch: pytes
 
 
 def test_testing_sends_one_request_and_says_the_balance(panel: ConnectionPanel, sandbox: Sandbox) -> None:
+    """The message says so in plain words."""
     says(panel, "test")
     until(lambda: panel.message["text"])
     assert panel.message == {"text": "The key works. The balance is $25.00.", "tone": "info"}

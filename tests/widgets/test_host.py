@@ -26,6 +26,7 @@ def test_it_speaks_through_its_first_panel() -> None:
 
 
 def test_a_press_is_told() -> None:
+    """To whoever wanted to hear of it."""
     hint, told = Hint(text="The clip appears here.", button="Make one"), list[str]()
     hint.on_press(lambda: told.append("one"))
     says(hint, "press")

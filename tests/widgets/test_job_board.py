@@ -261,6 +261,7 @@ def test_rows_are_chosen_in_the_page_and_from_python() -> None:
 
 
 def test_again_sends_once_and_opens_the_new_row() -> None:
+    """A double press pays once."""
     session = FakeLedgerSession()
     session.at_work = [made(session, "fox", state="completed")]
     board, _ = opened(session)

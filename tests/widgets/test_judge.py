@@ -100,6 +100,7 @@ def test_votes_of_several_are_counted_apart_and_together(study: Study) -> None:
 
 
 def test_hand_over_is_offered_where_somebody_listens(study: Study) -> None:
+    """With the clips as they stand."""
     judge = Judge(study)
     assert not judge.face["hands_over"]
     given: list[tuple[rb.Clip, ...]] = []

@@ -52,6 +52,7 @@ def test_a_hundred_changes_a_second_are_sent_five_times() -> None:
 
 
 def test_a_change_that_time_brings_waits_once() -> None:
+    """Announced again and again, it is still one wait."""
     clock, sent = Virtual(), list[float]()
     panel = live(clock, lambda: sent.append(clock.now))
     for _ in range(5):
@@ -61,6 +62,7 @@ def test_a_change_that_time_brings_waits_once() -> None:
 
 
 def test_a_closed_panel_is_left_alone() -> None:
+    """What was planned before is not sent after."""
     clock, sent = Virtual(), list[int]()
     panel = live(clock, lambda: sent.append(1))
     panel.changed()
@@ -86,6 +88,7 @@ def test_a_change_on_any_thread_is_sent_by_the_thread_of_the_panels() -> None:
 
 
 def test_a_panel_that_fails_does_not_end_the_others() -> None:
+    """The thread of all panels outlives an error in one."""
     arrived = threading.Event()
 
     Live(Mock(side_effect=ValueError("broken"))).changed()
@@ -112,4 +115,5 @@ def test_time_that_merely_passed_is_not_sent() -> None:
     ],
 )
 def test_lines_are_compared_as_they_read_by_then(second: Any, *, same: bool) -> None:
+    """Text, pace and seconds have to agree."""
     assert same_line([[14.0, -1], " left"], second, 4.0) is same

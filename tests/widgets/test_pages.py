@@ -22,6 +22,7 @@ def grid(folder: Path, *, label: str = "fox") -> Grid:
 
 
 def test_the_ending_says_what_is_written(tmp_path: Path) -> None:
+    """A video, a picture, or a page."""
     for name in ("grid.mp4", "grid.png", "grid.HTML"):
         assert write_grid(grid(tmp_path), tmp_path / name, by="time", overwrite=False) == tmp_path / name
         write_grid(grid(tmp_path), tmp_path / name, by="part", overwrite=True)

@@ -16,6 +16,7 @@ from reelbook.widgets.player import Player
 
 
 def test_a_clip_is_shown_with_its_figures(tmp_path: Path) -> None:
+    """Caption, cost, mark and poster come with the clip."""
     player = Player(clip(tmp_path / "c.mp4"))
     assert (player.face["money"], player.face["mark"], player.face["shape"]) == ("$0.25", "sandbox", [64, 36])
     assert "1.0 s · 64 × 36 · seed 7" in player.still()[1]

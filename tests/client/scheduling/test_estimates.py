@@ -46,6 +46,7 @@ def test_the_chance_is_a_chance_and_only_grows_with_silence(
 
 
 def test_records_tell_when_to_expect_the_end() -> None:
+    """With times of like jobs the end is unlikely well before them and likely well after."""
     belief = Belief(Pace(RECORDS), 100.0)
     assert belief.chance_ended(130) < 0.05
     assert belief.chance_ended(160) == pytest.approx(0.5, abs=0.15)
@@ -92,6 +93,7 @@ def test_the_least_progress_is_no_certainty(least: float) -> None:
 
 
 def test_progress_that_stands_still_is_not_trusted_for_ever() -> None:
+    """A job at 99 % for minutes isn't expected to end within the next second any more."""
     belief = Belief(Pace(), 0.0)
     for at, progress in ((10, 20), (30, 60), (50, 99)):
         answer(belief, at, progress)
@@ -153,6 +155,7 @@ def finish(pace: Pace, low: float, high: float) -> None:
 
 @pytest.mark.parametrize("truth", [3.0, 20.0, 60.0, 200.0, 900.0])
 def test_a_few_finished_jobs_teach_the_typical_time(truth: float) -> None:
+    """Eight jobs around the truth move the belief there, wherever it is."""
     pace = Pace()
     for factor in (0.7, 0.8, 0.9, 1.0, 1.0, 1.1, 1.2, 1.4):
         finish(pace, 0.95 * factor * truth, 1.05 * factor * truth)
@@ -160,6 +163,7 @@ def test_a_few_finished_jobs_teach_the_typical_time(truth: float) -> None:
 
 
 def test_jobs_that_still_run_lengthen_the_typical_time() -> None:
+    """Each answer that a job still runs makes longer times more likely."""
     pace = Pace()
     seen = [typical(pace)]
     for age in (5.0, 20.0, 80.0, 320.0):
@@ -275,6 +279,7 @@ def test_whatever_a_ledger_holds_is_a_belief(rows: list[tuple[float, float, floa
 @given(st.lists(st.floats(-50, 500) | st.none(), max_size=30))
 @settings(deadline=None)
 def test_progress_never_goes_backwards_and_never_over_full(figures: list[float | None]) -> None:
+    """Whatever a service reports, the bar only grows and isn't full before the end."""
     belief, last = Belief(Pace(), 0.0), 0.0
     for second, raw in enumerate(figures):
         answer(belief, 1.0 + second, raw)

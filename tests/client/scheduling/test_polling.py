@@ -35,6 +35,7 @@ def test_the_job_most_likely_to_have_ended_is_asked_first() -> None:
 
 
 def test_a_job_that_is_being_asked_about_isnt_asked_again() -> None:
+    """While a question is under way the job is left alone."""
     belief = Belief(Pace(RECORDS), 0.0)
     assert decide([belief], 0, Budget(), 100.0) == Ask(belief)
     belief.asked(100.0)
@@ -80,6 +81,7 @@ def test_a_silent_job_is_asked_ever_more_rarely_but_never_forgotten() -> None:
 
 
 def test_a_belief_that_is_quite_wrong_doesnt_starve_a_job() -> None:
+    """Records of an hour don't keep a job from being asked about within minutes."""
     beliefs = [Belief(Pace([Took(3500, 3600)] * 12), 0.0) for _ in range(5)]
     budget, now = Budget(), 0.0
     for _ in range(10):

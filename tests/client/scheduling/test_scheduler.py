@@ -22,6 +22,8 @@ async def one(gate: Scheduler, purpose: Purpose = Purpose.CLICK) -> float:
 
 
 def test_the_important_go_first_when_the_budget_is_used_up() -> None:
+    """A person's click overtakes a submission that waited longer."""
+
     async def scene() -> tuple[float, float]:
         gate = Scheduler(Budget(limit=1))
         await one(gate)
@@ -59,6 +61,8 @@ def test_few_submissions_are_out_without_an_answer() -> None:
 
 
 def test_cancelling_a_waiter_costs_nothing() -> None:
+    """Who gives up leaves the place to the next."""
+
     async def scene() -> float:
         gate = Scheduler(Budget(limit=1))
         first = await one(gate)
@@ -71,6 +75,8 @@ def test_cancelling_a_waiter_costs_nothing() -> None:
 
 
 def test_cancelling_in_the_moment_of_admission_gives_the_place_back() -> None:
+    """A place that was given and never used isn't lost."""
+
     async def scene() -> int:
         loop = asyncio.get_running_loop()
         gate = Scheduler(Budget(limit=1))
@@ -111,6 +117,8 @@ def test_a_watch_that_ends_as_its_question_falls_due_takes_no_place() -> None:
 
 
 def test_an_unreachable_service_costs_no_request() -> None:
+    """What never arrived isn't counted."""
+
     async def scene() -> int:
         gate = Scheduler(Budget(limit=1))
         with pytest.raises(ServiceUnreachable):
@@ -137,6 +145,8 @@ def test_the_answers_of_the_former_key_count_in_its_own_budget() -> None:
 
 
 def test_who_waits_for_the_former_key_goes_on_with_the_new_one() -> None:
+    """A used-up budget holds nobody back once there is another."""
+
     async def scene() -> tuple[float, int]:
         gate = Scheduler(Budget(limit=1))
         await one(gate)

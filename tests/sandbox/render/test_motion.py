@@ -57,6 +57,7 @@ def test_every_move_moves_without_borders_and_stays_sharp(prompt: str) -> None:
 
 
 def test_zoom_goes_where_it_says() -> None:
+    """Zooming in ends closer than it began, zooming out farther, and words add up."""
     closer, farther = choreography("zoom in", 1), choreography("zoom out", 1)
     assert pose(closer, 0, 5).zoom < pose(closer, 5, 5).zoom
     assert pose(farther, 0, 5).zoom > pose(farther, 5, 5).zoom
@@ -66,6 +67,7 @@ def test_zoom_goes_where_it_says() -> None:
 
 
 def test_a_pan_right_looks_to_the_right() -> None:
+    """Panning right shows more of the picture's right side at the end, panning left less."""
     right, left = frames("pan right", photo()), frames("pan left", photo())
     assert right[-1][:, :500, 0].mean() > right[0][:, :500, 0].mean() + 5
     assert left[-1][:, :500, 0].mean() < left[0][:, :500, 0].mean() - 5
@@ -73,6 +75,7 @@ def test_a_pan_right_looks_to_the_right() -> None:
 
 @pytest.mark.parametrize("orientation", range(1, 9))
 def test_every_orientation_ends_upright(orientation: int) -> None:
+    """A picture stored in any of the eight orientations is shown the way up that its camera says."""
     tall = Image.new("RGB", (90, 160), (30, 30, 200))
     tall.paste((220, 30, 30), (0, 0, 90, 80))
     undo = {1: None, 2: 0, 3: 3, 4: 1, 5: 5, 6: 2, 7: 6, 8: 4}[orientation]
@@ -110,6 +113,7 @@ def test_any_kind_of_picture_is_taken(mode: str) -> None:
 
 
 def test_clear_parts_become_white() -> None:
+    """What is transparent is shown on white."""
     file = BytesIO()
     Image.new("RGBA", (9, 9), (0, 0, 0, 0)).save(file, "PNG")
     assert upright(file.getvalue()).getpixel((4, 4)) == (255, 255, 255)

@@ -12,6 +12,7 @@ GREY = (128, 128, 128)
 
 
 def test_every_hour_and_mood_has_its_colours() -> None:
+    """Those that the words can name."""
     assert set(HOURS) == set(vocabulary.TIMES.values())
     plain = palette(scene("a meadow at noon")).tone(GREY)
     moods = {mood: palette(scene(f"a meadow at noon, {mood}")) for mood in set(vocabulary.MOODS.values())}
@@ -21,5 +22,6 @@ def test_every_hour_and_mood_has_its_colours() -> None:
 
 
 def test_a_sky_takes_the_colour_that_was_asked_for() -> None:
+    """In all of its bands."""
     words = replace(scene("the sea at noon"), sky_tint=(255, 0, 0))
     assert all(red > blue for red, _, blue in palette(words).sky)

@@ -13,6 +13,7 @@ KEPT = kept()
 
 @pytest.mark.parametrize("name", [*SCENES, *SUBJECTS])
 def test_a_picture_is_as_it_was(name: str) -> None:
+    """No tile of its mosaic has another colour."""
     differences = [abs(one - other) for one, other in zip(drawn(name), KEPT[name], strict=True)]
     assert max(differences) <= TOLERANCE
 

@@ -66,10 +66,12 @@ def test_the_same_seed_gives_the_same_bytes(fox: Rendered) -> None:
 
 @pytest.mark.parametrize("seed", [0, -7, 8, 2**80])
 def test_another_seed_gives_other_frames(seed: int) -> None:
+    """Any other whole number lays out the same scene visibly differently."""
     assert difference(stills("meadow", 7, count=1)[0], stills("meadow", seed, count=1)[0]) > 3
 
 
 def test_the_words_can_be_seen() -> None:
+    """A desert at noon is bright and warm below, snow at night dark and blue; they are clearly unlike."""
     desert, snow = stills("noon desert", count=1)[0], stills("night snow", count=1)[0]
     ground = slice(300, 340)
     assert difference(desert, snow) > 60
@@ -79,6 +81,7 @@ def test_the_words_can_be_seen() -> None:
 
 
 def test_a_subject_has_its_colour() -> None:
+    """A red car is red and a blue one blue, at the same place."""
     red, blue = (
         stills(f"a {name} car in the snow, noon, static shot", 3, count=2)[1] for name in ("red", "blue")
     )
@@ -103,6 +106,7 @@ def test_a_pan_moves_the_picture_its_way() -> None:
 
 @pytest.mark.parametrize("kind", sorted(set(known.SUBJECTS.values())))
 def test_every_subject_moves(kind: str) -> None:
+    """Every kind of subject is drawn, and is another picture a moment later."""
     words = scene(f"a {kind}, static shot")
     stage, colours = Stage(360, 360), palette(words)
     acts = cast(dice(kind, 1), stage, words, colours, 2.0)
@@ -134,6 +138,7 @@ def test_every_setting_fits_every_shape(place: str, ratio: str, move: str) -> No
 
 @pytest.mark.parametrize("kind", sorted(set(known.WEATHER.values()) - {"clear", "lightning"}))
 def test_every_weather_can_be_seen(kind: str) -> None:
+    """Every weather changes the picture that the same words without it give."""
     time = "night" if kind in ("aurora", "fireflies", "embers") else "dusk" if kind == "stars" else "noon"
     words = scene(f"mountains, {time}, static shot")
     shown = [_frame(replace(words, weather=frozenset(extra))) for extra in ((), (kind,))]
@@ -148,6 +153,7 @@ def _frame(words: Scene) -> np.ndarray:
 
 
 def test_lightning_flashes() -> None:
+    """A thunderstorm has moments far brighter than the rest."""
     frames = film("storm at sea, lightning", 7, SIZES["16:9"], 48, FRAMES_PER_SECOND)
     bright = [float(np.asarray(frame)[:200].mean()) for frame in frames]
     assert max(bright) > 1.2 * float(np.median(bright))
@@ -169,12 +175,14 @@ def test_every_frame_is_marked(ratio: str) -> None:
 
 
 def test_unknown_words_make_a_difference() -> None:
+    """Two prompts of unknown words look unlike each other, and neither is empty."""
     first, second = stills("qwertz", 1, count=1)[0], stills("asdf jkl", 1, count=1)[0]
     assert difference(first, second) > 8
     assert first.std() > 10
 
 
 def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rendering leaves no file in the temporary folder."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     render(Spec("dawn", 1, "1:1", 1))
     assert list(tmp_path.iterdir()) == []

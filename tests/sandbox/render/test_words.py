@@ -12,6 +12,7 @@ def kinds(prompt: str) -> list[str]:
 
 
 def test_a_whole_prompt() -> None:
+    """Subject with colour, action, setting, time and camera are read from one sentence."""
     read = scene("a red fox runs through snow at night, slow pan left")
     assert (Subject("fox", (208, 62, 44)),) == read.subjects
     assert (read.time, read.setting, read.action, read.direction) == ("night", "snow", "run", -1)
@@ -37,6 +38,7 @@ def test_a_whole_prompt() -> None:
     ],
 )
 def test_time_and_setting(prompt: str, time: str, setting: str) -> None:
+    """Hours and places are understood by their common names and plurals."""
     read = scene(prompt)
     assert (time, setting) == (read.time, read.setting)
 
@@ -54,6 +56,7 @@ def test_time_and_setting(prompt: str, time: str, setting: str) -> None:
     ],
 )
 def test_subjects(prompt: str, expected: Subject) -> None:
+    """Kind, number, size, colour and looks of a subject are read from the words around it."""
     assert (expected,) == scene(prompt).subjects
 
 
@@ -83,6 +86,7 @@ def test_weather(prompt: str, word: str) -> None:
 
 
 def test_what_is_denied_is_left_out() -> None:
+    """A thing that the prompt says is absent is not drawn."""
     read = scene("a meadow without any clouds and no dog")
     assert "clouds" not in read.weather
     assert read.subjects == ()
@@ -101,6 +105,7 @@ def test_what_is_denied_is_left_out() -> None:
     ],
 )
 def test_camera_moves(prompt: str, moves: tuple[Move, ...]) -> None:
+    """Camera moves are understood with their direction and pace, in either order of words."""
     assert moves == scene(prompt).moves
 
 
@@ -118,6 +123,7 @@ def test_unknown_words_are_kept() -> None:
 
 @given(st.text(max_size=200))
 def test_any_text_is_a_scene(prompt: str) -> None:
+    """No prompt, in any script, is an error."""
     read = scene(prompt)
     assert read == scene(prompt)
     assert read.setting
