@@ -301,6 +301,29 @@ def test_the_studio_from_text_to_a_comparison_by_keyboard_alone(notebook: Notebo
 
 
 @pytest.mark.usefixtures("jobs")
+def test_a_panel_that_a_press_opened_takes_a_focus_that_nothing_has(notebook: Notebook) -> None:
+    """It waits until the pressed control is gone, and ends waiting once the person presses something else."""
+    page = notebook.page
+    for pressed in (None, "Shift"):
+        page.evaluate("document.body.append(Object.assign(document.createElement('button'), {id: 'pressed'}))")
+        page.locator("#pressed").focus()
+        notebook.press("Enter")
+        cell = notebook.run("rb.Compare([job for job in session.jobs() if job.clip][:2])")
+        page.locator("#pressed").focus()
+        shown(cell, ".rb-compare")
+        page.wait_for_timeout(300)
+        assert page.evaluate("document.activeElement.id") == "pressed"
+        if pressed:
+            notebook.press(pressed)
+        page.evaluate("document.getElementById('pressed').remove()")
+        if pressed:
+            page.wait_for_timeout(300)
+            assert page.evaluate("document.activeElement === document.body")
+        else:
+            until(cell, "() => document.activeElement.matches('.rb-of-compare .rb-play')")
+
+
+@pytest.mark.usefixtures("jobs")
 def test_picks_are_handed_over_by_keyboard_alone(notebook: Notebook) -> None:
     """The focus goes on in the form that a press opened, and back to the tray once it is closed."""
     cell = notebook.run("rb.Studio(session)")

@@ -165,16 +165,24 @@ export function freshId(word) {
   return `rb-${word}-${lastId}-${Math.random().toString(36).slice(2, 7)}`;
 }
 
-/** Where a press in another panel opened this one, the keyboard goes on in it, at `node`. */
+/**
+ * Where a press in another panel opened this one, the keyboard goes on in it, at `node`: as soon as that can take the
+ * focus and nothing else has it. What the person presses next ends the wait.
+ */
 export function takeFocus(frame, node) {
   if (!navigator.userActivation?.hasBeenActive) return; // a reloaded page draws its panels
-  const shown = new ResizeObserver(() => {
-    if (!node.clientWidth) return; // it isn't on the page yet
-    shown.disconnect();
+  const ended = new AbortController();
+  const end = () => ended.abort();
+  for (const press of ["keydown", "pointerdown"]) {
+    document.addEventListener(press, end, { capture: true, signal: ended.signal });
+  }
+  const timer = setInterval(() => {
     if (document.activeElement === document.body) node.focus({ preventScroll: true });
-  });
-  shown.observe(node);
-  frame.onClose(() => shown.disconnect());
+    if (document.activeElement === node) end();
+  }, 50);
+  ended.signal.addEventListener("abort", () => clearInterval(timer));
+  setTimeout(end, 10_000); // later than that it isn't what the press was for
+  frame.onClose(end);
 }
 
 /** A control that is switched off or hidden would drop the keyboard's focus: the panel holds it until it is back. */
