@@ -305,7 +305,7 @@ def test_a_panel_that_a_press_opened_takes_a_focus_that_nothing_has(notebook: No
     """It waits until the pressed control is gone, and ends waiting once the person presses something else."""
     page = notebook.page
     for pressed in (None, "Shift"):
-        page.evaluate("document.body.append(Object.assign(document.createElement('button'), {id: 'pressed'}))")
+        page.evaluate("document.body.insertAdjacentHTML('beforeend', '<button id=pressed>')")
         page.locator("#pressed").focus()
         notebook.press("Enter")
         cell = notebook.run("rb.Compare([job for job in session.jobs() if job.clip][:2])")
