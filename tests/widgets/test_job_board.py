@@ -400,5 +400,4 @@ def test_a_damaged_clip_is_fetched_again_and_the_others_are_shown(session: rb.Se
     assert card.poster == b""
     says(board, "watch", key="1")
     assert cut.result(30).duration_seconds == 1
-    until(lambda: board.face["clip"] and card.poster and "picture" in rows(messages)["cut"])
-    assert rows(messages)["cut"]["picture"] == "1c"
+    until(lambda: board.face["clip"] and card.poster and rows(messages)["cut"].get("picture") == "1c")

@@ -1,7 +1,9 @@
 """The usage chart in the kernel: its bars, words, choice of a day, and its still form."""
 
 import io
+import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -135,6 +137,29 @@ def test_the_notebook_keeps_the_chart_once_it_is_whole_and_nobody_uses_it(chart:
     chart.days = 30
     settled(chart)
     assert [text.split(" · ")[0] for text in kept] == ["$1.10 in 7 days", "$3.10 in 30 days"]
+
+
+def test_a_period_that_is_chosen_while_another_is_drawn_is_kept_once_it_is_whole(
+    chart: UsageChart, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The notebook doesn't take the words of one period for those of the next."""
+    chart.days = 7
+    settled(chart)
+    says(chart, "left")
+    kept, before, told = kept_stills(chart), chart.history, module.words.share_words
+
+    def choose(own: Any) -> Any:
+        """Another thread sets the period in the middle of an update."""
+        monkeypatch.undo()
+        threading.Thread(target=lambda: chart.set_trait("days", 30)).start()
+        until(lambda: chart.history is not before)
+        return told(own)
+
+    monkeypatch.setattr(module.words, "share_words", choose)
+    chart.refresh()
+    until(lambda: chart.head.days == 30)
+    settled(chart)
+    assert [text.split(" · ")[0] for text in kept] == ["$3.10 in 30 days"]
 
 
 def test_a_refusal_is_said_and_asked_again(session: rb.Session, sandbox: Sandbox) -> None:

@@ -208,12 +208,13 @@ class Panel(anywidget.AnyWidget):
 
     def keep_still(self) -> None:
         """Puts the still form into the notebook, to be saved. That redraws the view, so only at rest."""
-        if not (self._displays and self.reaches_page and self._at_rest):
-            return
-        if (now := self.still_of()) != self._still_kept:
-            self._still_kept = now
-            for shown in self._displays:
-                shown.update(self._repr_mimebundle_(), raw=True)
+        with self._sending:  # not half of what another thread is just drawing
+            if not (self._displays and self.reaches_page and self._at_rest):
+                return
+            if (now := self.still_of()) != self._still_kept:
+                self._still_kept = now
+                for shown in self._displays:
+                    shown.update(self._repr_mimebundle_(), raw=True)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:  # type: ignore[override] # it may also be None
         page, text = self.still()

@@ -111,7 +111,7 @@ class UsageChart(Host):
 
     def still_of(self) -> object:
         """Changes once the days are split, and not with every later clip: each change redraws the view."""
-        return self.days, self._whole
+        return self._bars.days, self._whole
 
     @property
     def _at_rest(self) -> bool:
