@@ -80,6 +80,14 @@ def test_the_rooms_pages(tab: Page, sandbox: Sandbox) -> None:
             grace.join("Grace")
             for order in [grace.ordered(prompt) for prompt in ("a heron", "an owl")]:
                 grace.ended(order)
+        tab.get_by_text("Raise cap…").press("Enter")
+        each = tab.get_by_label("Each, USD")
+        each.fill("0.50")
+        each.press("Enter")
+        tab.locator("input[name=each]:invalid").wait_for()  # the browser says the least that it can be
+        each.fill("3.50")
+        each.press("Enter")
+        tab.get_by_text("$3.50 each").first.wait_for()
         tab.get_by_text("Vote…").press("Enter")
         tab.get_by_label("Question").press("Enter")
         tab.get_by_text("0 votes by 0 students").wait_for()

@@ -53,6 +53,20 @@ def test_trouble_with_the_ledger_is_said_once(quiet: Studio) -> None:
     made_since.close()
 
 
+def test_a_panel_within_a_panel_leaves_trouble_to_the_line(
+    session: rb.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As that of the tools, which says it by itself only outside the Studio."""
+    facts = replace(session.facts, trouble="The ledger can't be written: the disk is full.")
+    monkeypatch.setattr(rb.Session, "facts", facts)
+    studio, alone = Studio(session, view="tools"), rb.ToolExplorer(session)
+    said = []
+    for panel in (studio.line, studio.panes["tools"][0].panel, alone.panel):
+        panel.refresh()
+        said.append(panel.message["text"])
+    assert said == [facts.trouble, "", facts.trouble]
+
+
 def test_a_key_that_the_service_refuses_is_said_and_replaced(quiet: Studio) -> None:
     """In the header, under it and on the button, both of which lead to the connection."""
     trouble, refused = "The service doesn't accept this API key.", "The service refuses this key"

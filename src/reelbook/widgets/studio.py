@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import traitlets
@@ -147,9 +148,9 @@ class Studio(Host):
 
     @traitlets.observe("panes")
     def _say_trouble_once(self, _: object) -> None:
-        for panel in self.children:
+        for panel in chain(self.children, *(getattr(each, "children", ()) for each in self.children)):
             panel.says_trouble = panel is self.line  # it is in every view
-            if panel is not self.line and panel.message["text"] == panel._trouble:
+            if isinstance(panel, Panel) and panel is not self.line and panel.message["text"] == panel._trouble:
                 panel.say("")
 
     @traitlets.observe("view")
