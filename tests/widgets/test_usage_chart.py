@@ -14,6 +14,7 @@ import reelbook as rb
 from reelbook.account.usage import UsageSpan
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session import Job
+from reelbook.text import usage as words
 from reelbook.widgets import usage_chart as module
 from reelbook.widgets.usage_chart import (
     NOTHING,
@@ -146,7 +147,7 @@ def test_a_period_that_is_chosen_while_another_is_drawn_is_kept_once_it_is_whole
     chart.days = 7
     settled(chart)
     says(chart, "left")
-    kept, before, told = kept_stills(chart), chart.history, module.words.share_words
+    kept, before, told = kept_stills(chart), chart.history, words.share_words
 
     def choose(own: Any) -> Any:
         """Another thread sets the period in the middle of an update."""
@@ -155,7 +156,7 @@ def test_a_period_that_is_chosen_while_another_is_drawn_is_kept_once_it_is_whole
         until(lambda: chart.history is not before)
         return told(own)
 
-    monkeypatch.setattr(module.words, "share_words", choose)
+    monkeypatch.setattr(words, "share_words", choose)
     chart.refresh()
     until(lambda: chart.head.days == 30)
     settled(chart)

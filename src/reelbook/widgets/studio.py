@@ -150,7 +150,9 @@ class Studio(Host):
     def _say_trouble_once(self, _: object) -> None:
         for panel in chain(self.children, *(getattr(each, "children", ()) for each in self.children)):
             panel.says_trouble = panel is self.line  # it is in every view
-            if isinstance(panel, Panel) and panel is not self.line and panel.message["text"] == panel._trouble:
+            if panel.says_trouble or not isinstance(panel, Panel):
+                continue
+            if panel.message["text"] == panel._trouble:
                 panel.say("")
 
     @traitlets.observe("view")
