@@ -424,7 +424,10 @@ class Ledger(Entries):
         """What is left of the balance; None where nobody has heard it in this session or the last hour."""
         now = self.store.clock()
         since = min(self.opened_at, now - RECENT_SECONDS)
-        lives = lambda kernel: self.store.kernel.fate(kernel) == "lives"  # noqa: E731
+
+        def lives(kernel: str) -> bool:
+            return self.store.kernel.fate(kernel) == "lives"
+
         return self.store.read(lambda db: money.funds(db, self.account.id, since, now, lives))
 
     # Helpers.
