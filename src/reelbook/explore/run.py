@@ -366,9 +366,7 @@ class SweepRun:
 
     def _choose(self, numbers: Iterable[int], *, left_out: bool) -> None:
         if not isinstance(numbers, Iterable):
-            raise InvalidInput(
-                f"Cells are given as a list of their numbers, such as [1], not {quotable(numbers)}."
-            )
+            raise InvalidInput(f"Cells are a list of their numbers, such as [1], not {quotable(numbers)}.")
         chosen = list(numbers)
 
         def choose() -> None:
@@ -382,9 +380,7 @@ class SweepRun:
 
     def _chosen(self, numbers: Sequence[int]) -> list[RunCell]:
         if strange := [each for each in numbers if each not in [*self._cells]]:
-            raise InvalidInput(
-                f"The sweep has the cells 1 to {len(self._cells)}, not {quotable(strange[0])}."
-            )
+            raise InvalidInput(f"The sweep has the cells 1 to {len(self._cells)}, not {strange[0]}.")
         return [self._cells[each] for each in numbers]
 
     def _take_found(self) -> None:

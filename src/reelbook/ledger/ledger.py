@@ -392,7 +392,7 @@ class Ledger(Entries):
             self.store.clock() - GIVEN_UP_SECONDS,
         )
         names = {entry.kernel for entry in entries} - {self.store.kernel.name}
-        living = {name for name in names if self.store.kernel.fate(name) == "lives"}
+        living = {name for name in names if self.store.kernel.lives(name)}
         return [entry for entry in entries if watched_elsewhere or entry.kernel not in living]
 
     def take_up(self, entry: Entry) -> bool:
@@ -430,10 +430,7 @@ class Ledger(Entries):
         """What is left of the balance; None where nobody has heard it in this session or the last hour."""
         now = self.store.clock()
         since = min(self.opened_at, now - RECENT_SECONDS)
-
-        def lives(kernel: str) -> bool:
-            return self.store.kernel.fate(kernel) == "lives"
-
+        lives = self.store.kernel.lives
         return self.store.read(lambda db: money.funds(db, self.account.id, since, now, lives))
 
     # Helpers.
