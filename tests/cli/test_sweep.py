@@ -184,7 +184,7 @@ def test_images_lie_beside_the_plan(run: Run, sandbox: Sandbox, folder: Path, cl
 
 
 def test_what_a_killed_sweep_left_is_said_with_a_command(run: Run, sandbox: Sandbox, folder: Path) -> None:
-    """The next command says it without any code, and the command that it names sends the rest."""
+    """The next command says it without any code, and the commands that it names drop or send the rest."""
     sandbox.fault("429", endpoint="generate", after=2, times=100, reset_seconds=30)
     process = start("sweep", *FOXES, cwd=folder)
     until(lambda: sandbox.state()["requests"].get("text-to-video", 0) >= 3)
@@ -192,12 +192,16 @@ def test_what_a_killed_sweep_left_is_said_with_a_command(run: Run, sandbox: Sand
     process.communicate()
     said = run("balance").stderr
     assert re.search(
-        r"A program ended with \d of 4 .* unsent: reelbook sweep resume 1 sends the rest\.", said
+        r"A program ended with \d of 4 .*: reelbook sweep resume 1 sends .* reelbook sweep stop 1 drops it\.",
+        said,
     )
     assert "rb." not in said
-    sandbox.clear_faults()
-    run("sweep", "resume", "1")
+    assert run("sweep", "stop", "1").stdout == "Stopped: nothing more is bought.\n"
     assert "unsent" not in run("balance").stderr
+    sandbox.clear_faults()
+    assert "stopped" in run("sweep", "list").stdout
+    run("sweep", "resume", "1")
+    assert "completed" in run("sweep", "list").stdout
 
 
 def test_ctrl_c_buys_nothing_more_and_says_how_to_go_on(run: Run, sandbox: Sandbox, folder: Path) -> None:

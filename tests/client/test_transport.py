@@ -1,4 +1,4 @@
-"""A call's deadline that passes in the very moment in which its request goes out."""
+"""A call that is over in the very moment in which its connection opens or its request goes out."""
 
 import asyncio
 import math
@@ -12,6 +12,7 @@ from support.live import client_of
 from support.raw_server import Exchange
 
 from reelbook import deadlines, errors
+from reelbook.client import AsyncClient
 from reelbook.client.transport import _Progress
 
 pytestmark = pytest.mark.anyio
@@ -54,3 +55,29 @@ async def test_a_request_whose_end_was_never_sent_cant_have_been_accepted() -> N
         with pytest.raises(errors.SendInterrupted, match="can't have accepted"):
             await client.image_to_video(noise, "zoom in")
     assert service.seen == []
+
+
+async def test_a_call_that_is_cancelled_as_it_connects_leaves_no_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It would stay open for as long as the service lets it, and be used by nobody."""
+    heard, ended = _Progress.__call__, asyncio.Event()
+
+    async def cancels(progress: _Progress, event: str, info: Mapping[str, Any]) -> None:
+        await heard(progress, event, info)
+        if event.endswith("connect_tcp.complete"):
+            call.cancel()
+
+    async def serves(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        assert await reader.read() == b""
+        writer.close()
+        ended.set()
+
+    monkeypatch.setattr(_Progress, "__call__", cancels)
+    server = await asyncio.start_server(serves, "127.0.0.1")
+    url = "http://{}:{}".format(*server.sockets[0].getsockname())
+    async with server, AsyncClient("sk-planted-cancelled", url) as client:
+        call = asyncio.ensure_future(client.text_to_video("a fox"))
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        await asyncio.wait_for(ended.wait(), 30)

@@ -153,6 +153,10 @@ def test_cells_are_left_out_and_taken_in(session: rb.Session, sandbox: Sandbox) 
     assert sent(sandbox) == 4
     with pytest.raises(errors.InvalidInput, match="cells 1 to 6, not 7"):
         run.leave_out([7])
+    with pytest.raises(errors.InvalidInput, match=r"such as \[1\], not 1"):
+        run.leave_out(1)  # type: ignore[arg-type] # a wrong one
+    with pytest.raises(errors.InvalidInput, match=r"cells 1 to 6, not \[1\]"):
+        run.send_again([1])  # type: ignore[arg-type] # a wrong one
 
 
 def test_an_empty_balance_pauses_it(session: rb.Session, sandbox: Sandbox) -> None:

@@ -139,7 +139,7 @@ def test_a_damaged_clip_is_named_and_the_others_are_asked_about(run: SweepRun, g
 
 
 def test_what_is_no_study_is_refused(run: SweepRun, tmp_path: Path) -> None:
-    """Too few clips, what isn't a list, a file that is no video, strange answers."""
+    """Too few clips, what isn't a list, a file that is no video, strange answers, a voter without a name."""
     jobs = [cell.job for cell in run.cells if cell.job]
     with pytest.raises(InvalidInput, match="two clips or more; 1 of these is here"):
         rb.Study([jobs[0], jobs[0]])
@@ -150,7 +150,14 @@ def test_what_is_no_study_is_refused(run: SweepRun, tmp_path: Path) -> None:
     (tmp_path / "no.mp4").write_text("no video")
     with pytest.raises(NotAVideo):
         rb.Study([tmp_path / "no.mp4"], run.session)
+    with pytest.raises(InvalidInput, match="A study's voter is a text, not 3"):
+        rb.Study(jobs[:2], voter=3)  # type: ignore[arg-type] # a wrong one
+    with pytest.raises(InvalidInput, match="A study's question is a text, not None"):
+        rb.Study(jobs[:2], question=None)  # type: ignore[arg-type] # a wrong one
     study = rb.Study(jobs[:2])
+    for asks in (study.result, lambda voter: study.vote(study.pair(), "left", voter=voter)):
+        with pytest.raises(InvalidInput, match="A study's voter is a text, not 3"):
+            asks(3)  # type: ignore[arg-type] # a wrong one
     wrong: list[tuple[Pair, str]] = [(study.pair(), "both"), (Pair(study.clips[0], jobs[2].result()), "left")]
     for pair, answer in wrong:
         with pytest.raises(InvalidInput, match="Nothing was kept"):

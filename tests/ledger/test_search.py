@@ -166,3 +166,5 @@ def test_a_page_is_asked_for_in_an_order_and_of_a_size(ledger: Ledger) -> None:
         find(ledger, sort="cheapest")
     with pytest.raises(InvalidInput, match=r"tag is one text, not \['a', 'b'\]"):
         find(ledger, tag=["a", "b"])
+    with pytest.raises(InvalidInput, match="text is one text, not 5"):
+        ledger.prompts(5, 10)  # type: ignore[arg-type] # wrong on purpose

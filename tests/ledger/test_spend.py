@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from ledger.doubles import (
+    Clock,
     Kernel,
     find,
     fox,
@@ -55,6 +56,14 @@ def test_what_another_process_submits_is_not_this_sessions(
     for other in (os.getpid() + 1, os.getpid() // 10):
         monkeypatch.setattr("os.getpid", lambda number=other: number)
         assert ledger.spend(here=True) == Spend(0.0, 0.0, 0.0)
+
+
+def test_a_sessions_spending_outlasts_a_step_of_the_clock(ledger: Ledger, clock: Clock) -> None:
+    """What was submitted before and after counts, whichever way the computer's clock was set."""
+    for step in (0, -7200, 7200, 3600):
+        clock.now += step
+        intend(ledger, fox())
+        assert ledger.spend(here=True) == ledger.spend()
 
 
 def test_the_sums_are_those_of_one_moment(ledger: Ledger, folder: Path) -> None:

@@ -136,8 +136,11 @@ def test_times_are_moments_days_or_epoch_seconds(session: Session) -> None:
             ask(since=text)
 
 
-def test_a_state_that_there_isnt_is_refused(session: Session) -> None:
+def test_a_state_or_a_mode_that_there_isnt_is_refused(session: Session) -> None:
     """An empty list would say that no job has it; what isn't sent yet is sending."""
+    for mode in ("image", 5, ["text-to-video"]):
+        with pytest.raises(InvalidInput, match="There are text-to-video and image-to-video"):
+            session.jobs(mode=mode)  # type: ignore[arg-type] # wrong on purpose
     for wrong in ("finished", ["completed", "finished"]):
         with pytest.raises(InvalidInput, match=r"No job has the state 'finished'\. There are sending,"):
             session.jobs(state=wrong)
@@ -145,7 +148,7 @@ def test_a_state_that_there_isnt_is_refused(session: Session) -> None:
         session.jobs(state=[5])  # type: ignore[list-item] # wrong on purpose
     job = finished(session, "a fox")
     assert session.jobs(state=("Completed", "not-accepted")) == (job,)
-    assert session.jobs(state=()) == ()
+    assert session.jobs(state=()) == session.jobs(mode="image-to-video") == ()
     assert set(named_states("sending", session._ledger)) == {"sending", "intended"}
 
 

@@ -127,6 +127,20 @@ def resume(
         _follow(run, service, home)
 
 
+@commands.command(short_help="Buy nothing more of it.")
+def stop(
+    sweep_id: Annotated[str, typer.Argument(metavar="ID", help="The sweep's number in the list.")],
+    service: Which = Service.auto,
+    home: Home = None,
+) -> None:
+    """Buy nothing more of a sweep, and don't remind of it. What was sent goes on; `resume` still works."""
+    from ..explore import Sweep
+
+    with open_session(service, home) as session:
+        Sweep.open(session, sweep_id).stop()
+    say("Stopped: nothing more is bought.")
+
+
 @commands.command("list", short_help="List the sweeps of this key.")
 def show_list(service: Which = Service.auto, as_json: AsJson = False, home: Home = None) -> None:
     """List the sweeps that were run with this key, newest first."""

@@ -85,7 +85,7 @@ class Transport:
                 assert isinstance(request.stream, httpx.AsyncByteStream)
                 request.stream = _WatchedBody(request.stream, progress)
             async with progress.deadline:
-                response = await client.send(request, stream=True)
+                response = await _sent(client, request, progress)
                 try:
                     return await self._reply(response, progress)
                 finally:
@@ -117,7 +117,7 @@ class Transport:
             asking = {"accept-encoding": "identity", **headers}
             request = client.build_request("GET", url, headers=asking, extensions={"trace": progress})
             async with progress.deadline:
-                response = await client.send(request, stream=True)
+                response = await _sent(client, request, progress)
         if response is None:
             raise progress.failure
         try:
@@ -237,6 +237,15 @@ class Transport:
         return request
 
 
+async def _sent(client: httpx.AsyncClient, request: httpx.Request, progress: _Progress) -> httpx.Response:
+    try:
+        return await client.send(request, stream=True)
+    finally:
+        # httpcore forgets a connection whose request is cancelled before its first byte.
+        if progress.connection is not None and not progress.began:
+            await progress.connection.aclose()
+
+
 class _Progress:
     """Follows a request by httpcore's trace events.
 
@@ -257,6 +266,7 @@ class _Progress:
         on_sending: Callable[[], None] | None = None,
     ) -> None:
         self.began = False
+        self.connection: Any = None  # httpcore's, if one was opened
         self.sent = sent
         self.heard: errors.Answer | None = None
         self._on_sending = on_sending
@@ -274,6 +284,8 @@ class _Progress:
             self._allow(self._answer_seconds)
         elif self.began and event.endswith("receive_response_headers.complete"):
             self._allow(math.inf)
+        elif event.endswith(("connect_tcp.complete", "start_tls.complete")):
+            self.connection = info["return_value"]
 
     def _allow(self, seconds: float) -> None:
         # What begins to arrive as the time runs out still gets a moment to be read.

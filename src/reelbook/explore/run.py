@@ -33,6 +33,7 @@ from ..ledger.sweeps import PAUSED, RUNNING, STOPPED, sameness, sweep_state
 from ..listeners import Listeners, call_beside
 from ..requests import JobRequest, options
 from ..saved_files import csv_of
+from ..secret import quotable
 from ..session import Clip, Job, Session
 from ..session.batch import stop_error, stop_reason, with_message
 from ..session.session import current_experiment
@@ -364,6 +365,8 @@ class SweepRun:
         self._thread.run(change)
 
     def _choose(self, numbers: Iterable[int], *, left_out: bool) -> None:
+        if not isinstance(numbers, Iterable):
+            raise InvalidInput(f"Cells are a list of their numbers, such as [1], not {quotable(numbers)}.")
         chosen = list(numbers)
 
         def choose() -> None:
@@ -376,7 +379,7 @@ class SweepRun:
         self._thread.run(choose)
 
     def _chosen(self, numbers: Sequence[int]) -> list[RunCell]:
-        if strange := [each for each in numbers if each not in self._cells]:
+        if strange := [each for each in numbers if each not in [*self._cells]]:
             raise InvalidInput(f"The sweep has the cells 1 to {len(self._cells)}, not {strange[0]}.")
         return [self._cells[each] for each in numbers]
 

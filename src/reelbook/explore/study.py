@@ -21,6 +21,7 @@ from ..formatting import count
 from ..ledger import KeptVote, Ledger
 from ..ledger.votes import QUESTION, Votes
 from ..requests import options
+from ..secret import quotable
 from ..session import Clip, Job, Session, connect, display
 from ..session.clip import as_clip
 from .axes import numbered, value_words
@@ -139,8 +140,8 @@ class Study(display.Shown):
                 f"Study takes a sweep's run or a list of clips, not {type(clips).__name__}: "
                 "Study([first, second])."
             )
-        self.question = question
-        self.voter = voter
+        self.question = _text(question, "question")
+        self.voter = _text(voter, "voter").strip()
         library("choix", "A study")  # without it the votes couldn't be counted
         given = [cell.job for cell in clips.cells if cell.job] if isinstance(clips, SweepRun) else [*clips]
         own = (Session.of(each) for each in given if isinstance(each, Job))
@@ -172,12 +173,12 @@ class Study(display.Shown):
             raise InvalidInput('An answer is "left", "right" or "neither". Nothing was kept.')
         left, right = (self._names[place] for place in self._places(pair))
         better = {"left": left, "right": right}.get(answer)
-        who = self.voter if voter is None else voter
-        self._kept.add(KeptVote(time.time(), self.question, left, right, better, who.strip()))
+        who = self.voter if voter is None else _text(voter, "voter").strip()
+        self._kept.add(KeptVote(time.time(), self.question, left, right, better, who))
 
     def take_back(self) -> Pair | None:
         """Takes back this `voter`'s last vote; returns its pair as it was shown, None without a vote."""
-        gone = self._kept.take_back(self._names, self.question, self.voter.strip())
+        gone = self._kept.take_back(self._names, self.question, self.voter)
         if gone is None:
             return None
         left, right = (self.clips[self._names.index(each)] for each in (gone.shown_left, gone.shown_right))
@@ -259,9 +260,10 @@ class Study(display.Shown):
 
     def _votes(self, voter: str | None = None) -> list[Vote]:
         place = {name: number for number, name in enumerate(self._names)}
+        who = None if voter is None else _text(voter, "voter").strip()
         found = []
         for each in self._kept.among(self._names, self.question):
-            if voter is None or voter.strip() == each.voter:
+            if who in (None, each.voter):
                 shown = (each.shown_left, each.shown_right)
                 better, worse = shown[::-1] if each.better == each.shown_right else shown
                 found.append(Vote(place[better], place[worse], tied=each.better is None))
@@ -289,6 +291,12 @@ def percent(odds: Odds) -> str:
 def interval(odds: Odds) -> str:
     """The 90 % interval in percent: "61–85"."""
     return f"{100 * odds.low:.0f}–{100 * odds.high:.0f}"
+
+
+def _text(given: str, what: str) -> str:
+    if not isinstance(given, str):
+        raise InvalidInput(f"A study's {what} is a text, not {quotable(given)}.")
+    return given
 
 
 def _clip(given: Clip | Job | str | os.PathLike[str]) -> Clip | None:

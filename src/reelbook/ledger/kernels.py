@@ -49,6 +49,9 @@ class Kernel:
         except (OSError, NotImplementedError):  # locked, or unknown: what may be alive is left alone
             return "lives"
 
+    def lives(self, name: str) -> bool:
+        return self.fate(name) == "lives"
+
     def forget(self, name: str) -> None:
         """Removes the file of a kernel that is gone and has left nothing to settle."""
         with contextlib.suppress(OSError):

@@ -130,10 +130,9 @@ class Ledger(Entries):
     """One account's submissions and money, and what a session heard of both. It knows entries, not jobs.
 
     `file` is the home's ledger, of which it is a part. `max_spend_usd` limits what all the account's clips
-    may cost; `opened_at` is when the session began (epoch seconds). `requests` is the key's request budget,
-    shared with the machine's other kernels; `samples` is what the billing endpoints said, `votes` which of
-    two clips people preferred, `sweeps` the sweeps and their cells, `tool_calls` the calls of agent tools,
-    `tool_jobs` what the clips cost that those bought.
+    may cost. `requests` is the key's request budget, shared with the machine's other kernels; `samples` is
+    what the billing endpoints said, `votes` which of two clips people preferred, `sweeps` the sweeps and
+    their cells, `tool_calls` the calls of agent tools, `tool_jobs` what the clips cost that those bought.
     """
 
     def __init__(self, file: LedgerFile, account: Account, *, max_spend_usd: float | None = None) -> None:
@@ -141,7 +140,7 @@ class Ledger(Entries):
         self.file = file
         self.account = account
         self.max_spend_usd = max_spend_usd
-        self.opened_at = self.store.clock()
+        self._opened_at, self._opened = self.store.clock(), time.monotonic()
         self.requests = RequestLog(self.store, account)
         self.samples = money.Samples(self.store, account.id)
         self.votes = Votes(self.store, account.id)
@@ -150,6 +149,13 @@ class Ledger(Entries):
         self.tool_jobs = ToolJobs(self.store, account.id)
         # What a dead kernel never sent must not count towards the limit or be waited for.
         self.recover()
+
+    @property
+    def opened_at(self) -> float:
+        """When the session began (epoch seconds); earlier by as much as the clock was set back since."""
+        by_now = self.store.clock() - (time.monotonic() - self._opened)
+        self._opened_at = min(self._opened_at, by_now)  # kept: what was submitted meanwhile has such times
+        return self._opened_at
 
     def add_key(self, key: Secret) -> Account:
         """Has later kernels find the account by this key too: jobs, limit and spend are the same."""
@@ -386,7 +392,7 @@ class Ledger(Entries):
             self.store.clock() - GIVEN_UP_SECONDS,
         )
         names = {entry.kernel for entry in entries} - {self.store.kernel.name}
-        living = {name for name in names if self.store.kernel.fate(name) == "lives"}
+        living = {name for name in names if self.store.kernel.lives(name)}
         return [entry for entry in entries if watched_elsewhere or entry.kernel not in living]
 
     def take_up(self, entry: Entry) -> bool:
@@ -424,7 +430,7 @@ class Ledger(Entries):
         """What is left of the balance; None where nobody has heard it in this session or the last hour."""
         now = self.store.clock()
         since = min(self.opened_at, now - RECENT_SECONDS)
-        lives = lambda kernel: self.store.kernel.fate(kernel) == "lives"  # noqa: E731
+        lives = self.store.kernel.lives
         return self.store.read(lambda db: money.funds(db, self.account.id, since, now, lives))
 
     # Helpers.

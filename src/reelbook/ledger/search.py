@@ -12,7 +12,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
-from .. import states
+from .. import states, wire
 from ..errors import InvalidInput
 from ..secret import NOT_SHOWN, holds_key, quotable
 from .records import PRICE, Entry, micro
@@ -36,7 +36,8 @@ class Filter:
     """What `Ledger.find` looks for; None restricts nothing. `state` is one word or several.
 
     `since` and `until` (not included) are epoch seconds. The cost is the final one, or the estimate until
-    that is known. `cells` are numbers of the `sweep`'s cells. Raises InvalidInput for a text that is none.
+    that is known. `cells` are numbers of the `sweep`'s cells. Raises InvalidInput for a text that is none,
+    and for an unknown mode.
     """
 
     text: str | None = None
@@ -53,9 +54,12 @@ class Filter:
     cells: Collection[int] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("text", "experiment", "mode", "tag"):
+        for name in ("text", "experiment", "tag"):
             if not isinstance(value := getattr(self, name), str | None):
                 raise InvalidInput(f"{name} is one text, not {quotable(value)}.")
+        if self.mode not in (None, *get_args(wire.Mode)):
+            modes = " and ".join(get_args(wire.Mode))
+            raise InvalidInput(f"No job has the mode {quotable(self.mode)}. There are {modes}.")
 
 
 EVERYTHING: Final = Filter()
@@ -114,7 +118,7 @@ class Entries(Part):
 
     def prompts(self, text: str, limit: int) -> list[str]:
         """The prompts with these words, each once and the last used first. `limit` is as in `find`."""
-        most = checked_limit(limit)
+        most, text = checked_limit(limit), Filter(text=text).text or ""
 
         def read(db: sqlite3.Connection) -> list[str]:
             query = (

@@ -345,10 +345,12 @@ class Store:
         Waits briefly for a disk that takes no writes: what it lacks may be ids of paid clips.
         """
 
+        def passes(error: sqlite3.Error) -> bool:
+            return not self._damaged and not _is_moved(error)
+
         def close() -> bool:
             written = self._closed = True
             if self._copy is not None:
-                passes = lambda error: not self._damaged and not _is_moved(error)  # noqa: E731
                 try:
                     patiently(self._pay, _CLOSING_SECONDS, pause_seconds=_RETURN_SECONDS, passes=passes)
                 except sqlite3.Error:

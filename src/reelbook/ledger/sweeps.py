@@ -264,7 +264,7 @@ class Sweeps(Part):
         )
 
     def _state(self, row: sqlite3.Row, cells: Collection[SweepCell]) -> str:
-        alive = self.store.kernel.fate(row["kernel"]) == "lives"
+        alive = self.store.kernel.lives(row["kernel"])
         return sweep_state(row["state"], (each.state for each in cells), alive=alive)
 
 

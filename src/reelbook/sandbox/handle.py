@@ -65,6 +65,8 @@ class Sandbox(SuggestsNames):
     ) -> None:
         """Change how the sandbox behaves from now on; what is left out stays as it is.
 
+        It lasts until the sandbox ends, which it does by itself 15 minutes after its last use.
+
         `pace` is "at once", "brisk", "lifelike" or the seconds that a new job takes; InvalidInput for
         anything else. `fail_next` is the text with which the next accepted job fails; None takes it back.
 

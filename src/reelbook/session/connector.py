@@ -228,12 +228,11 @@ def _opened(name: _Name, reach: Callable[[], ServiceAddress]) -> Session:
             left = f"{sweep.counts[states.PLANNED]} of {sum(sweep.counts.values())} clips"
             what = f"{left} of the sweep “{terminal_line(sweep.name, 40)}” unsent"
             if in_notebook:
-                how = f"{opens}.plan() says what the rest costs, and {opens}.resume() sends it."
+                how = f"{opens}.plan() says what the rest costs, {opens}.resume() sends it, .stop() drops it."
                 print(f"The kernel ended with {what}: {how}", file=out)
             else:
-                print(
-                    f"A program ended with {what}: reelbook sweep resume {sweep.id} sends the rest.", file=out
-                )
+                resume, stop = (f"reelbook sweep {word} {sweep.id}" for word in ("resume", "stop"))
+                print(f"A program ended with {what}: {resume} sends the rest, {stop} drops it.", file=out)
     for said in filter(None, (notice, session.facts.trouble)):
         warnings.warn_explicit(said, errors.LedgerTrouble, **caller()._asdict())
     return session

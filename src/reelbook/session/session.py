@@ -452,7 +452,7 @@ class Session(Tooling, SuggestsNames):
         `JobView`, or several; the cost is the final one in USD, or the estimate until it is known. `sweep` is
         the id of a sweep, and `where` the required values of its axes: {"place": "snow"}. `after` is the last
         job of the page before. Finding a job doesn't watch it: `job.watch()`, or waiting for it, does. Raises
-        InvalidInput for an unknown state, sweep, value or order.
+        InvalidInput for an unknown state, mode, sweep, value or order.
         """
         if where and sweep is None:
             raise InvalidInput("The values in where are those of a sweep's axes: sweep says which sweep.")

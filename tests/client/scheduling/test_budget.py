@@ -183,6 +183,18 @@ def test_headers_of_overtaken_answers_free_nothing() -> None:
     assert budget.view(1).left == 5
 
 
+def test_an_announced_reset_waits_for_what_is_in_flight() -> None:
+    """A request that is slow to arrive may take the one place that comes back."""
+    budget = Budget()
+    for _ in range(10):
+        budget.sent()
+    for remaining in range(8, -1, -1):
+        budget.answered(200, {"x-ratelimit-remaining": str(remaining), "x-ratelimit-reset": "5"}, 1.0)
+    assert wait_seconds(budget, 10) > 50
+    budget.answered(200, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "5"}, 10.0)
+    assert wait_seconds(budget, 10) == pytest.approx(6, abs=0.1)
+
+
 def test_requests_under_way_or_lost_count_and_unsent_ones_dont() -> None:
     """Ten in flight leave no room; a lost answer keeps its place, a refused connection gives it back."""
     budget = Budget()

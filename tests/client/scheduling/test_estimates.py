@@ -104,6 +104,14 @@ def test_progress_that_stands_still_is_not_trusted_for_ever() -> None:
     assert belief.chance_ended(403) < 0.1
 
 
+def test_progress_that_crawls_may_be_wrong() -> None:
+    """A job that has reached 2 % after half a minute may still end as soon as others of its kind."""
+    belief = Belief(Pace(RECORDS), 0.0)
+    answer(belief, 10, 1)
+    answer(belief, 30, 2)
+    assert belief.chance_ended(100) == pytest.approx(0.15, abs=0.02)
+
+
 def test_a_job_that_is_put_back_into_the_queue_begins_anew() -> None:
     """The progress that it had says nothing about the attempt that comes."""
     belief = Belief(Pace(RECORDS), 0.0)
@@ -221,10 +229,9 @@ def test_the_longest_jobs_of_a_batch_are_no_change_of_pace() -> None:
     """That they end last, while nothing was submitted in between, says nothing of the others."""
     pace = Pace(RECORDS)
     batch = [Belief(pace, 0.0) for _ in range(10)]
-    for belief in batch[:8]:
-        belief.ended(70.0)
-    for belief in batch[8:]:
-        answer(belief, 80.0)
+    for belief, took in zip(batch, [60.0] * 7 + [120.0] * 3, strict=True):
+        answer(belief, 0.9 * took)
+        belief.ended(took)
     assert typical(pace) == pytest.approx(62, rel=0.1)
 
 

@@ -92,6 +92,17 @@ def test_a_belief_that_is_quite_wrong_doesnt_starve_a_job() -> None:
     assert now <= 300
 
 
+def test_answers_about_one_job_dont_silence_the_others_of_its_kind() -> None:
+    """One that nobody has asked about for five minutes is asked about, however unlikely its end."""
+    pace, budget = Pace([Took(3500, 3600)] * 12), Budget()
+    budget.sent()
+    budget.answered(200, {}, 0.0)
+    silent, answering = Belief(pace, 0.0), Belief(pace, 0.0)
+    answering.told(None, 299.0)
+    assert isinstance(decide([silent, answering], 0, budget, 299.0), Wait)
+    assert decide([silent, answering], 0, budget, 300.0) == Ask(silent)
+
+
 @given(
     st.sampled_from(sorted(DISTRIBUTIONS)),
     st.integers(1, 30),
