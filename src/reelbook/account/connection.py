@@ -68,5 +68,5 @@ class Connection:
         except OSError:
             from ..sandbox import server
 
-            self.sandbox = await asyncio.to_thread(server.ensure, self.sandbox.home)
+            self.sandbox = await asyncio.to_thread(server.again, self.sandbox)
             self.client.moved_to(self.sandbox.url)

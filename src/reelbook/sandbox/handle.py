@@ -38,6 +38,8 @@ class Sandbox(SuggestsNames):
     api_key: Secret = field(repr=False)
     control_token: Secret = field(repr=False)
     home: Path = field(repr=False)
+    # How fast it was made to be: `server.again` makes the next one the same.
+    lasting: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def mcp_url(self) -> str:
@@ -65,7 +67,8 @@ class Sandbox(SuggestsNames):
     ) -> None:
         """Change how the sandbox behaves from now on; what is left out stays as it is.
 
-        It lasts until the sandbox ends, which it does by itself 15 minutes after its last use.
+        It lasts until the sandbox ends, which it does by itself 15 minutes after its last use. A session that
+        starts it again gives it the same `pace` and `rate_limiting`.
 
         `pace` is "at once", "brisk", "lifelike" or the seconds that a new job takes; InvalidInput for
         anything else. `fail_next` is the text with which the next accepted job fails; None takes it back.
@@ -84,6 +87,8 @@ class Sandbox(SuggestsNames):
         if pace is not None and not protocol.is_pace(pace):
             raise InvalidInput(f"The {protocol.PACE_IS}, not {quotable(pace)}.")
         self._ask(protocol.SETTINGS, wanted)
+        lasting = {"pace": pace, "rate_limiting": rate_limiting}
+        self.lasting.update((name, value) for name, value in lasting.items() if value is not None)
 
     def plant_history(self, history: Iterable[Mapping[str, float]]) -> None:
         """Give the account a past: mappings of `days_ago`, `seconds`, `requests` and `usd`.

@@ -54,6 +54,15 @@ def ensure(home: Path) -> Sandbox:
         ) from None
 
 
+def again(former: Sandbox) -> Sandbox:
+    """The sandbox that runs in place of one that has ended; if it is started for that, it is as fast."""
+    if (running := find(former.home)) is not None:  # another program started it, as it wants it
+        return running
+    started = ensure(former.home)
+    started.settings(**former.lasting)
+    return started
+
+
 def find(home: Path) -> Sandbox | None:
     """The running sandbox of `home`, None if there is none."""
     notice = read_notice(Places(home))
