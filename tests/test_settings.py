@@ -57,7 +57,10 @@ def test_a_colab_secret_is_found_and_a_refusal_is_remembered(monkeypatch: pytest
 
 @pytest.mark.parametrize(
     "url",
-    ["ftp://host", "host", "https://", "https://user:pw@host", "https://host/?key=sk-planted", "http://h:x"],
+    [
+        *("ftp://host", "host", "https://", "https://user:pw@host", "https://host/?key=sk-planted", "http://h:x"),
+        *("http://exa mple", "https://exa\tmple", "https://sk-planted|pw", r"https://host\api"),
+    ],
 )
 def test_an_address_that_no_key_may_go_to_is_refused_unquoted(url: str) -> None:
     """The error doesn't repeat what may be a credential."""

@@ -164,7 +164,7 @@ def _problem(url: Secret) -> str:
         parts = urlsplit(plain)
         host, _ = parts.hostname or "", parts.port
         host.encode("idna").decode("idna")  # raises for an invalid name
-        if not plain.isprintable():
+        if not plain.isprintable() or set(host) & set(' "<>\\^`{|}'):
             raise ValueError
     except ValueError:
         return "can't be read. It looks like https://host"
