@@ -56,7 +56,7 @@ class ToolServer:
         user_id = Secret.of(user_id)  # verbose tracebacks print arguments
         address = Secret.of(mcp_url)
         mcp_url = ""
-        settings.checked_mcp_url(address)
+        settings.warn_if_insecure(settings.checked_mcp_url(address), "user id")
         self.url = address.reveal().strip()
         self.user_id = settings.checked_key(user_id, "user id")
         self._spawn = spawn or asyncio.create_task
