@@ -22,8 +22,8 @@ def saved(tmp_path: Path) -> Path:
 
 
 def test_what_made_a_clip_is_said(run: Run, saved: Path, tmp_path: Path) -> None:
-    """For people, as code, and as JSON. Each clip of a zip is named, damaged ones too; a file that says nothing
-    is told in one line, and the command fails.
+    """For people, as code, and as JSON. Each clip of a zip is named, damaged ones too; a file that says
+    nothing is told in one line, and the command fails.
     """
     assert run("inspect", str(saved)).stdout == "a red fox\n5 s · 16:9 · seed 7 · sandbox · $0.25\n"
     assert '"a red fox"' in run("inspect", str(saved), "--code").stdout
