@@ -343,13 +343,14 @@ def trust(base_url: str, certificate: str | os.PathLike[str]) -> None:
 
     What the computer trusts it still trusts. Raises ConfigurationError for a file that has none.
     """
-    context = httpx.create_ssl_context()
+    file = "SSL_CERT_FILE"
     try:
-        context.load_verify_locations(certificate)
+        context = httpx.create_ssl_context()
+        file = os.fspath(certificate)
+        context.load_verify_locations(file)
     except OSError as error:  # ssl.SSLError is one
         raise errors.ConfigurationError(
-            f"{os.fspath(certificate)} can't be read as a certificate ({error.strerror or error}). "
-            "Nothing was sent."
+            f"{file} can't be read as a certificate ({error.strerror or error}). Nothing was sent."
         ) from None
     _trusted[wire.origin(base_url)] = context
 
