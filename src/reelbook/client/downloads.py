@@ -81,6 +81,8 @@ async def download(
     expected_seconds: float | None = None,
 ) -> Path:
     """Fetches `url` to `path`. See `AsyncClient.download`."""
+    if not isinstance(url, str):
+        raise InvalidInput("There is no link to the clip: only a completed job has one. Nothing was sent.")
     # A link without a host is on the service's own: the interface says no more than "URL".
     address = _address(transport, transport.base_url if url.startswith("/") else "", url)
     if address is None:
