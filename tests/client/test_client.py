@@ -4,6 +4,7 @@ import asyncio
 import json
 import socket
 import threading
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -73,6 +74,23 @@ async def test_a_computer_whose_proxy_or_certificates_cant_be_used_reaches_no_se
             await client.text_to_video("a fox")
         with pytest.raises(errors.DownloadFailed, match=name):
             await client.download("https://files.example/clip.mp4", tmp_path / "clip.mp4")
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda client, half: client.create_key(half),
+        lambda client, half: client.text_to_video(half),
+        lambda client, half: client.status(half),
+        lambda client, half: client.revoke_key(half),
+    ],
+)
+async def test_half_a_character_is_no_text(ask: Callable[[AsyncClient, str], Awaitable[object]]) -> None:
+    """Such as a byte of the command line that is no text: it is refused, and the service isn't blamed."""
+    async with client_of(lambda e: e.answer(200, b"{}")) as (client, service):
+        with pytest.raises(errors.InvalidInput):
+            await ask(client, "half a \udcff")
+    assert not any(each.body for each in service.seen)
 
 
 async def test_what_is_held_back_in_the_last_moment_sends_no_byte() -> None:

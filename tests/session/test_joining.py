@@ -140,11 +140,12 @@ def test_a_lost_answer_leaves_the_name_to_whoever_asked(
 
 
 def test_what_the_class_says_no_to(room: Room, laptop: Path) -> None:
-    """In its own words."""
+    """In its own words; a name that can't be one doesn't reach it."""
     with pytest.raises(ClassroomError, match="No class has this code"):
         rb.join(room.url, "KFX-205", name="Ada", home=laptop)
-    with pytest.raises(InvalidInput, match="name"):
-        rb.join(room.url, "KFX-204", name=" ", home=laptop)
+    for name, why in ((" ", "name"), ("Ada \udcff", "half a character")):
+        with pytest.raises(InvalidInput, match=why):
+            rb.join(room.url, "KFX-204", name=name, home=laptop)
 
 
 def test_where_no_class_is(sandbox: Sandbox, laptop: Path) -> None:

@@ -121,7 +121,7 @@ def _address(transport: Transport, base: str, link: str) -> str | None:
 def _lock_path(path: Path) -> Path:
     """Not beside the clip: a lock file can't be removed safely, and a person's folder is to stay clean."""
     user = os.getuid() if sys.platform != "win32" else "user"  # the folder is everybody's
-    name = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:32]
+    name = hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:32]
     return Path(tempfile.gettempdir(), f"reelbook-{user}-{name}.lock")
 
 

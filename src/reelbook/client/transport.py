@@ -246,7 +246,7 @@ class _Progress:
     `failure` the error to raise then.
     """
 
-    failure: errors.ConnectionFailed
+    failure: errors.ReelbookError
 
     def __init__(
         self,
@@ -279,8 +279,11 @@ class _Progress:
         # What begins to arrive as the time runs out still gets a moment to be read.
         self.deadline.renew(max(LOOK_SECONDS, min(seconds, self._seconds - self.deadline.spent)))
 
-    def failed(self, exc: Exception, said: str) -> errors.ConnectionFailed:
+    def failed(self, exc: Exception, said: str) -> errors.ReelbookError:
         """What `exc` means for the request; `said` are its words, without the key."""
+        if isinstance(exc, UnicodeEncodeError) and not self.began:
+            half = "A text holds half a character, such as of an emoji, which no request takes."
+            return errors.InvalidInput(f"{half} Nothing was sent.")
         if isinstance(exc, _NEVER_SENT) or not self.began:
             return errors.ServiceUnreachable(f"The service can't be reached. Nothing was sent.{said}")
         if not self.sent:

@@ -74,7 +74,8 @@ class _Kept:
     """The file in which a home keeps the key of one name at one address, readable only by its owner."""
 
     def __init__(self, home: Path, url: str, name: str) -> None:
-        digest = hashlib.sha256(f"{url}\n{' '.join(name.split()).casefold()}".encode()).hexdigest()
+        plain = f"{url}\n{' '.join(name.split()).casefold()}"
+        digest = hashlib.sha256(plain.encode(errors="surrogatepass")).hexdigest()
         self._path = home / "joined" / f"{digest[:16]}.json"
 
     def key(self, code: str | None) -> Secret | None:
