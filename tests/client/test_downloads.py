@@ -209,8 +209,8 @@ async def test_the_own_origins_refusal_of_the_key_is_no_expired_link(
 
 
 async def test_a_file_that_is_there_is_not_fetched_again(mp4: bytes, tmp_path: Path) -> None:
-    """A clip on the disk costs no request, also where its name is no text. A folder is no clip, and neither is a
-    missing link.
+    """A clip on the disk costs no request, also where its name is no text. A folder is no clip, and neither
+    is a missing link.
     """
     (tmp_path / "clip.mp4").write_bytes(mp4)
     with raw_server(lambda e: e.answer(500)) as files:
