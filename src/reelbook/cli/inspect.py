@@ -26,9 +26,10 @@ def inspect(
         raise NoPassport(f"{file.name} doesn't say what made it.")
     if as_json:
         say_json({name: each.record() for name, each in found.items()})
-    for number, (name, each) in enumerate(() if as_json else found.items()):
-        said = each.as_code() if code else str(each)
-        say(("\n" if number else "") + (f"{name}\n{said}" if len(found) > 1 else said))
+    else:
+        for number, (name, each) in enumerate(found.items()):
+            said = each.as_code() if code else str(each)
+            say(("\n" if number else "") + (f"{name}\n{said}" if len(found) > 1 else said))
     for error in damaged:
         say(str(error), err=True)
     raise typer.Exit(bool(damaged))
