@@ -198,7 +198,8 @@ def checked_arguments(name: str, arguments: Mapping[str, Any] | None) -> dict[st
     if not isinstance(name, str) or not name.strip():
         raise errors.InvalidInput("A tool has a name. session.tools() lists them.")
     try:
-        given: dict[str, Any] = json.loads(json.dumps(dict(arguments or {}), allow_nan=False))
+        text = json.dumps([name, dict(arguments or {})], allow_nan=False, ensure_ascii=False)
+        given: dict[str, Any] = json.loads(text.encode())[1]
     except (TypeError, ValueError, RecursionError) as error:
         reason = (str(error) or type(error).__name__)[:200]
         raise errors.InvalidInput(
