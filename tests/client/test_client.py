@@ -135,14 +135,17 @@ def test_a_rate_limited_submission_is_sent_again() -> None:
 
 
 async def test_a_service_whose_name_isnt_ascii_gets_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its name in the address and its name in the request are one origin."""
+    """Its name in the address and its name in the request are one origin. Plain HTTP is warned of once, at
+    the caller's line.
+    """
     known = socket.getaddrinfo
     monkeypatch.setattr(socket, "getaddrinfo", lambda host, *rest, **more: known("127.0.0.1", *rest, **more))
     with raw_server(lambda exchange: exchange.answer(200, b'{"balance_usd": 1}')) as service:
-        with pytest.warns(InsecureAddress):
+        with pytest.warns(InsecureAddress) as warned:
             client = AsyncClient(KEY, service.url.replace("127.0.0.1", "bücher.example"))
-        async with client:
-            await client.balance()
+        async with client, client.with_key(KEY) as other:
+            await other.balance()
+    assert [each.filename for each in warned] == [__file__]
     assert [exchange.header("authorization") for exchange in service.seen] == [f"Bearer {KEY}"]
 
 
