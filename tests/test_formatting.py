@@ -74,6 +74,7 @@ def test_money_is_in_dollars_and_cents(usd: float, rounded: str, exact: str) -> 
         *((file_size, size, said) for size, said in ((1, "1 kB"), (50_400, "50 kB"), (1_250_000, "1.2 MB"))),
         *((seconds, value, said) for value, said in ((-1, "0 s"), (14.4, "14 s"), (59.6, "1 min"))),
         *((seconds, value, said) for value, said in ((60, "1 min"), (125, "2 min 5 s"))),
+        *((seconds, value, said) for value, said in ((3599.5, "1 h"), (5700, "1 h 35 min"), (7250, "2 h"))),
         (plain, ["asked ", counting(3.04, 1), " ago"], "asked 3 s ago"),
         (plain, [counting(0.2, -1), " left"], "1 s left"),
     ],

@@ -57,7 +57,17 @@ def test_a_colab_secret_is_found_and_a_refusal_is_remembered(monkeypatch: pytest
 
 @pytest.mark.parametrize(
     "url",
-    ["ftp://host", "host", "https://", "https://user:pw@host", "https://host/?key=sk-planted", "http://h:x"],
+    [
+        *(
+            "ftp://host",
+            "host",
+            "https://",
+            "https://user:pw@host",
+            "https://host/?key=sk-planted",
+            "http://h:x",
+        ),
+        *("http://exa mple", "https://exa\tmple", "https://sk-planted|pw", r"https://host\api"),
+    ],
 )
 def test_an_address_that_no_key_may_go_to_is_refused_unquoted(url: str) -> None:
     """The error doesn't repeat what may be a credential."""
@@ -69,9 +79,11 @@ def test_an_address_that_no_key_may_go_to_is_refused_unquoted(url: str) -> None:
 
 def test_plain_http_beyond_this_machine_warns() -> None:
     """A key that would travel unencrypted is warned about; the sandbox's address brings no warning."""
+    assert settings.checked_base_url("http://classroom.local:8080/") == "http://classroom.local:8080"
     with pytest.warns(settings.InsecureAddress, match=r"classroom\.local"):
-        assert settings.checked_base_url("http://classroom.local:8080/") == "http://classroom.local:8080"
-    assert settings.checked_base_url("http://127.0.0.1:1234") == "http://127.0.0.1:1234"
+        settings.warn_if_insecure("http://classroom.local:8080")
+    settings.warn_if_insecure("http://127.0.0.1:1234")
+    settings.warn_if_insecure("https://host.example")
 
 
 @pytest.mark.parametrize("url", ["https://host.example/api/v1", "https://host.example/api/v1/"])

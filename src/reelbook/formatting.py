@@ -58,11 +58,13 @@ def file_size(size_bytes: int) -> str:
 
 
 def seconds(value: float) -> str:
-    """A span of time: "14 s", "2 min 5 s"."""
+    """A span of time: "14 s", "2 min 5 s", "1 h 35 min"."""
     whole = max(0, int(value + 0.5))
     if whole < 60:
         return f"{whole} s"
-    return f"{whole // 60} min" if whole % 60 == 0 else f"{whole // 60} min {whole % 60} s"
+    unit, part, larger, smaller = (60, 1, "min", "s") if whole < 3600 else (3600, 60, "h", "min")
+    rest = whole % unit // part
+    return f"{whole // unit} {larger}" + (f" {rest} {smaller}" if rest else "")
 
 
 def local(at: float) -> datetime:

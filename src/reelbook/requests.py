@@ -101,10 +101,14 @@ def _prompt(value: Any) -> str:
         raise InvalidPrompt(f"The prompt must be text, not {type(value).__name__}.")
     if not value.strip():
         raise InvalidPrompt("The prompt is empty. Say what is seen and how it moves.")
-    half = next((place for place, each in enumerate(value, 1) if "\ud800" <= each <= "\udfff"), None)
-    if half is not None:
+    if half := _half(value):
         raise InvalidPrompt(f"Character {half} of the prompt is half of one, such as of an emoji. Remove it.")
     return value.strip()
+
+
+def _half(text: str) -> int:
+    """Which character of `text` is half of one, which no request can hold; 0 where none is."""
+    return next((place for place, each in enumerate(text, 1) if "\ud800" <= each <= "\udfff"), 0)
 
 
 def _duration(value: Any) -> int:
@@ -422,7 +426,7 @@ def _made(item: object, defaults: Mapping[str, Any], pictures: dict[int, Prepare
 
 def checked_identifier(value: Any, what: str) -> str:
     """A `request_id` or `key_id` as it came from the service. Raises InvalidInput."""
-    if not isinstance(value, str) or not value.strip():
+    if not isinstance(value, str) or not value.strip() or _half(value):
         raise InvalidInput(f"The {what} must be the text that the service gave, not {quotable(value)}.")
     if is_held(value):
         raise InvalidInput(f"That is a key, not a {what}. Nothing was sent.")

@@ -130,31 +130,33 @@ def checked_base_url(url: str | Secret) -> str:
     """The service's address without a trailing slash, if a key may be sent to it.
 
     The API's own path, often copied along with it, is left out. Raises ConfigurationError for anything but a
-    plain http(s) address. Warns with InsecureAddress where the key would travel over plain HTTP beyond this
-    machine.
+    plain http(s) address.
     """
     url = Secret.of(url)  # verbose tracebacks print arguments
-    return _checked(url, "service", "key").removesuffix(wire.API)
+    return _checked(url, "service").removesuffix(wire.API)
 
 
 def checked_mcp_url(url: str | Secret) -> str:
-    """The tool server's address, checked as `checked_base_url` does; the credential is the user id."""
+    """The tool server's address, checked as `checked_base_url` does."""
     url = Secret.of(url)
-    return _checked(url, "tool server", "user id")
+    return _checked(url, "tool server")
 
 
-def _checked(url: Secret, of: str, credential: str) -> str:
-    if problem := _problem(url):
-        raise ConfigurationError(f"The {of}'s address {problem}.")
-    plain = url.reveal().strip().rstrip("/")
-    if plain.startswith("http:") and not is_loopback(plain):
+def warn_if_insecure(url: str, credential: str = "key") -> None:
+    """Warns the caller's caller where the credential would travel over plain HTTP beyond this machine."""
+    if url.startswith("http:") and not is_loopback(url):
         warnings.warn(
-            f"The {credential} will travel unencrypted to {urlsplit(plain).hostname}, readable on the way. "
+            f"The {credential} will travel unencrypted to {urlsplit(url).hostname}, readable on the way. "
             "Use https where you can.",
             InsecureAddress,
-            stacklevel=4,
+            stacklevel=3,
         )
-    return plain
+
+
+def _checked(url: Secret, of: str) -> str:
+    if problem := _problem(url):
+        raise ConfigurationError(f"The {of}'s address {problem}.")
+    return url.reveal().strip().rstrip("/")
 
 
 def _problem(url: Secret) -> str:
@@ -164,7 +166,7 @@ def _problem(url: Secret) -> str:
         parts = urlsplit(plain)
         host, _ = parts.hostname or "", parts.port
         host.encode("idna").decode("idna")  # raises for an invalid name
-        if not plain.isprintable():
+        if not plain.isprintable() or set(host) & set(' "<>\\^`{|}'):
             raise ValueError
     except ValueError:
         return "can't be read. It looks like https://host"

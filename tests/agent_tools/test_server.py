@@ -349,11 +349,11 @@ def test_a_user_id_that_cannot_be_one_is_refused_before_anything_is_sent(user_id
 
 
 def test_arguments_that_are_no_json_are_refused_before_anything_is_sent() -> None:
-    """Bytes, endless numbers and circles."""
+    """Bytes, endless numbers, circles and half a character."""
     circle: list[Any] = []
     circle.append(circle)
     with scripted() as server:
-        for bad in (b"bytes", float("nan"), circle):
+        for bad in (b"bytes", float("nan"), circle, "half a \ud83d"):
             error = failing(server.url, lambda tools, bad=bad: tools.call("buy", {"x": bad}))  # type: ignore[misc]  # bound at once
             assert isinstance(error, errors.InvalidInput)
         assert calls(server) == 0

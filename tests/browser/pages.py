@@ -1,6 +1,7 @@
 """What JupyterLab and the classic Notebook have in common as pages, and the browser they are opened in."""
 
 import ast
+import base64
 import json
 import shutil
 import time
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from playwright.sync_api import Error, Locator, Page, ViewportSize, sync_playwright
+
+from reelbook.widgets import bundle
 
 SECONDS = 1000
 # What anything may take on a slow and busy machine. It only bounds failures: nothing waits for it to pass.
@@ -50,6 +53,13 @@ def opened_page() -> Iterator[Page]:
         page.set_default_timeout(PATIENCE * SECONDS)
         yield page
         browser.close()
+
+
+def load(page: Page, module: str, *names: str) -> None:
+    """Loads a module of the panels into a page without a notebook, as `loaded` with these functions of it."""
+    code = f"{bundle.module(module)}\nexport {{ {', '.join(names)} }};"
+    url = f"data:text/javascript;base64,{base64.b64encode(code.encode()).decode()}"
+    page.evaluate("async (url) => { window.loaded = await import(url); }", url)
 
 
 @contextmanager

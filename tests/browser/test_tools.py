@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 from widgets.test_schema_form import forms
 
 from browser.lab import PLAYS, Notebook, says, shown, until
-from reelbook.widgets import bundle
+from browser.pages import load
 from reelbook.widgets.schema_form import ToolForm, form_of
 
 HOSTILE = """
@@ -114,9 +114,7 @@ def test_hostile_tools_harm_neither_page_nor_kernel(notebook: Notebook, page: Pa
 @pytest.fixture
 def fields(tab: Page) -> Page:
     """An empty page with the module that draws forms, without a notebook."""
-    code = f"{bundle.module('_fields')}\nexport {{ drawForm }};"
-    url = f"data:text/javascript;base64,{base64.b64encode(code.encode()).decode()}"
-    tab.evaluate("async (url) => { window.fields = await import(url); }", url)
+    load(tab, "_fields", "drawForm")
     return tab
 
 
@@ -191,7 +189,7 @@ def test_a_form_is_filled_in_and_says_what_is_wrong(fields: Page) -> None:
 
 _DRAW = """(text) => {
   const [told, drafts] = JSON.parse(text);
-  window.drawn = fields.drawForm(told, drafts, () => {});
+  window.drawn = loaded.drawForm(told, drafts, () => {});
   document.body.replaceChildren(drawn.node);
   return JSON.stringify(drawn.get());
 }"""

@@ -86,7 +86,9 @@ def test_every_filter_narrows_the_list(run: Run, book: Book) -> None:
 
 
 def test_show_says_all_that_is_known(run: Run, book: Book, tmp_path: Path) -> None:
-    """By number, by id and by the beginning of one: the same job with times, cost and where its clip lies."""
+    """By number, by id and by the beginning of one: the same job with times, cost and where its clip lies. An
+    uncertain job may go on at the service, so no end of it is told.
+    """
     number = book.job("req_abc", "completed", experiment="fog", seed=7)
     clip = tmp_path / "fox.mp4"
     clip.write_bytes(b"x" * 2000)
@@ -106,6 +108,10 @@ def test_show_says_all_that_is_known(run: Run, book: Book, tmp_path: Path) -> No
     gone = run("jobs", "show", "req_abc").stdout
     assert f"{clip}: not there any more" in gone
     assert gone.endswith("To get its clip:\n  reelbook jobs resume req_abc\n")
+    book.ledger.ended(doubtful := book.job(), "uncertain")
+    uncertain = run("jobs", "show", f"#{doubtful}").stdout
+    assert [line[:9] for line in uncertain.splitlines() if line.startswith(("ended", "no"))] == ["no answer"]
+    assert re.search(r"^ended +\d", gone, re.MULTILINE)
 
 
 def test_filters_belong_to_the_list_and_a_home_to_all(

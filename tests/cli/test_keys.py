@@ -134,10 +134,10 @@ def test_a_configured_key_is_rotated_into_a_file(
     """The environment that still has the old one is named; unasked, the old one stays."""
     monkeypatch.setenv(settings.API_KEY, sandbox.api_key.reveal())
     monkeypatch.setenv(settings.BASE_URL, sandbox.url)
-    result = run("keys", "rotate", "--name", "second", "--out", "new.key")
+    result = run("keys", "rotate", "--name", "second", "--out", "new.key", "--service", "live")
     assert result.exit_code == 0  # nobody is there to be asked, and all that was asked for is done
     assert f"{settings.API_KEY} still has the old key" in result.stderr
-    assert "To revoke it: reelbook keys revoke key_" in result.stderr
+    assert re.search(r"To revoke it: reelbook keys revoke key_\w+ --service live$", result.stderr)
     secret = Secret((folder / "new.key").read_text().strip())
     with rb.connect("live", api_key=secret, base_url=sandbox.url) as session:
         assert session.balance().balance_usd == 25

@@ -28,8 +28,9 @@ def test_status_says_where_it_is_and_what_it_does(run: Run, sandbox: Sandbox, ho
     assert "Pace: lifelike. Jobs under way: 0. Balance: $25.00." in result.stdout
     assert sandbox.api_key.reveal() not in result.output
     assert sandbox.user_id not in result.output
-    second = run("sandbox", "serve")
+    second = run("sandbox", "serve", "--home", str(home))
     assert (second.exit_code, sandbox.url in second.stderr) == (1, True)
+    assert second.stderr.endswith(f"To end it: reelbook sandbox stop --home {home}\n")
     assert run("sandbox", "stop", "--home", str(home)).stdout == "Stopped.\n"
     assert server.find(home) is None
 
@@ -41,4 +42,5 @@ def test_every_option_reaches_the_server(run: Run, home: Path, monkeypatch: pyte
     words = "--host 0.0.0.0 --port 4000 --idle-minutes 2 --workers 3 --rate-limit 20 --dask tcp://a:1"
     assert run("sandbox", "serve", "--pace", "at once", *words.split()).exit_code == 0
     said = {"host": "0.0.0.0", "port": 4000, "pace": "at once", "idle_minutes": 2, "workers": 3}
-    assert served == said | {"home": home, "rate_limit": 20, "balance_usd": None, "dask": "tcp://a:1"}
+    said |= {"rate_limit": 20, "balance_usd": None, "dask": "tcp://a:1"}
+    assert served == said | {"home": home, "stop_command": "reelbook sandbox stop"}

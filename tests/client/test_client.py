@@ -4,6 +4,7 @@ import asyncio
 import json
 import socket
 import threading
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -75,6 +76,23 @@ async def test_a_computer_whose_proxy_or_certificates_cant_be_used_reaches_no_se
             await client.download("https://files.example/clip.mp4", tmp_path / "clip.mp4")
 
 
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda client, half: client.create_key(half),
+        lambda client, half: client.text_to_video(half),
+        lambda client, half: client.status(half),
+        lambda client, half: client.revoke_key(half),
+    ],
+)
+async def test_half_a_character_is_no_text(ask: Callable[[AsyncClient, str], Awaitable[object]]) -> None:
+    """Such as a byte of the command line that is no text: it is refused, and the service isn't blamed."""
+    async with client_of(lambda e: e.answer(200, b"{}")) as (client, service):
+        with pytest.raises(errors.InvalidInput):
+            await ask(client, "half a \udcff")
+    assert not any(each.body for each in service.seen)
+
+
 async def test_what_is_held_back_in_the_last_moment_sends_no_byte() -> None:
     """The connection stands and is closed again; the error is the record's own."""
 
@@ -117,14 +135,17 @@ def test_a_rate_limited_submission_is_sent_again() -> None:
 
 
 async def test_a_service_whose_name_isnt_ascii_gets_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its name in the address and its name in the request are one origin."""
+    """Its name in the address and its name in the request are one origin. Plain HTTP is warned of once, at
+    the caller's line.
+    """
     known = socket.getaddrinfo
     monkeypatch.setattr(socket, "getaddrinfo", lambda host, *rest, **more: known("127.0.0.1", *rest, **more))
     with raw_server(lambda exchange: exchange.answer(200, b'{"balance_usd": 1}')) as service:
-        with pytest.warns(InsecureAddress):
+        with pytest.warns(InsecureAddress) as warned:
             client = AsyncClient(KEY, service.url.replace("127.0.0.1", "bücher.example"))
-        async with client:
-            await client.balance()
+        async with client, client.with_key(KEY) as other:
+            await other.balance()
+    assert [each.filename for each in warned] == [__file__]
     assert [exchange.header("authorization") for exchange in service.seen] == [f"Bearer {KEY}"]
 
 

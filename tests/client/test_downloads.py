@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import Mock
@@ -24,7 +25,7 @@ def mp4() -> bytes:
     return render(Spec("a blue boat at sea", 1, "1:1", 7)).mp4
 
 
-async def fetch(url: str, path: Path, *, own: str = "http://127.0.0.1:9", **more: Any) -> Path:
+async def fetch(url: Any, path: Path, *, own: str = "http://127.0.0.1:9", **more: Any) -> Path:
     client = AsyncClient(KEY, own)
     try:
         return await client.download(url, path, **more)
@@ -208,12 +209,19 @@ async def test_the_own_origins_refusal_of_the_key_is_no_expired_link(
 
 
 async def test_a_file_that_is_there_is_not_fetched_again(mp4: bytes, tmp_path: Path) -> None:
-    """A clip on the disk costs no request. A folder isn't taken for one."""
+    """A clip on the disk costs no request, also where its name is no text. A folder is no clip, and neither
+    is a missing link.
+    """
     (tmp_path / "clip.mp4").write_bytes(mp4)
     with raw_server(lambda e: e.answer(500)) as files:
         await fetch(files.url, tmp_path / "clip.mp4")
+        if sys.platform == "linux":  # others have no such names
+            os.rename(tmp_path / "clip.mp4", tmp_path / "\udcff.mp4")
+            await fetch(files.url, tmp_path / "\udcff.mp4")
         with pytest.raises(InvalidInput, match="is a folder"):
             await fetch(files.url, tmp_path)
+        with pytest.raises(InvalidInput, match="only a completed job"):
+            await fetch(None, tmp_path / "other.mp4")
     assert files.seen == []
 
 

@@ -59,7 +59,7 @@ def test_the_page_says_what_made_each_clip(handed: list[Handed], tmp_path: Path)
         "the glow &lt;on&gt; the tail",
     ):
         assert said in page
-    [request, _] = [dict(passports(BytesIO(clip), "x"))["x"].request for clip in clips_in(page)]
+    [request, _] = [passports(BytesIO(clip), "x")[0]["x"].request for clip in clips_in(page)]
     assert request == handed[0].clip.request
 
 

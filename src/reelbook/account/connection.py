@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import warnings
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
@@ -12,7 +11,6 @@ from urllib.parse import urlsplit
 from ..client import AsyncClient
 from ..ledger import Ledger
 from ..secret import Secret
-from ..settings import InsecureAddress
 
 if TYPE_CHECKING:
     from ..sandbox.handle import Sandbox
@@ -46,14 +44,14 @@ class Connection:
     """A session's client of one service. `sandbox` is the home's own one, None for any other service."""
 
     def __init__(self, address: ServiceAddress, ledger: Ledger) -> None:
-        with warnings.catch_warnings(action="ignore", category=InsecureAddress):  # whoever read it said so
-            self.client = AsyncClient(
-                address.key,
-                address.url,
-                shared=ledger.requests,
-                is_known=lambda request_id: ledger.by_request_id(request_id) is not None,
-                offers=address.offers,
-            )
+        self.client = AsyncClient(
+            address.key,
+            address.url,
+            shared=ledger.requests,
+            is_known=lambda request_id: ledger.by_request_id(request_id) is not None,
+            offers=address.offers,
+            warn=False,  # whoever read the address has said so
+        )
         self.service = address.service
         self.sandbox = address.sandbox
 

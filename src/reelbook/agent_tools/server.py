@@ -56,7 +56,7 @@ class ToolServer:
         user_id = Secret.of(user_id)  # verbose tracebacks print arguments
         address = Secret.of(mcp_url)
         mcp_url = ""
-        settings.checked_mcp_url(address)
+        settings.warn_if_insecure(settings.checked_mcp_url(address), "user id")
         self.url = address.reveal().strip()
         self.user_id = settings.checked_key(user_id, "user id")
         self._spawn = spawn or asyncio.create_task
@@ -198,7 +198,8 @@ def checked_arguments(name: str, arguments: Mapping[str, Any] | None) -> dict[st
     if not isinstance(name, str) or not name.strip():
         raise errors.InvalidInput("A tool has a name. session.tools() lists them.")
     try:
-        given: dict[str, Any] = json.loads(json.dumps(dict(arguments or {}), allow_nan=False))
+        text = json.dumps([name, dict(arguments or {})], allow_nan=False, ensure_ascii=False)
+        given: dict[str, Any] = json.loads(text.encode())[1]
     except (TypeError, ValueError, RecursionError) as error:
         reason = (str(error) or type(error).__name__)[:200]
         raise errors.InvalidInput(

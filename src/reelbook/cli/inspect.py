@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Annotated
 
+import typer
+
 from ..errors import NoPassport
 from .console import say, say_json
 from .options import AsJson, argument, option
@@ -19,12 +21,15 @@ def inspect(
     """
     from ..session.passports import passports_in
 
-    found = passports_in(file)
+    found, damaged = passports_in(file)
     if not found:
         raise NoPassport(f"{file.name} doesn't say what made it.")
     if as_json:
         say_json({name: each.record() for name, each in found.items()})
-        return
-    for number, (name, each) in enumerate(found.items()):
-        said = each.as_code() if code else str(each)
-        say(("\n" if number else "") + (f"{name}\n{said}" if len(found) > 1 else said))
+    else:
+        for number, (name, each) in enumerate(found.items()):
+            said = each.as_code() if code else str(each)
+            say(("\n" if number else "") + (f"{name}\n{said}" if len(found) > 1 else said))
+    for error in damaged:
+        say(str(error), err=True)
+    raise typer.Exit(bool(damaged))

@@ -425,7 +425,8 @@ def _print_job(lookup: JobLookup, entry: Entry) -> None:
 def _facts(lookup: JobLookup, entry: Entry) -> list[tuple[str, str | None]]:
     running = entry.ended_at is None and entry.progress is not None
     progress_now = f", {int((entry.progress or 0) * 100)} %" if running else ""
-    moments = ((label, getattr(entry, name)) for label, name in _TIMES.items())
+    ended = "no answer" if states.state(entry.state).group == "uncertain" else "ended"
+    moments = ((label.replace("ended", ended), getattr(entry, name)) for label, name in _TIMES.items())
     return [
         ("id", entry.request_id or "none: the service never answered with one"),
         ("number", f"#{entry.id} in this home"),

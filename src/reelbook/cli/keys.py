@@ -19,7 +19,7 @@ from ..errors import InvalidInput, ReelbookError
 from ..formatting import terminal_line
 from ..secret import Secret, shown
 from .console import require_yes, say, say_json, shell_word, waiting_notice
-from .options import AsJson, Home, Service, Which, Yes, open_session, option
+from .options import AsJson, Home, Service, Which, Yes, command_line, open_session, option
 
 COLUMNS = ("id", "name", "preview", "limit", "state", "created", "last_used", "note")
 
@@ -159,7 +159,8 @@ def rotate(
         say(terminal_line(old), err=True)
         there = sys.stdin.isatty()
         if not (yes or (there and typer.confirm("Revoke it now?", default=False, err=True))):
-            say(f"To revoke it: reelbook keys revoke {shell_word(rotation.old.key_id)}", err=True)
+            revoke_it = command_line("keys", "revoke", rotation.old.key_id, service=service, home=home)
+            say(terminal_line(f"To revoke it: {revoke_it}"), err=True)
             return
         rotation.revoke_old()
     say(terminal_line(words.revoked(rotation.old.name)))

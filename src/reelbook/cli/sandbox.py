@@ -8,7 +8,7 @@ import typer
 from .. import settings, wire
 from ..formatting import dollars
 from .console import say
-from .options import MOST_USD, Home, option
+from .options import MOST_USD, Home, Service, command_line, option
 
 commands = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="The sandbox: the service, on this machine."
@@ -51,6 +51,7 @@ def serve(
         rate_limit=rate_limit,
         balance_usd=balance,
         dask=dask,
+        stop_command=command_line("sandbox", "stop", service=Service.auto, home=home),
     )
 
 

@@ -81,6 +81,8 @@ async def download(
     expected_seconds: float | None = None,
 ) -> Path:
     """Fetches `url` to `path`. See `AsyncClient.download`."""
+    if not isinstance(url, str):
+        raise InvalidInput("There is no link to the clip: only a completed job has one. Nothing was sent.")
     # A link without a host is on the service's own: the interface says no more than "URL".
     address = _address(transport, transport.base_url if url.startswith("/") else "", url)
     if address is None:
@@ -119,7 +121,7 @@ def _address(transport: Transport, base: str, link: str) -> str | None:
 def _lock_path(path: Path) -> Path:
     """Not beside the clip: a lock file can't be removed safely, and a person's folder is to stay clean."""
     user = os.getuid() if sys.platform != "win32" else "user"  # the folder is everybody's
-    name = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:32]
+    name = hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:32]
     return Path(tempfile.gettempdir(), f"reelbook-{user}-{name}.lock")
 
 

@@ -255,7 +255,7 @@ class _Progress:
     `failure` the error to raise then.
     """
 
-    failure: errors.ConnectionFailed
+    failure: errors.ReelbookError
 
     def __init__(
         self,
@@ -291,8 +291,11 @@ class _Progress:
         # What begins to arrive as the time runs out still gets a moment to be read.
         self.deadline.renew(max(LOOK_SECONDS, min(seconds, self._seconds - self.deadline.spent)))
 
-    def failed(self, exc: Exception, said: str) -> errors.ConnectionFailed:
+    def failed(self, exc: Exception, said: str) -> errors.ReelbookError:
         """What `exc` means for the request; `said` are its words, without the key."""
+        if isinstance(exc, UnicodeEncodeError) and exc.encoding == "utf-8" and not self.began:
+            half = "A text holds half a character, such as of an emoji, which no request takes."
+            return errors.InvalidInput(f"{half} Nothing was sent.")
         if isinstance(exc, _NEVER_SENT) or not self.began:
             return errors.ServiceUnreachable(f"The service can't be reached. Nothing was sent.{said}")
         if not self.sent:
@@ -355,13 +358,14 @@ def trust(base_url: str, certificate: str | os.PathLike[str]) -> None:
 
     What the computer trusts it still trusts. Raises ConfigurationError for a file that has none.
     """
-    context = httpx.create_ssl_context()
+    file = "SSL_CERT_FILE"
     try:
-        context.load_verify_locations(certificate)
+        context = httpx.create_ssl_context()
+        file = os.fspath(certificate)
+        context.load_verify_locations(file)
     except OSError as error:  # ssl.SSLError is one
         raise errors.ConfigurationError(
-            f"{os.fspath(certificate)} can't be read as a certificate ({error.strerror or error}). "
-            "Nothing was sent."
+            f"{file} can't be read as a certificate ({error.strerror or error}). Nothing was sent."
         ) from None
     _trusted[wire.origin(base_url)] = context
 

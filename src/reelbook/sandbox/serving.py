@@ -37,13 +37,14 @@ def serve(
     workers: int | None = None,
     dask: str | None = None,
     foreground: bool = True,
+    stop_command: str = "reelbook sandbox stop",
     **settings: Any,
 ) -> None:
     """Serve the sandbox of `home`, on the main thread, until it is stopped.
 
     In the `foreground` it introduces itself and logs to the terminal. `port` None is the one used last or a
     free one; `workers` is the number of drawing processes; `dask` is the address of a Dask scheduler to draw
-    on. `settings` go to `SandboxService`. Raises SandboxError.
+    on. `stop_command` ends it on a terminal. `settings` go to `SandboxService`. Raises SandboxError.
     """
     places = Places(home)
     places.create()
@@ -53,8 +54,7 @@ def serve(
         notice = read_notice(places)
         where = f" at {notice.url}" if notice else ""
         raise SandboxError(
-            f"A sandbox of this folder already runs{where}. It was left as it is. "
-            "To end it: reelbook sandbox stop"
+            f"A sandbox of this folder already runs{where}. It was left as it is. To end it: {stop_command}"
         ) from None
     with lock:
         logging.basicConfig(

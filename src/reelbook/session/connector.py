@@ -122,15 +122,23 @@ def connect(
             f"Set {settings.BASE_URL}{IN_CODE}"
         )
     url = settings.checked_base_url(address.value)
-    name = _Name(url, key.value.fingerprint, folder, limit, ledger)
-    secret = settings.checked_key(key.value)
+    settings.warn_if_insecure(url)
+    return connected(url, key.value, folder, limit, ledger, sandbox=service == "sandbox")
+
+
+def connected(
+    url: str, key: Secret, home: Path, limit: float | None, kept: str | None, *, sandbox: bool = False
+) -> Session:
+    """The session of a service whose address is checked; `sandbox` says that it is one."""
+    name = _Name(url, key.fingerprint, home, limit, kept)
+    settings.checked_key(key)
 
     def reach() -> ServiceAddress:
         about = _about(url) or {}
-        kind: Service = "sandbox" if service == "sandbox" or _is_sandbox(about) else "live"
+        kind: Service = "sandbox" if sandbox or _is_sandbox(about) else "live"
         offers = about.get("offers")
         offered = [each for each in wire.OFFERS if isinstance(offers, list) and each in offers]
-        return ServiceAddress(secret, url, kind, offers=tuple(offered))
+        return ServiceAddress(key, url, kind, offers=tuple(offered))
 
     return _opened(name, reach)
 
@@ -149,8 +157,7 @@ def configured_sandbox() -> str | None:
     """
     if (address := settings.find(settings.BASE_URL)) is None:
         return None
-    with warnings.catch_warnings(action="ignore", category=settings.InsecureAddress):  # no key goes there yet
-        url = settings.checked_base_url(address.value)
+    url = settings.checked_base_url(address.value)
     answer = _about(url)
     if answer is None and url.startswith("http://"):
         raise errors.ConfigurationError(

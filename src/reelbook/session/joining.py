@@ -5,7 +5,6 @@ import json
 import os
 import re
 import secrets
-import warnings
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +15,7 @@ from ..errors import ClassroomError, InvalidInput, ServiceUnreachable
 from ..formatting import terminal_line
 from ..saved_files import writing
 from ..secret import Secret
-from .connector import ask_once, connect
+from .connector import ask_once, connected
 from .session import Session
 
 SECONDS: Final = 20.0
@@ -46,19 +45,20 @@ def join(
     and ReelbookError where the key can't be kept.
     """
     url = settings.checked_base_url(_origin(address))
+    settings.warn_if_insecure(url)
     if verify is not None:
         trust(url, verify)
     if not isinstance(name, str) or not name.strip():
         raise InvalidInput("Joining needs your name, as the class knows you. Nothing was sent.")
-    kept = _Kept(settings.home(home), url, name)
+    folder = settings.home(home)
+    kept = _Kept(folder, url, name)
     key = kept.key(code)
     # The teacher may have released the name meanwhile.
     if key is None or _ask(url, key, "GET", wire.BALANCE)[0] == 401:
         code = input("Code: ") if code is None else code
         key = _joined(url, code, name, kept.token())
         kept.keep(code, key)
-    with warnings.catch_warnings(action="ignore", category=settings.InsecureAddress):  # said already
-        return connect("auto", api_key=key, base_url=url, home=home)
+    return connected(url, key, folder, settings.max_spend_usd(), "home")
 
 
 def _origin(address: str) -> str:
@@ -74,7 +74,8 @@ class _Kept:
     """The file in which a home keeps the key of one name at one address, readable only by its owner."""
 
     def __init__(self, home: Path, url: str, name: str) -> None:
-        digest = hashlib.sha256(f"{url}\n{' '.join(name.split()).casefold()}".encode()).hexdigest()
+        plain = f"{url}\n{' '.join(name.split()).casefold()}"
+        digest = hashlib.sha256(plain.encode(errors="surrogatepass")).hexdigest()
         self._path = home / "joined" / f"{digest[:16]}.json"
 
     def key(self, code: str | None) -> Secret | None:

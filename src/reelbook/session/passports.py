@@ -11,7 +11,7 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -20,7 +20,7 @@ from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
 from .. import formatting
-from ..errors import InvalidInput, NoPassport, ReelbookError
+from ..errors import InvalidInput, NoPassport, NotAVideo, ReelbookError
 from ..media import boxes
 from ..requests import FIELDS, JobRequest, options
 from .request_code import request_code
@@ -38,6 +38,7 @@ _LARGEST_TEXT: Final = 2 << 20
 _LARGEST_CLIP: Final = 256 << 20
 _MOST_FILES: Final = 1_000
 _MOST_UNPACKED: Final = 1 << 30
+_UNREADABLE: Final = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError)
 # Characters that XML can't hold in any form.
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -141,7 +142,7 @@ def passport(file: str | os.PathLike[str], clip: str | None = None) -> Passport:
     ReelbookError where it can't be read.
     """
     path = Path(file)
-    found = passports_in(path)
+    found, _ = passports_in(path)
     if clip is not None:
         wanted = _stem(clip)
         found = {name: each for name, each in found.items() if _stem(name)[-len(wanted) :] == wanted}
@@ -152,29 +153,28 @@ def passport(file: str | os.PathLike[str], clip: str | None = None) -> Passport:
     return next(iter(found.values()))
 
 
-def passports_in(path: Path) -> dict[str, Passport]:
+def passports_in(path: Path) -> tuple[dict[str, Passport], list[ReelbookError]]:
     """The passports in a file, see `passports`. Raises ReelbookError where it can't be read."""
     try:
         with path.open("rb") as opened:
-            return dict(passports(opened, path.name))
+            return passports(opened, path.name)
     except OSError as error:
         raise ReelbookError(f"{path} could not be read: {error.strerror or error}.") from error
 
 
-def passports(file: BinaryIO, name: str) -> Iterator[tuple[str, Passport]]:
-    """Yields the passports in an open MP4, JSON or zip, each with the name of its clip or JSON.
+def passports(file: BinaryIO, name: str) -> tuple[dict[str, Passport], list[ReelbookError]]:
+    """The passports in an open MP4, JSON or zip, by the name of the clip or JSON; and a zip's damaged files.
 
-    Raises NotAVideo for a damaged MP4, NoPassport for a damaged zip.
+    Raises NotAVideo for a damaged MP4, NoPassport for a damaged zip, and either where a zip has damaged files
+    and no passport.
     """
     start = file.read(4)
     file.seek(0)
     if start[:2] == b"PK":
-        yield from _of_zip(file, name)
-        return
+        return _of_zip(file, name)
     is_json = start.lstrip()[:1] in (b"{", b"[")
     found = _of_text(file.read(_LARGEST_TEXT)) if is_json else of_notes(boxes.notes(file, name))
-    if found is not None:
-        yield name, found
+    return {} if found is None else {name: found}, []
 
 
 def of_notes(said: boxes.Notes) -> Passport | None:
@@ -193,25 +193,34 @@ def write(source: Path, target: Path, said: Passport) -> bool:
     return boxes.copy_with_notes(source, target, tags, packet.encode())
 
 
-def _of_zip(file: BinaryIO, name: str) -> Iterator[tuple[str, Passport]]:
+def _of_zip(file: BinaryIO, name: str) -> tuple[dict[str, Passport], list[ReelbookError]]:
+    told, damaged = dict[str, Passport](), list[ReelbookError]()
     try:
         with zipfile.ZipFile(file) as archive:
             inside = [each for each in archive.infolist() if not each.is_dir()][:_MOST_FILES]
-            told, left = set[tuple[str, ...]](), _MOST_UNPACKED
+            stems, left = set[tuple[str, ...]](), _MOST_UNPACKED
             # Small files first: a clip whose JSON says it all isn't unpacked.
             for each in sorted(inside, key=lambda each: not each.filename.endswith(".json")):
                 clip = PurePosixPath(each.filename)
                 # What macOS adds for itself has the clip's name after "._".
-                if _stem(clip) in told or clip.suffix not in (".json", ".mp4") or clip.name.startswith("."):
+                if _stem(clip) in stems or clip.suffix not in (".json", ".mp4") or clip.name.startswith("."):
                     continue
                 if each.file_size > min(left, _LARGEST_TEXT if clip.suffix == ".json" else _LARGEST_CLIP):
                     continue
                 left -= each.file_size
-                for _, found in passports(io.BytesIO(archive.read(each)), clip.name):
-                    told.add(_stem(clip))
-                    yield str(clip), found
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
+                try:
+                    for found in passports(io.BytesIO(archive.read(each)), str(clip))[0].values():
+                        stems.add(_stem(clip))
+                        told[str(clip)] = found
+                except (NotAVideo, NoPassport) as error:
+                    damaged.append(error)
+                except _UNREADABLE as error:
+                    damaged.append(NoPassport(f"{clip} can't be read: {error}."))
+    except _UNREADABLE as error:
         raise NoPassport(f"{name} is no zip that can be read: {error}.") from error
+    if damaged and not told:
+        raise damaged[0]
+    return told, damaged
 
 
 def _stem(name: str | PurePosixPath) -> tuple[str, ...]:

@@ -213,7 +213,7 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
         if data is None:
             return {"more": True}
         name = str(file)[-80:]
-        self._told = dict(passports(BytesIO(data), name))
+        self._told, _ = passports(BytesIO(data), name)
         if not self._told:
             said = f"{name} doesn't say what made it, so the form is unchanged."
             raise NoPassport(f"{said} Clips that Reelbook saved do.")

@@ -32,14 +32,20 @@ def room(teacher: rb.Session, certificate: Path) -> Iterator[Room]:
 
 
 def test_an_unknown_certificate_is_said_and_its_file_helps(
-    room: Room, certificate: Path, tmp_path: Path
+    room: Room, certificate: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing is sent before; with the file the class is joined and a clip comes."""
+    """Nothing is sent before; with the file the class is joined and a clip comes. The computer's own
+    certificates are needed, too.
+    """
     home = tmp_path / "student"
     with pytest.raises(ClassroomError, match=r"doesn't trust the certificate at https://.*verify="):
         rb.join(room.url, "FOX-234", name="Ada", home=home)
     with pytest.raises(ConfigurationError, match="can't be read as a certificate"):
         rb.join(room.url, "FOX-234", name="Ada", home=home, verify=tmp_path / "none.pem")
+    with monkeypatch.context() as computer:
+        computer.setenv("SSL_CERT_FILE", "/nowhere.pem")
+        with pytest.raises(ConfigurationError, match="SSL_CERT_FILE can't be read"):
+            rb.join(room.url, "FOX-234", name="Ada", home=home, verify=certificate)
     assert room.store.students() == []
 
     with rb.join(room.url, "FOX-234", name="Ada", home=home, verify=certificate) as session:

@@ -2,11 +2,13 @@
 // nothing by itself.
 import { ask, h, openPanel, setText } from "./_dom.js";
 
-/** "14 s", "2 min 5 s": as reelbook.formatting.seconds says it. */
+/** "14 s", "2 min 5 s", "1 h 35 min": as reelbook.formatting.seconds says it. */
 function spanText(seconds) {
   const whole = Math.max(0, Math.round(seconds));
   if (whole < 60) return `${whole} s`;
-  return `${Math.floor(whole / 60)} min${whole % 60 ? ` ${whole % 60} s` : ""}`;
+  const [unit, part, larger, smaller] = whole < 3600 ? [60, 1, "min", "s"] : [3600, 60, "h", "min"];
+  const rest = Math.floor((whole % unit) / part);
+  return `${Math.floor(whole / unit)} ${larger}${rest ? ` ${rest} ${smaller}` : ""}`;
 }
 
 /** @typedef {Array<string | [number, number]>} Line texts, and seconds with how fast they change: 1 or -1 */
