@@ -13,9 +13,7 @@ from reelbook.sandbox import server
 
 @pytest.mark.parametrize("own", [True, False])
 def test_only_the_homes_own_sandbox_is_started_again(home: Path, own: bool) -> None:
-    """The client goes on with the new one, wherever it listens, and as fast as the old one was made to be; a
-    service with an address is its owner's.
-    """
+    """The client goes on with the new one, which is as fast; a service with an address is its owner's."""
     with server.in_thread(home) as ended:
         ended.settings(rate_limiting=False, balance_usd=20, reset_unit="epoch")
         ended.settings(pace="at once")
@@ -29,9 +27,8 @@ def test_only_the_homes_own_sandbox_is_started_again(home: Path, own: bool) -> N
                 assert connection.sandbox is not None
                 assert connection.sandbox.url == client.base_url
                 assert (await client.balance()).balance_usd == 20
-                state = await asyncio.to_thread(connection.sandbox.state)
-                told = (state["pace"], state["rate_limiting"], state["reset_unit"])
-                assert told == ("at once", False, "seconds")
+                now = await asyncio.to_thread(connection.sandbox.state)
+                assert (now["pace"], now["rate_limiting"], now["reset_unit"]) == ("at once", False, "seconds")
             else:
                 assert (server.find(home), client.base_url) == (None, ended.url)
                 client.moved_to("http://127.0.0.1:1")  # whoever moved it says so

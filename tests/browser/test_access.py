@@ -303,24 +303,19 @@ def test_the_studio_from_text_to_a_comparison_by_keyboard_alone(notebook: Notebo
 @pytest.mark.usefixtures("jobs")
 def test_a_panel_that_a_press_opened_takes_a_focus_that_nothing_has(notebook: Notebook) -> None:
     """It waits until the pressed control is gone, and ends waiting once the person presses something else."""
-    page = notebook.page
-    for pressed in (None, "Shift"):
+    page, on_body = notebook.page, "() => document.activeElement === document.body"
+    for pressed, then in (([], "() => document.activeElement.matches('.rb-play')"), (["Shift"], on_body)):
         page.evaluate("document.body.insertAdjacentHTML('beforeend', '<button id=pressed>')")
-        page.locator("#pressed").focus()
-        notebook.press("Enter")
+        page.locator("#pressed").press("Enter")
         cell = notebook.run("rb.Compare([job for job in session.jobs() if job.clip][:2])")
         page.locator("#pressed").focus()
         shown(cell, ".rb-compare")
         page.wait_for_timeout(300)
         assert page.evaluate("document.activeElement.id") == "pressed"
-        if pressed:
-            notebook.press(pressed)
+        notebook.press(*pressed)
         page.evaluate("document.getElementById('pressed').remove()")
-        if pressed:
-            page.wait_for_timeout(300)
-            assert page.evaluate("document.activeElement === document.body")
-        else:
-            until(cell, "() => document.activeElement.matches('.rb-of-compare .rb-play')")
+        until(cell, then)
+        assert at_rest(cell, then, seconds=0.3)
 
 
 @pytest.mark.usefixtures("jobs")

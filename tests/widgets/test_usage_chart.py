@@ -150,7 +150,6 @@ def test_a_period_that_is_chosen_while_another_is_drawn_is_kept_once_it_is_whole
     kept, before, told = kept_stills(chart), chart.history, words.share_words
 
     def choose(own: Any) -> Any:
-        """Another thread sets the period in the middle of an update."""
         monkeypatch.undo()
         threading.Thread(target=lambda: chart.set_trait("days", 30)).start()
         until(lambda: chart.history is not before)

@@ -1,7 +1,5 @@
 """The colours of an hour, a mood and a distance."""
 
-from dataclasses import replace
-
 import pytest
 
 from reelbook.sandbox.render import vocabulary
@@ -19,9 +17,3 @@ def test_every_hour_and_mood_has_its_colours() -> None:
     assert all(colours.tone((200, 80, 60)) is not None for colours in moods.values())
     assert len({colours.tone((200, 80, 60)) for colours in moods.values()}) > len(moods) / 2
     assert brightness(plain) == pytest.approx(128, abs=2)
-
-
-def test_a_sky_takes_the_colour_that_was_asked_for() -> None:
-    """In all of its bands."""
-    words = replace(scene("the sea at noon"), sky_tint=(255, 0, 0))
-    assert all(red > blue for red, _, blue in palette(words).sky)
