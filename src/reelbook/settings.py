@@ -142,15 +142,20 @@ def checked_mcp_url(url: str | Secret) -> str:
     return _checked(url, "tool server")
 
 
-def warn_if_insecure(url: str, credential: str = "key") -> None:
-    """Warns the caller's caller where the credential would travel over plain HTTP beyond this machine."""
-    if url.startswith("http:") and not is_loopback(url):
-        warnings.warn(
-            f"The {credential} will travel unencrypted to {urlsplit(url).hostname}, readable on the way. "
-            "Use https where you can.",
-            InsecureAddress,
-            stacklevel=3,
-        )
+def warn_if_insecure(url: str) -> None:
+    """Warns the caller's caller where the key would travel over plain HTTP beyond this machine."""
+    if said := insecure(url, "key"):
+        warnings.warn(said, InsecureAddress, stacklevel=3)
+
+
+def insecure(url: str, credential: str) -> str:
+    """What to say where the credential would travel over plain HTTP beyond this machine; else empty."""
+    if not url.startswith("http:") or is_loopback(url):
+        return ""
+    host = urlsplit(url).hostname
+    return (
+        f"The {credential} will travel unencrypted to {host}, readable on the way. Use https where you can."
+    )
 
 
 def _checked(url: Secret, of: str) -> str:

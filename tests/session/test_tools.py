@@ -18,6 +18,7 @@ from reelbook.errors import ConfigurationError, InvalidInput, ToolCallUncertain
 from reelbook.ledger import Spend
 from reelbook.sandbox.handle import Sandbox
 from reelbook.session.tools import ToolRun
+from reelbook.settings import InsecureAddress
 
 
 def awaited(run: ToolRun) -> ToolResult:
@@ -116,15 +117,16 @@ def test_what_is_not_configured_is_said(
         rb.connect_tools()
 
 
-def test_tools_say_that_the_ledger_was_damaged(home: Path) -> None:
-    """Whoever opens it first puts it aside, and is the only one who can say so."""
+def test_tools_warn_at_the_line_that_uses_them(home: Path) -> None:
+    """Of a damaged ledger, which only its first opener can tell, and of plain HTTP."""
     home.mkdir()
     (home / "ledger.db").write_bytes(b"rubbish " * 500)
-    with (
-        pytest.warns(rb.errors.LedgerTrouble, match="The ledger was damaged"),
-        rb.connect_tools("https://tools.example", USER),
-    ):
-        pass
+    with pytest.warns(rb.errors.LedgerTrouble, match="The ledger was damaged"):
+        tools = rb.connect_tools("http://tools.invalid", USER)
+    with pytest.warns(InsecureAddress, match="The user id will travel unencrypted") as warned:
+        tools.call_tool("x")
+    assert [each.filename for each in warned] == [__file__]
+    tools.close()
 
 
 def test_arguments_come_by_name_or_as_a_mapping(session: rb.Session) -> None:

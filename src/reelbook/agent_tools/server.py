@@ -9,6 +9,7 @@ import asyncio
 import importlib
 import importlib.util
 import json
+import warnings
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -56,8 +57,10 @@ class ToolServer:
         user_id = Secret.of(user_id)  # verbose tracebacks print arguments
         address = Secret.of(mcp_url)
         mcp_url = ""
-        settings.warn_if_insecure(settings.checked_mcp_url(address), "user id")
+        settings.checked_mcp_url(address)
         self.url = address.reveal().strip()
+        if spawn is None and (said := settings.insecure(self.url, "user id")):
+            warnings.warn(said, settings.InsecureAddress, stacklevel=2)
         self.user_id = settings.checked_key(user_id, "user id")
         self._spawn = spawn or asyncio.create_task
         self._lock = asyncio.Lock()

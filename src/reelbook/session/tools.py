@@ -163,6 +163,8 @@ class Tooling:
         """Asks the tool server; its connection is kept as long as its address and user id stay the same."""
         self._thread.refuse_closed()
         place = self._tool_place()
+        if self.__place is None and place is not None and (said := settings.insecure(place[0], "user id")):
+            warnings.warn_explicit(said, settings.InsecureAddress, **caller()._asdict())
 
         async def ask() -> T:
             url, user_id = place or await self._moved_place()
@@ -233,7 +235,8 @@ class Tools(Tooling):
     _ledger: LedgerFile
 
     def __init__(self, mcp_url: str, user_id: Secret, home: Path) -> None:
-        ToolServer(mcp_url, user_id)  # raises for invalid ones, before a thread is started
+        settings.checked_mcp_url(mcp_url)  # before a thread is started
+        settings.checked_key(user_id, "user id")
         self.mcp_url = mcp_url
         self._place = (mcp_url, user_id)
         self._ledger = LedgerFile.open(home)

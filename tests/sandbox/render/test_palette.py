@@ -14,6 +14,5 @@ def test_every_hour_and_mood_has_its_colours() -> None:
     assert set(HOURS) == set(vocabulary.TIMES.values())
     plain = palette(scene("a meadow at noon")).tone(GREY)
     moods = {mood: palette(scene(f"a meadow at noon, {mood}")) for mood in set(vocabulary.MOODS.values())}
-    assert all(colours.tone((200, 80, 60)) is not None for colours in moods.values())
     assert len({colours.tone((200, 80, 60)) for colours in moods.values()}) > len(moods) / 2
     assert brightness(plain) == pytest.approx(128, abs=2)
