@@ -88,6 +88,11 @@ def test_a_state_has_one_sum_everywhere(jobs: dict[str, Job]) -> None:
     )
 
 
+def test_what_has_ended_has_no_tone_of_what_goes_on() -> None:
+    """Panels of a kernel that is gone say "Processing at 16:36", but never "Not sent at 16:36"."""
+    assert not {row.tone for row in STATES.values() if row.final} & {"wait", "run"}
+
+
 def test_every_state_is_found_in_the_gallery_but_those_taken_back() -> None:
     """The groups to choose from share out the table."""
     offered = [each for _, states in gallery.STATES.values() for each in states or ()]

@@ -11,8 +11,8 @@ from . import wire
 
 Charge = Literal["spent", "reserved", "uncertain", "none"]
 """How sure it is that a clip's price has to be paid."""
-Tone = Literal["wait", "run", "done", "fail", "odd"]
-"""The colour of a state's dot and word."""
+Tone = Literal["wait", "run", "done", "fail", "odd", "off"]
+"""The colour of a state's dot and word; "wait" and "run" may still change."""
 Group = Literal["under way", "completed", "failed", "uncertain", "taken back"]
 """What a person looks for by it."""
 
@@ -72,8 +72,8 @@ _ROWS: Final = (
     State(REFUSED,         "Refused",      "refused",      "fail", "failed",     "none",      True),
     State(UNCERTAIN,       "Not certain",  "not certain",  "odd",  "uncertain",  "uncertain", True),
     State(LOST,            "Lost",         "lost",         "fail", "uncertain",  "spent",     True),
-    State(NOT_ACCEPTED,    "Not accepted", "not accepted", "wait", "uncertain",  "none",      True),
-    State(CANCELLED,       "Not sent",     "not sent",     "wait", "taken back", "none",      True),
+    State(NOT_ACCEPTED,    "Not accepted", "not accepted", "off",  "uncertain",  "none",      True),
+    State(CANCELLED,       "Not sent",     "not sent",     "off",  "taken back", "none",      True),
 )  # fmt: skip
 
 STATES: Final = {row.name: row for row in _ROWS}

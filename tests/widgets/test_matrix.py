@@ -86,6 +86,7 @@ def test_a_planned_sweep_says_what_it_costs_and_buys_at_a_press(
     until(lambda: page.head["said"].startswith("All 5 here · 1 left out · $0.25 · planned "))
     until(lambda: all(bool(cell["clip"]) == (number != 2) for number, cell in page.cells.items()))
     assert [page.cells[number]["word"] for number in (1, 2, 3)] == ["Completed", "Left out", "Completed"]
+    assert page.cells[2]["tone"] == "off"
     assert (page.head["controls"], sandbox.state()["requests"]["text-to-video"]) == ([], 5)
 
 

@@ -46,7 +46,7 @@ def face(cell: RunCell, job: ShownJob | None) -> dict[str, Any]:
     made |= {"bar": None, "about": asked_words(cell.request), "acts": [], "picked": False, "remark": ""}
     if job is None:
         if cell.left_out:
-            return made | {"word": "Left out", "acts": [["take_in", "Take in"]]}
+            return made | {"word": "Left out", "tone": "off", "acts": [["take_in", "Take in"]]}
         return made | {"word": "Planned", "money": f"about {cost}", "acts": [["leave_out", "Leave out"]]}
     acts = {name: f"Send again · {cost}" if name == "again" else label for name, label in card["actions"]}
     if job.view.state == wire.COMPLETED:

@@ -15,7 +15,6 @@ import traitlets
 from reelbook.event_thread import Future
 from reelbook.session import Clip, Job, Reconciliation, Session
 from reelbook.session.request_code import request_code
-from reelbook.session.session import without_waiting
 from reelbook.wire import RANDOM_SEED
 
 from ..text.card import ShownJob, clip_lines, empty_face, job_face, job_lines, share_done
@@ -192,7 +191,7 @@ def send_again(job: Job, *, another_seed: bool = False) -> Job | None:
     if another_seed:
         asked = replace(asked, seed=RANDOM_SEED)
     experiment = session.experiment(job.experiment) if job.experiment else contextlib.nullcontext()
-    with experiment, without_waiting():
+    with experiment:
         return session.submit(asked)
 
 
