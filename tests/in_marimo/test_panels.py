@@ -60,7 +60,11 @@ def test_the_studio(page: Page) -> None:
     assert card.is_hidden()
     studio.get_by_role("button", name="More").click()
     studio.get_by_role("button", name="Tools").click()
-    studio.locator(".rb-explorer .rb-list button").first.wait_for()
+    tools = studio.locator(".rb-explorer .rb-list button")
+    tools.first.focus()
+    for _ in range(2):  # a panel finds what has the focus within its shadow tree
+        page.keyboard.press("ArrowDown")
+    assert tools.nth(2).evaluate("(tool) => tool === tool.getRootNode().activeElement")
 
 
 def test_a_bare_job_and_a_matrix(page: Page) -> None:

@@ -114,7 +114,7 @@ export function isNew(box, value) {
 /** Replaces what is in `box`. A focus in it goes to the control of the same data, else the first, else `instead`. */
 export function refill(box, nodes, instead) {
   const data = (node) => JSON.stringify(node.dataset);
-  const focused = focusedBefore || document.activeElement;
+  const focused = focusedBefore || focusedNode();
   const had = box.contains(focused) && data(focused);
   box.replaceChildren(...nodes);
   if (!had) return;
@@ -165,6 +165,13 @@ export function freshId(word) {
   return `rb-${word}-${lastId}-${Math.random().toString(36).slice(2, 7)}`;
 }
 
+/** What has the keyboard's focus, also in a shadow tree: marimo gives each panel one. @returns {any} */
+export function focusedNode() {
+  let node = document.activeElement;
+  while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement;
+  return node;
+}
+
 /**
  * Where a press in another panel opened this one, the keyboard goes on in it, at `node`: as soon as that can take the
  * focus and nothing else has it. What the person presses next ends the wait.
@@ -177,8 +184,8 @@ export function takeFocus(frame, node) {
     document.addEventListener(press, end, { capture: true, signal: ended.signal });
   }
   const timer = setInterval(() => {
-    if (document.activeElement === document.body) node.focus({ preventScroll: true });
-    if (document.activeElement === node) end();
+    if (focusedNode() === document.body) node.focus({ preventScroll: true });
+    if (focusedNode() === node) end();
   }, 50);
   ended.signal.addEventListener("abort", () => clearInterval(timer));
   setTimeout(end, 10_000); // later than that it isn't what the press was for
@@ -189,7 +196,7 @@ export function takeFocus(frame, node) {
 function keepFocus(root) {
   const focus = (node) => node.focus({ preventScroll: true });
   new MutationObserver((changes) => {
-    const focused = root.getRootNode().activeElement;
+    const focused = focusedNode();
     for (const { target } of changes) {
       const off = target.disabled || target.hidden;
       if (!off && focused === root && target.contains(focusedBefore)) focus(focusedBefore);

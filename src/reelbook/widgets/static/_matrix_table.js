@@ -1,5 +1,5 @@
 // Where the cells of a matrix stand: rows, columns and pages, and the chips that move an axis from one to another.
-import { h, plainButton, refill, setText } from "./_dom.js";
+import { focusedNode, h, plainButton, refill, setText } from "./_dom.js";
 
 const ZONES = { rows: "Rows", columns: "Columns", pages: "Pages" };
 
@@ -42,7 +42,7 @@ export function matrixTable(frame, cells, { get, set, onBuilt }) {
       const way = { ...page, ...row, ...column };
       return byPlace.get([...axes.keys()].map((name) => way[name]).join());
     };
-    const had = table.contains(document.activeElement);
+    const had = table.contains(focusedNode());
     heads = [];
     const heading = (scope, way, members) => {
       const tally = h("small", { class: "rb-quiet" });

@@ -1,7 +1,7 @@
 // What all panels of a page have in common: whether their kernel is still there, as the front end tells, what becomes
 // of views that are drawn anew, and that panels are saved as still forms. A notebook saves a panel's code with every
 // panel, so this is in a model without a view.
-import { h, restButton } from "./_dom.js";
+import { focusedNode, h, restButton } from "./_dom.js";
 
 const ENDS = ["restarting", "autorestarting", "terminating", "dead"];
 const ACTS = ["click", "dblclick", "keydown", "input", "change", "paste", "dragover", "drop"];
@@ -31,7 +31,7 @@ function drawLost({ root, body, model }) {
     }
   }
   const note = notes.get(root);
-  const typing = root.contains(document.activeElement);
+  const typing = root.contains(focusedNode());
   body.disabled = Boolean(gone);
   root.classList.toggle("rb-gone", body.disabled);
   note.hidden = !gone;
@@ -61,7 +61,7 @@ function takeIn(panel) {
   }));
   // The focus goes on in the new view, unless something else took it. A busy machine takes seconds for it.
   if (focusLost.of !== of || performance.now() - focusLost.at > 5000) return;
-  if (document.activeElement !== document.body) return;
+  if (focusedNode() !== document.body) return;
   setTimeout(() => {
     const controls = [...body.querySelectorAll("button, video, input, textarea")];
     const first = controls.find((each) => each.checkVisibility() && !each.disabled);

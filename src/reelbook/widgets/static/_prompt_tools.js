@@ -1,5 +1,5 @@
 // Beside a field for a prompt: earlier prompts, searched as one types, and the pieces of prompt that a person keeps.
-import { GONE, ask, h, plainButton, setText } from "./_dom.js";
+import { GONE, ask, focusedNode, h, plainButton, setText } from "./_dom.js";
 
 /**
  * @param {HTMLTextAreaElement} prompt
@@ -88,7 +88,7 @@ export function promptTools(frame, model, prompt, put) {
   };
   const onKey = (event) => {
     const stops = [search, ...list.querySelectorAll(".rb-offer"), fresh].filter((node) => node.offsetParent);
-    const at = stops.indexOf(document.activeElement);
+    const at = stops.indexOf(focusedNode());
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Escape" && open) close();
     else if (event.key === "Enter" && event.target === search) list.querySelector(".rb-offer")?.click();

@@ -1,4 +1,5 @@
 // What is typed into fields, on its way to the model.
+import { focusedNode } from "./_dom.js";
 
 /**
  * Typed values wait outside the model: the echo of an earlier value would undo one set there and not yet sent.
@@ -57,7 +58,7 @@ export function savedField(frame, field, which, save) {
   frame.onClose(flush);
   return (value, changed) => {
     if (changed) flush();
-    if (!timer && (changed || document.activeElement !== field)) field.value = value;
+    if (!timer && (changed || focusedNode() !== field)) field.value = value;
   };
 }
 

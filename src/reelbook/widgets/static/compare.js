@@ -1,6 +1,6 @@
 // Clips side by side on one clock: a grid, and for two of them a divider or their difference; to pick among them.
 import {
-  drawProgress, foldButton, h, plainButton, progressBar, setText, showText, takeFocus, tell,
+  drawProgress, focusedNode, foldButton, h, plainButton, progressBar, setText, showText, takeFocus, tell,
 } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
 import { countingLines, panel } from "./_live.js";
@@ -263,7 +263,7 @@ export default panel("compare", "Compare", (frame, model) => {
     ...deck.keys, ...hopKeys(clock.at, seek),
     f: full.toggle,
     "?": () => showHelp.click(),
-    Escape: () => help.hidden ? document.activeElement.blur() : showHelp.click(),
+    Escape: () => help.hidden ? focusedNode().blur() : showHelp.click(),
   };
   for (let place = 0; place < count; place += 1) keys[place + 1] = () => pick(place);
   clipKeys(wrap, keys);

@@ -1,7 +1,7 @@
 // The gallery: tiles that Python composed, loaded page by page as somebody scrolls; one clip opened beside them.
 import {
-  ask, filledButton, freshId, h, isNew, plainButton, refill, restButton, setText, showText, starButton, tell,
-  tickButton,
+  ask, filledButton, focusedNode, freshId, h, isNew, plainButton, refill, restButton, setText, showText, starButton,
+  tell, tickButton,
 } from "./_dom.js";
 import { tellWhenLeft } from "./_left.js";
 import { panel } from "./_live.js";
@@ -208,7 +208,7 @@ export default panel("gallery", "Gallery", (frame, model) => {
   /** @param {News} news */
   const take = (news) => {
     const searched = "turn" in news && news.turn !== now.turn;
-    const focused = grid.contains(document.activeElement);
+    const focused = grid.contains(focusedNode());
     now = { ...now, ...news };
     for (const tile of news.tiles || []) draw(tile);
     order = now.order;
@@ -410,7 +410,7 @@ export default panel("gallery", "Gallery", (frame, model) => {
     drawTally();
   });
   frame.draw(["text"], () => {
-    if (document.activeElement !== text) text.value = model.get("text");
+    if (focusedNode() !== text) text.value = model.get("text");
   });
   frame.draw(["picked"], () => onlyPicked.setAttribute("aria-pressed", String(model.get("picked"))));
   frame.draw(["selected"], drawSelected);

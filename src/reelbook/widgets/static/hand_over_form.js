@@ -1,5 +1,5 @@
 // Which clips are handed over, as what and with what; afterwards what was saved, and the file itself.
-import { filledButton, freshId, h, isNew, plainButton, refill, setText, tell } from "./_dom.js";
+import { filledButton, focusedNode, freshId, h, isNew, plainButton, refill, setText, tell } from "./_dom.js";
 import { copyText } from "./_code.js";
 import { downloadButton } from "./_download.js";
 import { panel } from "./_live.js";
@@ -15,10 +15,10 @@ const ABOUT = { ".html": "opens from disk, without a network", ".zip": "the page
 
 export default panel("hand_over_form", "Hand over", (frame, model) => {
   const set = (name, value) => keepTrait(model, name, value);
-  const from = document.activeElement;
+  const from = focusedNode();
   const close = () => {
     tell(model, { name: "close" });
-    if (frame.root.contains(document.activeElement)) from.focus();
+    if (frame.root.contains(focusedNode())) from.focus();
   };
   const group = (label, ...parts) => h("fieldset", {}, h("legend", {}, label), ...parts);
 
@@ -67,7 +67,7 @@ export default panel("hand_over_form", "Hand over", (frame, model) => {
     setText(about, ABOUT[kind]);
   });
   frame.draw(Object.keys(WITH), () => boxes.forEach((box, at) => { box.checked = model.get(Object.keys(WITH)[at]); }));
-  frame.draw(["title"], () => { if (document.activeElement !== title) title.value = model.get("title"); });
+  frame.draw(["title"], () => { if (focusedNode() !== title) title.value = model.get("title"); });
   frame.onClose(() => set("title", title.value)); // the next view goes on with what was typed
   frame.draw(["result"], () => {
     /** @type {Saved} */

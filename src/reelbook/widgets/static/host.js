@@ -91,7 +91,7 @@ function render({ model, el, host }) {
   });
   draw(["pane", "panes"], () => {
     const shown = panes.get(model.get("pane"));
-    const focused = document.activeElement;
+    const focused = el.getRootNode().activeElement; // in marimo each child has a tree of its own
     for (const [name, node] of panes) if (name && !isFoot(name)) node.hidden = node !== shown;
     // What was pressed is out of sight: whoever pressed it goes on in what it led to.
     const hidden = focused?.closest(".reelbook-pane[hidden]") && el.contains(focused);

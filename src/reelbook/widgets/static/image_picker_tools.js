@@ -1,6 +1,7 @@
 // The tools that the image picker loads when it is first used: sending files in pieces, camera, recent images, crop.
 import {
-  BUSY, GONE, ask, drawProgress, filledButton, freshId, h, plainButton, progressBar, segment, setText, tell,
+  BUSY, GONE, ask, drawProgress, filledButton, focusedNode, freshId, h, plainButton, progressBar, segment, setText,
+  tell,
 } from "./_dom.js";
 import { shrink } from "./_shrink.js";
 
@@ -37,7 +38,7 @@ export function pickerTools({ frame, model, limits, show, shown, ...parts }) {
     ended();
   };
   const ended = () => {
-    if (sending.contains(document.activeElement)) choose.focus();
+    if (sending.contains(focusedNode())) choose.focus();
     sending.hidden = true;
   };
   const progress = (share, text) => {

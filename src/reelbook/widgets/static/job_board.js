@@ -1,5 +1,5 @@
 // The board: a row for each job, as Python composed it; only changes arrive. One row is open at a time.
-import { filledButton, h, restButton, setText, showText, tell } from "./_dom.js";
+import { filledButton, focusedNode, h, restButton, setText, showText, tell } from "./_dom.js";
 import { lineText, panel } from "./_live.js";
 import { bringIntoView, clipCard } from "./_card.js";
 import { noticeSwitch } from "./_notices.js";
@@ -120,7 +120,7 @@ export default panel("job_board", "Board", (frame, model) => {
       each.newest = rows.get(each.items.firstElementChild?.dataset.key)?.row.order ?? -1;
     }
     const sorted = [...groups.values()].sort((a, b) => b.newest - a.newest);
-    const focused = list.contains(document.activeElement) ? document.activeElement : null;
+    const focused = list.contains(focusedNode()) ? focusedNode() : null;
     sorted.forEach((each, at) => {
       if (list.children[at] !== each.node) list.insertBefore(each.node, list.children[at] ?? null);
       // Jobs without an experiment need a heading only below other groups.

@@ -1,5 +1,5 @@
 // Two clips without labels on one clock, and which of them is better; after Stop, what the votes say.
-import { GONE, ask, h, isNew, plainButton, refill, setText, showText, takeFocus, tell } from "./_dom.js";
+import { GONE, ask, focusedNode, h, isNew, plainButton, refill, setText, showText, takeFocus, tell } from "./_dom.js";
 import { clipKeys } from "./_controls.js";
 import { clockDeck } from "./_deck.js";
 import { clipsInView, fetchClip, releaseClip, silentVideo } from "./_fetch.js";
@@ -175,7 +175,7 @@ export default panel("judge", "Judge", (frame, model) => {
   clipKeys(wrap, {
     ...deck.keys,
     u: () => judging() && !back.disabled && press("take_back"),
-    Escape: () => document.activeElement.blur(),
+    Escape: () => focusedNode().blur(),
   });
 
   // What the kernel tells
@@ -190,7 +190,7 @@ export default panel("judge", "Judge", (frame, model) => {
     pick.hidden = !now.picks;
     if (judging()) frame.say(now.said);
   });
-  frame.draw(["voter"], () => { if (document.activeElement !== voter) voter.value = get("voter"); });
+  frame.draw(["voter"], () => { if (focusedNode() !== voter) voter.value = get("voter"); });
   const bar = ([chance, low, high], label) => {
     const box = h("div", { class: "rb-iv", role: "img", "aria-label": label }, h("i"), h("b"));
     box.firstChild.style.width = `${100 * chance}%`;
@@ -213,7 +213,7 @@ export default panel("judge", "Judge", (frame, model) => {
   const drawResult = () => {
     /** @type {Result} */
     const now = get("result");
-    const had = wrap.contains(document.activeElement);
+    const had = wrap.contains(focusedNode());
     const turned = told.hidden === Boolean(now.rows);
     form.hidden = !judging();
     told.hidden = judging();

@@ -1,6 +1,6 @@
 // The account's keys: a list, a form, a question before one is revoked, and a new key that is shown once.
 import { input, labelled } from "./_account.js";
-import { filledButton, freshId, h, plainButton, refill, setText, showText, tell } from "./_dom.js";
+import { filledButton, focusedNode, freshId, h, plainButton, refill, setText, showText, tell } from "./_dom.js";
 import { saveFile } from "./_fetch.js";
 import { panel } from "./_live.js";
 import { keepTyping } from "./_typed.js";
@@ -145,7 +145,7 @@ export default panel("key_manager", "API keys", (frame, model) => {
     timer = setInterval(tick, 500);
     tick();
     // In the view where it was asked for, unless the person is elsewhere by now.
-    if (frame.root.contains(frame.root.getRootNode().activeElement)) copy.focus();
+    if (frame.root.contains(focusedNode())) copy.focus();
     frame.say("The new key is shown. Copy or download it now.");
   };
   const seen = ({ detail }) => detail === secretId && forget();
@@ -184,7 +184,7 @@ export default panel("key_manager", "API keys", (frame, model) => {
     frame.say(key.question);
   };
   const closeQuestion = () => {
-    const had = question.contains(document.activeElement);
+    const had = question.contains(focusedNode());
     question.hidden = true;
     if (had) ([...rows.querySelectorAll("button")].find(({ dataset }) => dataset.id === asked.id) || refresh).focus();
   };

@@ -1,5 +1,5 @@
 // One clip: the card without a job, more controls under the slim ones, and three views.
-import { ask, foldButton, h, plainButton, tell } from "./_dom.js";
+import { ask, focusedNode, foldButton, h, plainButton, tell } from "./_dom.js";
 import { panel } from "./_live.js";
 import { clipCard } from "./_card.js";
 import { keepTrait, speedChoice } from "./_controls.js";
@@ -156,7 +156,7 @@ export default panel("player", "Player", (frame, model) => {
     "[": beginHere,
     "]": endHere,
     "?": () => showHelp.click(),
-    Escape: () => help.hidden ? document.activeElement.blur() : showHelp.click(),
+    Escape: () => help.hidden ? focusedNode().blur() : showHelp.click(),
   });
 
   // Traits, both ways

@@ -1,6 +1,6 @@
 // The form of a sweep: a template, what varies, what that comes to; and the earlier sweeps.
 import { codeCopies } from "./_code.js";
-import { ask, freshId, h, plainButton, refill, setText, showText, tell } from "./_dom.js";
+import { ask, focusedNode, freshId, h, plainButton, refill, setText, showText, tell } from "./_dom.js";
 import { askingButtons } from "./_asking.js";
 import { tellWhenLeft } from "./_left.js";
 import { panel } from "./_live.js";
@@ -121,7 +121,7 @@ export default panel("sweep_form", "New sweep", (frame, model) => {
       return made.node;
     });
     if (wanted.some((node, place) => rows.children[place] !== node) || rows.children.length !== wanted.length) {
-      const focused = document.activeElement;
+      const focused = focusedNode();
       rows.replaceChildren(...wanted);
       if (rows.contains(focused)) focused.focus();
     }
@@ -146,7 +146,7 @@ export default panel("sweep_form", "New sweep", (frame, model) => {
   });
   const show = (control, value) => { if (control.value !== value) control.value = value; };
   frame.draw(["template"], () => {
-    if (document.activeElement !== template || !unsaved()) show(template, model.get("template"));
+    if (focusedNode() !== template || !unsaved()) show(template, model.get("template"));
   });
   frame.draw(["axes"], () => {
     if (waits("axes") !== undefined) return;
@@ -157,7 +157,7 @@ export default panel("sweep_form", "New sweep", (frame, model) => {
       node.setAttribute("aria-pressed", String(node.dataset.name === model.get("design")));
     }
     sampleField.hidden = !["sample", "latin-hypercube"].includes(model.get("design"));
-    if (document.activeElement !== sample) sample.value = model.get("sample");
+    if (focusedNode() !== sample) sample.value = model.get("sample");
   });
   frame.draw(["earlier"], () => {
     const all = model.get("earlier");

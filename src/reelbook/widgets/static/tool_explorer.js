@@ -1,6 +1,6 @@
 // The tool explorer: a list, the chosen tool's form, and what a call brought. What a server says is text.
 import {
-  ask, drawProgress, filledButton, h, plainButton, progressBar, refill, setText, showText, tell,
+  ask, drawProgress, filledButton, focusedNode, h, plainButton, progressBar, refill, setText, showText, tell,
 } from "./_dom.js";
 import { countingLines, panel } from "./_live.js";
 import { drawForm } from "./_fields.js";
@@ -66,7 +66,7 @@ export default panel("tool_explorer", "Agent tools", (frame, model) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!step) return;
     event.preventDefault();
-    shown()[shown().indexOf(document.activeElement) + step]?.focus();
+    shown()[shown().indexOf(focusedNode()) + step]?.focus();
   });
   const mark = () => {
     const on = shown().find((each) => each.dataset.tool === model.get("selected"));

@@ -1,5 +1,7 @@
 // The picks of the day: their posters, what they lead to, and what longer ones would cost.
-import { filledButton, h, isNew, plainButton, refill, restButton, setText, showText, tell } from "./_dom.js";
+import {
+  filledButton, focusedNode, h, isNew, plainButton, refill, restButton, setText, showText, tell,
+} from "./_dom.js";
 import { panel } from "./_live.js";
 import { posters } from "./_posters.js";
 
@@ -54,7 +56,7 @@ export default panel("tray", "Picks", (frame, model) => {
   frame.draw(["longer"], () => {
     /** @type {Longer} */
     const longer = model.get("longer");
-    if (plan.contains(document.activeElement) && !longer.lengths) acts.querySelector("[data-act=longer]")?.focus();
+    if (plan.contains(focusedNode()) && !longer.lengths) acts.querySelector("[data-act=longer]")?.focus();
     if (plan.hidden && longer.lengths) requestAnimationFrame(() => plan.scrollIntoView({ block: "nearest" }));
     plan.hidden = !longer.lengths;
     if (plan.hidden) return;

@@ -1,5 +1,5 @@
 // The words around a usage chart: the head with the periods, or the foot with the day, the ledger and the table.
-import { h, plainButton, segment, setText, showText, tell } from "./_dom.js";
+import { focusedNode, h, plainButton, segment, setText, showText, tell } from "./_dom.js";
 import { panel } from "./_live.js";
 
 /**
@@ -82,7 +82,7 @@ function foot(frame, model) {
     const wanted = JSON.stringify([words.rows, model.get("selected")]);
     if (wanted === drawn) return; // a button keeps its focus
     drawn = wanted;
-    const at = [...rows.children].findIndex((each) => each.contains(document.activeElement));
+    const at = [...rows.children].findIndex((each) => each.contains(focusedNode()));
     rows.replaceChildren(...(words.rows || []).map(row));
     if (at >= 0) rows.children[Math.min(at, rows.children.length - 1)]?.querySelector("button")?.focus();
   });
