@@ -50,7 +50,7 @@ class Connection:
             shared=ledger.requests,
             is_known=lambda request_id: ledger.by_request_id(request_id) is not None,
             offers=address.offers,
-            warn=False,  # whoever read the address has said so
+            warn_insecure=False,  # whoever read the address has said so
         )
         self.service = address.service
         self.sandbox = address.sandbox
@@ -66,5 +66,5 @@ class Connection:
         except OSError:
             from ..sandbox import server
 
-            self.sandbox = await asyncio.to_thread(server.again, self.sandbox)
+            self.sandbox = await asyncio.to_thread(server.restarted, self.sandbox)
             self.client.moved_to(self.sandbox.url)

@@ -426,7 +426,8 @@ def _facts(lookup: JobLookup, entry: Entry) -> list[tuple[str, str | None]]:
     running = entry.ended_at is None and entry.progress is not None
     progress_now = f", {int((entry.progress or 0) * 100)} %" if running else ""
     ended = "no answer" if states.state(entry.state).group == "uncertain" else "ended"
-    moments = ((label.replace("ended", ended), getattr(entry, name)) for label, name in _TIMES.items())
+    labels = [ended if name == "ended_at" else label for label, name in _TIMES.items()]
+    moments = zip(labels, (getattr(entry, name) for name in _TIMES.values()), strict=True)
     return [
         ("id", entry.request_id or "none: the service never answered with one"),
         ("number", f"#{entry.id} in this home"),

@@ -65,8 +65,8 @@ class AsyncClient:
     of its answer, not the wait for its turn or for a retry. `shared` is a budget shared with other programs
     that use the key. `is_known` tells whether an id belongs to another job that the caller knows: an answer
     with such an id isn't taken for the job asked about. `offers` are the service's additions to the interface
-    (`wire.OFFERS`), as a class's room tells whoever joins. `warn` is for InsecureAddress: whether to say
-    that the key travels over plain HTTP to another machine.
+    (`wire.OFFERS`), as a class's room tells whoever joins. `warn_insecure`: whether to warn with
+    InsecureAddress where the key travels over plain HTTP to another machine.
 
     Requests wait their turn, so the key's limit isn't exceeded. GET and DELETE are sent again after 429, 5xx
     and network faults, at most four times in all; a paid POST only where it certainly had no effect.
@@ -85,7 +85,7 @@ class AsyncClient:
         shared: SharedRequests | None = None,
         is_known: Callable[[str], bool] | None = None,
         offers: Collection[str] = (),
-        warn: bool = True,
+        warn_insecure: bool = True,
     ) -> None:
         api_key = None if api_key is None else Secret.of(api_key)  # verbose tracebacks print arguments
         address_given = None if base_url is None else Secret.of(base_url)
@@ -97,7 +97,7 @@ class AsyncClient:
         if address is None:
             raise errors.ConfigurationError(f"No address: pass base_url=… or set {settings.BASE_URL}.")
         self.base_url = settings.checked_base_url(address.value)
-        if warn:
+        if warn_insecure:
             settings.warn_if_insecure(self.base_url)
         from .transport import Transport
 
@@ -138,8 +138,13 @@ class AsyncClient:
 
     def with_key(self, key: str | Secret, *, rate_limit: int | None = None) -> AsyncClient:
         """Another client of the same service, to try out a key of `rate_limit` requests a minute."""
-        seconds = self.deadline_seconds
-        other = AsyncClient(key, self.base_url, deadline_seconds=seconds, offers=self.offers, warn=False)
+        other = AsyncClient(
+            key,
+            self.base_url,
+            deadline_seconds=self.deadline_seconds,
+            offers=self.offers,
+            warn_insecure=False,
+        )
         if rate_limit is not None:
             other._scheduler.budget = Budget(rate_limit)
         return other

@@ -379,7 +379,8 @@ class SweepRun:
         self._thread.run(choose)
 
     def _chosen(self, numbers: Sequence[int]) -> list[RunCell]:
-        if strange := [each for each in numbers if each not in [*self._cells]]:
+        known = [*self._cells]  # a list, as what was given may not be hashable
+        if strange := [each for each in numbers if each not in known]:
             raise InvalidInput(f"The sweep has the cells 1 to {len(self._cells)}, not {strange[0]}.")
         return [self._cells[each] for each in numbers]
 

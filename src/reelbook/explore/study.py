@@ -141,7 +141,7 @@ class Study(display.Shown):
                 "Study([first, second])."
             )
         self.question = _text(question, "question")
-        self.voter = _text(voter, "voter").strip()
+        self.voter = _text(voter, "voter")
         library("choix", "A study")  # without it the votes couldn't be counted
         given = [cell.job for cell in clips.cells if cell.job] if isinstance(clips, SweepRun) else [*clips]
         own = (Session.of(each) for each in given if isinstance(each, Job))
@@ -173,12 +173,12 @@ class Study(display.Shown):
             raise InvalidInput('An answer is "left", "right" or "neither". Nothing was kept.')
         left, right = (self._names[place] for place in self._places(pair))
         better = {"left": left, "right": right}.get(answer)
-        who = self.voter if voter is None else _text(voter, "voter").strip()
+        who = _text(self.voter if voter is None else voter, "voter").strip()
         self._kept.add(KeptVote(time.time(), self.question, left, right, better, who))
 
     def take_back(self) -> Pair | None:
         """Takes back this `voter`'s last vote; returns its pair as it was shown, None without a vote."""
-        gone = self._kept.take_back(self._names, self.question, self.voter)
+        gone = self._kept.take_back(self._names, self.question, self.voter.strip())
         if gone is None:
             return None
         left, right = (self.clips[self._names.index(each)] for each in (gone.shown_left, gone.shown_right))

@@ -38,7 +38,7 @@ class Sandbox(SuggestsNames):
     api_key: Secret = field(repr=False)
     control_token: Secret = field(repr=False)
     home: Path = field(repr=False)
-    # How fast it was made to be: `server.again` makes the next one the same.
+    # How fast it was made to be: `server.restarted` makes the next one the same.
     lasting: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property

@@ -54,7 +54,7 @@ def ensure(home: Path) -> Sandbox:
         ) from None
 
 
-def again(former: Sandbox) -> Sandbox:
+def restarted(former: Sandbox) -> Sandbox:
     """The sandbox that runs in place of one that has ended; if it is started for that, it is as fast."""
     if (running := find(former.home)) is not None:  # another program started it, as it wants it
         return running
