@@ -90,7 +90,7 @@ def test_every_path_of_the_interface_can_have_faults_and_no_other() -> None:
         names = [
             endpoint_of(method, path + more) for method in ("GET", "POST", "DELETE") for more in ("", "/x")
         ]
-        assert any(names), f"{path} has no name in faults.py"
+        assert any(names), f"{path} isn't in openapi.py"
     for path in ("/_sandbox/state", "/_sandbox/faults", "/"):
         assert endpoint_of("GET", path) is endpoint_of("POST", path) is None
 
@@ -111,9 +111,11 @@ def faulty(shared: Client) -> Iterator[Client]:
 
 
 def test_every_kind_can_be_asked_for_and_taken_back(faulty: Client) -> None:
-    """With defaults for all its options; the handle tells of each."""
+    """With defaults for all its options; the handle tells of each, and of each endpoint."""
+    told = Sandbox.fault.__doc__ or ""
+    assert [name for name in ENDPOINTS if not re.search(rf"\W{name}\W", told)] == []
     for kind in KINDS:
-        assert re.search(rf"^ +(\S+, )?{kind}\b", Sandbox.fault.__doc__ or "", re.MULTILINE)
+        assert re.search(rf"^ +(\S+, )?{kind}\b", told, re.MULTILINE)
         faulty.sandbox.fault(kind)
     assert [(each["kind"], each["happened"]) for each in faulty.sandbox.faults()] == [
         (kind, 0) for kind in KINDS

@@ -34,7 +34,7 @@ from ..web.payloads import (
 from ..web.refusals import Refused
 from . import control, page
 from .faults import KINDS, Faults, Hit, endpoint_of
-from .openapi import OPENAPI, document
+from .openapi import OPENAPI, PATHS, document
 from .protocol import STATE, TOOLS
 from .service import VIDEOS, Answered, SandboxService
 
@@ -48,20 +48,23 @@ _LOOPBACK_HOST = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d+)?", re.IGNOR
 def make_app(service: SandboxService, *, loopback_only: bool = True) -> ASGIApp:
     """The service as an ASGI application. With `loopback_only`, requests for other host names are refused."""
     faults, log = Faults(), page.Log(maxlen=page.KEPT_REQUESTS)
-    endpoints: dict[str, dict[str, Answer]] = {
-        wire.TEXT_TO_VIDEO: {"POST": partial(_text_to_video, service)},
-        wire.IMAGE_TO_VIDEO: {"POST": partial(_image_to_video, service)},
-        f"{wire.STATUS}/{{request_id}}": {
-            "GET": lambda request: service.status(request.path_params["request_id"], reached_at(request))
-        },
-        wire.BALANCE: {"GET": lambda _: service.balance()},
-        wire.USAGE: {"GET": lambda request: service.usage(days(request))},
-        wire.KEYS: {"GET": partial(_list_keys, service), "POST": partial(_create_key, service)},
-        f"{wire.KEYS}/{{key_id}}": {"DELETE": partial(_revoke_key, service)},
+    answers: dict[str, Answer] = {
+        "text-to-video": partial(_text_to_video, service),
+        "image-to-video": partial(_image_to_video, service),
+        "status": lambda request: service.status(request.path_params["request_id"], reached_at(request)),
+        "balance": lambda _: service.balance(),
+        "usage": lambda request: service.usage(days(request)),
+        "list-keys": partial(_list_keys, service),
+        "create-key": partial(_create_key, service),
+        "revoke-key": partial(_revoke_key, service),
+    }
+    endpoints = {
+        path: {method.upper(): answers[told["operationId"]] for method, told in methods.items()}
+        for path, methods in PATHS.items()
     }
     return application(
         [
-            *(keyed(path, answers, partial(_admit, service)) for path, answers in endpoints.items()),
+            *(keyed(path, methods, partial(_admit, service)) for path, methods in endpoints.items()),
             Route(f"{VIDEOS}{{name}}", partial(_video, service)),
             Route(TOOLS, partial(_tools, service), methods=["POST"]),
             Route(OPENAPI, JSONResponse(document(VERSION))),

@@ -22,6 +22,7 @@ from ..web.connections import RequestBody, connection_of
 from ..web.limits import Admission
 from ..web.payloads import Parameter, bearer_key, refusal
 from ..web.refusals import Refused
+from .openapi import PATHS
 from .protocol import TOOLS, is_number
 from .service import VIDEOS, SandboxService
 
@@ -35,14 +36,11 @@ MAX_SECONDS: Final = 3600.0
 
 # Method and path of each endpoint that can have faults; a path that ends in "/" stands for all below it.
 ENDPOINTS: Final[Mapping[str, tuple[str, str]]] = {
-    "text-to-video": ("POST", wire.TEXT_TO_VIDEO),
-    "image-to-video": ("POST", wire.IMAGE_TO_VIDEO),
-    "status": ("GET", f"{wire.STATUS}/"),
-    "balance": ("GET", wire.BALANCE),
-    "usage": ("GET", wire.USAGE),
-    "list-keys": ("GET", wire.KEYS),
-    "create-key": ("POST", wire.KEYS),
-    "revoke-key": ("DELETE", f"{wire.KEYS}/"),
+    **{
+        operation["operationId"]: (method.upper(), path.partition("{")[0])
+        for path, operations in PATHS.items()
+        for method, operation in operations.items()
+    },
     "download": ("GET", VIDEOS),
     "tools": ("POST", TOOLS),
 }

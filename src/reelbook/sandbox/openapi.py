@@ -51,6 +51,7 @@ USAGE_FIELDS: Final = {
     "total_spent_usd": "number",
 }
 _KEY: Final = {"key_id": "string", "name": "string", "rate_limit": "integer", "created_at": "string"}
+_REVOKED: Final = {"message": "string", "key_id": "string"}
 ACCEPTED_FIELDS: Final = {
     "request_id": "string",
     "status": "string",
@@ -69,22 +70,6 @@ _ERRORS: Final = {
 
 def document(version: str) -> dict[str, Any]:
     """The interface as the sandbox speaks it."""
-    revoked = _object({"message": "string", "key_id": "string"})
-    paths = {
-        wire.TEXT_TO_VIDEO: {"post": _submission(TEXT)},
-        wire.IMAGE_TO_VIDEO: {"post": _submission(IMAGE)},
-        f"{wire.STATUS}/{{request_id}}": {
-            "get": _operation("The job as it stands", _status(), [_path("request_id")], errors=(404,))
-        },
-        wire.BALANCE: {"get": _operation("Balance and what was spent, in USD", _object(BALANCE_FIELDS))},
-        wire.USAGE: {
-            "get": _operation("What was used", _object(USAGE_FIELDS), [_query(DAYS)], errors=(400,))
-        },
-        wire.KEYS: {"get": _list_keys(), "post": _create_key()},
-        f"{wire.KEYS}/{{key_id}}": {
-            "delete": _operation("Revokes the key", revoked, [_path("key_id")], errors=(404,))
-        },
-    }
     return {
         "openapi": "3.1.0",
         "info": {
@@ -96,7 +81,7 @@ def document(version: str) -> dict[str, Any]:
             ],
         },
         "security": [{"key": []}],
-        "paths": paths,
+        "paths": PATHS,
         "components": {"securitySchemes": {"key": {"type": "http", "scheme": "bearer"}}},
     }
 
@@ -109,7 +94,7 @@ def _submission(mode: wire.Mode) -> dict[str, Any]:
         kind, required = "multipart/form-data", [*required, "image"]
         fields["image"] = {"type": "string", "format": "binary", "description": "A JPEG or PNG file."}
     body = {"type": "object", "properties": fields, "required": required}
-    operation = _operation(f"Orders a clip: {mode}", _object(ACCEPTED_FIELDS), errors=(400, 402, 413))
+    operation = _operation(mode, f"Orders a clip: {mode}", _object(ACCEPTED_FIELDS), errors=(400, 402, 413))
     return {**operation, "requestBody": {"required": True, "content": {kind: {"schema": body}}}}
 
 
@@ -124,19 +109,20 @@ def _status() -> dict[str, Any]:
 def _list_keys() -> dict[str, Any]:
     listing = {"is_active": "boolean", "key_preview": "string"}
     key = _object({**_KEY, **listing}, {"last_used": {"type": ["string", "null"]}})
-    keys = {"api_keys": {"type": "array", "items": key}}
-    return _operation("All keys, without the keys themselves", _object({"count": "integer"}, keys))
+    keys = _object({"count": "integer"}, {"api_keys": {"type": "array", "items": key}})
+    return _operation("list-keys", "All keys, without the keys themselves", keys)
 
 
 def _create_key() -> dict[str, Any]:
     asked = {each.name: each.schema for each in (NAME, RATE_LIMIT)}
     body = {"type": "object", "properties": asked, "required": [NAME.name]}
     made = _object({**_KEY, "api_key": "string"})
-    operation = _operation("Makes a key, and shows it this once", made, errors=(400, 413))
+    operation = _operation("create-key", "Makes a key, and shows it this once", made, errors=(400, 413))
     return {**operation, "requestBody": {"required": True, "content": {"application/json": {"schema": body}}}}
 
 
 def _operation(
+    name: str,
     summary: str,
     answer: dict[str, Any],
     parameters: Sequence[dict[str, Any]] = (),
@@ -152,7 +138,7 @@ def _operation(
     }
     told = {"application/json": {"schema": answer}}
     done = {"description": "Done", "headers": headers, "content": told}
-    operation = {"summary": summary, "responses": {"200": done, **refused}}
+    operation = {"operationId": name, "summary": summary, "responses": {"200": done, **refused}}
     return {**operation, "parameters": list(parameters)} if parameters else operation
 
 
@@ -168,3 +154,26 @@ def _path(name: str) -> dict[str, Any]:
 
 def _query(parameter: Parameter) -> dict[str, Any]:
     return {"name": parameter.name, "in": "query", "schema": parameter.schema}
+
+
+# Every endpoint, by path and method. The application routes each to the answer of its `operationId`, by which
+# faults and counts name it, too.
+PATHS: Final[Mapping[str, Mapping[str, dict[str, Any]]]] = {
+    wire.TEXT_TO_VIDEO: {"post": _submission(TEXT)},
+    wire.IMAGE_TO_VIDEO: {"post": _submission(IMAGE)},
+    f"{wire.STATUS}/{{request_id}}": {
+        "get": _operation("status", "The job as it stands", _status(), [_path("request_id")], errors=(404,))
+    },
+    wire.BALANCE: {
+        "get": _operation("balance", "Balance and what was spent, in USD", _object(BALANCE_FIELDS))
+    },
+    wire.USAGE: {
+        "get": _operation("usage", "What was used", _object(USAGE_FIELDS), [_query(DAYS)], errors=(400,))
+    },
+    wire.KEYS: {"get": _list_keys(), "post": _create_key()},
+    f"{wire.KEYS}/{{key_id}}": {
+        "delete": _operation(
+            "revoke-key", "Revokes the key", _object(_REVOKED), [_path("key_id")], errors=(404,)
+        )
+    },
+}
