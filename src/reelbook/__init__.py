@@ -127,7 +127,7 @@ def __getattr__(name: str) -> Any:
     if name == "errors":
         return import_module(".errors", __name__)
     floors = (import_module(f".{each}", __name__) for each in _FLOORS)
-    value = globals()[name] = getattr(next(each for each in floors if name in each.__all__), name)
+    value = globals()[name] = getattr(next(each for each in floors if hasattr(each, name)), name)
     return value
 
 

@@ -15,7 +15,6 @@ from support.waiting import until
 from widgets.doubles import FakeSession, asks, heard, says, work_ends
 
 import reelbook as rb
-import reelbook.widgets
 from reelbook.errors import InvalidInput, InvalidPrompt, ServiceUnreachable
 from reelbook.sandbox.handle import Sandbox
 from reelbook.widgets import base
@@ -23,6 +22,9 @@ from reelbook.widgets.base import Callbacks, Panel
 from reelbook.widgets.hand_over_form import HandOverForm
 from reelbook.widgets.studio import Studio
 from reelbook.widgets.tray import Tray
+
+PUBLIC: dict[str, Any] = {name: getattr(rb, name) for name in rb.__all__ if name[0].isupper()}
+PANELS = {name: each for name, each in PUBLIC.items() if each.__module__.startswith("reelbook.widgets.")}
 
 
 class Odd(Panel):
@@ -80,8 +82,7 @@ def test_each_panel_has_a_still_form_that_is_no_formula() -> None:
     assert set(bundle) == {"text/plain", "text/html", "application/vnd.jupyter.widget-view+json"}
     assert bundle["text/html"].startswith('<div class="mathjax_ignore tex2jax_ignore">')
     assert "run the cell again" in bundle["text/html"]
-    panels = [getattr(rb, name) for name in reelbook.widgets.__all__ if name[0].isupper()]
-    assert all(panel._repr_mimebundle_ is Panel._repr_mimebundle_ for panel in panels)
+    assert all(panel._repr_mimebundle_ is Panel._repr_mimebundle_ for panel in PANELS.values())
 
 
 def test_a_failing_handler_is_shown_under_the_panel() -> None:
@@ -172,9 +173,7 @@ def test_panels_of_a_closed_session_freeze_quietly(
         *(rb.Matrix(sweep, session), rb.UsageChart(session), rb.ToolExplorer(session), rb.Studio(session)),
         rb.Judge([clip, other], session),
     ]
-    assert {type(each).__name__ for each in shown} == {
-        name for name in reelbook.widgets.__all__ if name[0].isupper()
-    }
+    assert {type(each).__name__ for each in shown} == PANELS.keys()
     panels = set(base._panels) - before
     session.close()
     for panel in panels:

@@ -2,37 +2,18 @@
 
 import re
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from reelbook.explore.study import Study
 from reelbook.session import Batch, Clip, Job, display
 
-__all__ = [
-    "ClassroomPanel",
-    "Compare",
-    "ConnectionPanel",
-    "Gallery",
-    "ImagePicker",
-    "JobBoard",
-    "JobCard",
-    "Judge",
-    "KeyManager",
-    "Matrix",
-    "Player",
-    "PromptForm",
-    "Studio",
-    "SweepForm",
-    "ToolExplorer",
-    "UsageChart",
-    "hand_over",
-]
-
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()  # JobBoard is in job_board
     module = {"hand_over": "handing_over"}.get(name, module)
+    if not Path(__file__).with_name(f"{module}.py").exists():
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(f".{module}", __name__), name)
     return value
 
