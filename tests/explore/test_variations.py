@@ -5,14 +5,15 @@ import pytest
 from reelbook.explore import Sweep
 from reelbook.explore.sweep import SweptCell
 from reelbook.explore.variations import variations
-from reelbook.requests import JobRequest
+from reelbook.requests import JobRequest, options
 
 
 def test_a_clip_is_varied_in_its_seed_its_length_or_its_shape() -> None:
     """One thing at a time; the rest stays as it was, and braces in the prompt stay text."""
     found = variations(JobRequest.from_text("a {red} fox", duration_seconds=2, seed=7))
     assert found.template == r"a \{red\} fox"
-    assert found.axes("seed") == {"seed": "7-10", "duration_seconds": "2", "aspect_ratio": "16:9"}
+    one = {"seed": "7-10", "duration_seconds": "2", "aspect_ratio": "16:9"}
+    assert found.axes("seed") == {name: str(about.default) for name, about in options().items()} | one
     assert found.axes("duration_seconds")["duration_seconds"] == "1, 2, 4"
     assert found.axes("aspect_ratio")["aspect_ratio"] == "16:9, 9:16, 1:1"
     assert variations(JobRequest.from_text("a fox", duration_seconds=10)).several["seed"] == "1-4"
@@ -30,7 +31,7 @@ def test_a_clip_of_a_sweep_is_varied_in_one_slot(number: int) -> None:
     )
     cell = sweep.cells[number]
     found = variations(cell.request, SweptCell(sweep, cell))
-    assert list(found.several) == ["animal", "time", "duration_seconds", "aspect_ratio", "seed"]
+    assert list(found.several) == ["animal", "time", *options()]
     for name, many in (("animal", 2), ("time", 2), ("seed", 4)):
         varied = Sweep(found.template, **found.axes(name))  # type: ignore[arg-type] # these are axes
         assert len(varied.cells) == many
