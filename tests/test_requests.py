@@ -128,7 +128,7 @@ def test_an_images_bytes_decide_sameness_too() -> None:
 def test_every_field_decides_sameness(name: str) -> None:
     """A field that is forgotten would give a cell back another one's clip."""
     others: dict[str, Any] = {"prompt": "b", "duration_seconds": 2, "seed": 2}
-    value = others[name] if name in others else FIELDS[name].choices[-1]
+    value: Any = others[name] if name in others else FIELDS[name].choices[-1]
     fox = JobRequest.from_text("a")
     assert dataclasses.replace(fox, **{name: value}).sameness != fox.sameness
 

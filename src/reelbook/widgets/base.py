@@ -22,6 +22,7 @@ import anywidget
 import ipywidgets
 import traitlets
 
+from reelbook import settings
 from reelbook.errors import InvalidInput, LedgerUnavailable, ReelbookError, SessionClosed
 from reelbook.secret import without_keys
 from reelbook.session import Job, Session, connect
@@ -151,7 +152,7 @@ class Panel(anywidget.AnyWidget):
             code = base64.b64encode(str(self._esm).encode()).decode()
             self._esm = f"data:text/javascript;base64,{code}"
         # In Colab an update sent by a thread never shows (googlecolab/colabtools#3373).
-        super().__init__(asks="google.colab" in sys.modules, **traits)
+        super().__init__(asks=settings.in_colab(), **traits)
         self._endings = (self._live.close,)
         with _panels_lock:
             _panels.add(self)
