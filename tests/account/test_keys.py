@@ -105,7 +105,8 @@ def test_no_job_is_lost_while_the_key_is_changed(
     """Ten jobs run: all end with a clip, no request carries the former key after the change, and one ledger
     account holds them all. The home's sandbox gives out the new key, and the next kernel finds them with it.
     """
-    sandbox.settings(pace=2)
+    assert session.sandbox is not None
+    session.sandbox.settings(pace=2)
     before = session.keys.fingerprint
     batch = session.submit_many([f"a fox {n}" for n in range(10)], duration_seconds=1)
     until(lambda: sum(job.request_id is not None for job in batch) >= 5)
@@ -119,6 +120,7 @@ def test_no_job_is_lost_while_the_key_is_changed(
     assert set(used[changed_at:]) == {after}
     assert before in used[:changed_at]
     assert {job.state for job in batch} == {"completed"}
+    assert session.sandbox.lasting == {"pace": 2}, "a sandbox that is started again is as fast"
     assert sandbox.state()["requests"]["text-to-video"] == 10
     session.close()
     assert handle_on(home, sandbox.url, sandbox.pid).api_key == rotation.new.api_key

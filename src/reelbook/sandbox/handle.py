@@ -39,7 +39,7 @@ class Sandbox(SuggestsNames):
     control_token: Secret = field(repr=False)
     home: Path = field(repr=False)
     # How fast it was made to be: `server.restarted` makes the next one the same.
-    lasting: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    lasting: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def mcp_url(self) -> str:
