@@ -117,6 +117,7 @@ class SweepRun:
         self._listeners: Listeners[[RunCell | None]] = Listeners()
         self._buys = False  # from start() or resume() until it is paused or stopped, here or elsewhere
         self._runs_elsewhere = False
+        self._watched_elsewhere = False  # another kernel looks after one of its jobs
         self._tried: set[int] = set()  # since it was begun or resumed
         self._over: Future[None] = Future()
         self._over.set_result(None)
@@ -331,13 +332,17 @@ class SweepRun:
 
     def _load(self) -> None:
         """Brings the cells up to date with the ledger, and takes up what a dead kernel left in progress."""
-        self._runs_elsewhere = not self._buys and self._rows.record(self._number).state == RUNNING
         jobs, ledger = self.session._jobs, self.session._ledger
         begun = {each.entry.id for each in self._rows.cells(self._number) if each.entry is not None}
         taken_up = {entry.id for entry in ledger.left_over(begun)}
+        self._runs_elsewhere = not self._buys and self._rows.record(self._number).state == RUNNING
+        self._watched_elsewhere = False
         for kept in self._rows.cells(self._number):
-            job = None if kept.entry is None else jobs.of(kept.entry, watch=kept.entry.id in taken_up)
+            entry = kept.entry
+            job = None if entry is None else jobs.of(entry, watch=entry.id in taken_up)
             self._keep(kept.number, job=job, found=kept.found, left_out=kept.left_out)
+            if entry is not None and entry.clip_path is None and not states.state(entry.state).missing:
+                self._watched_elsewhere |= not ledger.is_own(entry)
 
     def _keep(self, number: int, **changes: Any) -> None:
         """Stores what is known of a cell now, and tells of it unless that was told already."""
@@ -400,12 +405,16 @@ class SweepRun:
             self._over = Future()
             self._thread.spawn(self._carry())
 
+    @property
+    def _elsewhere(self) -> bool:
+        return self._runs_elsewhere or self._watched_elsewhere
+
     async def _carry(self) -> None:
         try:
             looked_at = self._thread.now()
             while self._buy_next():
                 await asyncio.sleep(TICK_SECONDS)
-                if self._elsewhere() and self._thread.now() - looked_at >= LOOK_SECONDS:
+                if self._elsewhere and self._thread.now() - looked_at >= LOOK_SECONDS:
                     self._load()
                     looked_at = self._thread.now()
         finally:
@@ -434,7 +443,7 @@ class SweepRun:
                     self._pause(str(error))
                     break
         running = any(each.job is not None and each.job.running for each in self.cells)
-        return running or self._elsewhere() or (wish == RUNNING and bool(self._waiting()))
+        return running or self._elsewhere or (wish == RUNNING and bool(self._waiting()))
 
     def _waiting(self) -> list[RunCell]:
         untried = [each for each in self.cells if each.missing and each.number not in self._tried]
@@ -452,25 +461,6 @@ class SweepRun:
             job._life.cancel(_STOPPED, later=True)
             if queued:
                 self._thread.spawn(_taken_out(job))
-
-    def _elsewhere(self) -> bool:
-        """Refreshes its jobs from the ledger; returns whether another kernel runs it or watches one."""
-        busy = self._runs_elsewhere
-        for cell in self.cells:
-            if cell.job is not None:
-                busy |= self._refresh(cell.job)
-                self._keep(cell.number)
-        return busy
-
-    def _refresh(self, job: Job) -> bool:
-        """Takes over what another kernel learnt of a job. Returns whether that one still looks after it."""
-        ledger = self.session._ledger
-        over = job.running or job.clip is not None or states.state(job.state).missing
-        entry = None if over or job.entry_id is None else ledger.get(job.entry_id)
-        if entry is None or ledger.is_own(entry):
-            return False
-        self.session._jobs.of(entry, watch=False)
-        return entry.clip_path is None and not states.state(entry.state).missing
 
     def _pause(self, trouble: str) -> None:
         self.trouble = trouble
@@ -498,6 +488,7 @@ class SweepRun:
         with without_spend_warnings():  # the plan has said it
             [job] = self.session._submit([new])
         self._keep(cell.number, job=job, found=False)
+        self._watched_elsewhere |= job.from_earlier_run  # another kernel was quicker
         return job
 
     def _clips(self) -> list[Clip]:
