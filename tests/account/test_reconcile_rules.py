@@ -57,13 +57,7 @@ CASES = [
     Case("nothing moved, eight hours later", LATER, "not accepted"),
     Case("charged at once", figures(TAKEN, HABIT, 40), "accepted"),
     Case("counted and charged at the end", figures(DONE, LATE, 120), "accepted"),
-    Case("counted, not paid, eight hours later", replace(LATER, total_requests=1), "can't tell"),
-    Case(
-        "money alone, eight hours later",
-        figures([], HABIT, 8 * HOUR, usage=False),
-        "not accepted",
-        before=(figures([], HABIT, -10, usage=False),),
-    ),
+    Case("counted, not paid, eight hours later", replace(LATER, total_requests=1), "not accepted"),
     Case(
         "the balance alone, eight hours later",
         Sample(NOON + 8 * HOUR, balance_usd=25.0),
@@ -72,16 +66,8 @@ CASES = [
     ),
     Case("somebody bought a cheaper clip", figures([CHEAP], HABIT, 8 * HOUR), "can't tell"),
     Case("somebody bought a dearer clip", figures([DEAR], HABIT, 8 * HOUR), "can't tell"),
-    Case("topped up, the rest moved", replace(figures(TAKEN, HABIT, 40), balance_usd=35.0), "accepted"),
-    Case("topped up, the rest didn't move", replace(LATER, balance_usd=35.0), "not accepted"),
-    Case("the balance fell, nothing was spent", replace(LATER, balance_usd=24.75), "can't tell"),
     Case("figures that are no numbers", replace(LATER, total_spent_usd=math.nan), "can't tell"),
     Case("less was spent than before", replace(LATER, total_spent_usd=-1.0), "can't tell"),
-    Case(
-        "an old clip left the period while another was counted",
-        replace(figures(DONE, HABIT, 8 * HOUR), total_requests=0, total_cost_usd=0.0, total_seconds=0.0),
-        "accepted",
-    ),
     Case("a sandbox counted one", figures([Truth(1)], BOX, 10), "accepted", rules=SANDBOX),
     Case("a sandbox counted none", figures([], BOX, 10), "not accepted", (FRESH,), SANDBOX, "not accepted"),
     Case("a sandbox was asked too soon", figures([], BOX, 4), "can't tell", rules=SANDBOX),
@@ -141,19 +127,19 @@ def test_known_clips_explain_what_they_cost() -> None:
 
 
 @pytest.mark.parametrize(
-    ("mine", "habit", "usage", "answer"),
+    ("mine", "habit", "answer"),
     [  # a clip that isn't posted yet, a failed job that was paid back, and one that isn't counted
-        (Truth(7.9 * HOUR, 7.9 * HOUR + 60, follows=HOUR), LATE, False, "can't tell"),
-        (Truth(-60, 60, clip=False), HABIT, False, "can't tell"),
-        (Truth(30, 60, clip=False), LATE, True, "not accepted"),
+        (Truth(7.9 * HOUR, 7.9 * HOUR + 60, follows=HOUR), LATE, "can't tell"),
+        (Truth(-60, 60, clip=False), HABIT, "can't tell"),
+        (Truth(30, 60, clip=False), LATE, "not accepted"),
     ],
 )
 def test_an_own_job_that_explains_less_than_it_may_is_allowed_for(
-    mine: Truth, habit: Habit, usage: bool, answer: str
+    mine: Truth, habit: Habit, answer: str
 ) -> None:
     """What it cost or got back may hide the lost one, so that nothing seems to have moved."""
     lost = [] if answer == "not accepted" else [Truth(1, 60)]
-    before, now = (figures([mine, *lost], habit, at, usage=usage) for at in (-10, 8 * HOUR))
+    before, now = (figures([mine, *lost], habit, at) for at in (-10, 8 * HOUR))
     known = [known_entry(9, mine, 8 * HOUR)]
     (found,) = told([entry(1)], [before], now, others=known, alone=True)
     assert found.answer == answer
@@ -165,7 +151,7 @@ def test_what_to_do_is_said() -> None:
     assert "Ask again after" in found.advice
     assert "running still" in found.reasons[1]
     (found,) = told([entry(1)], [], figures(TAKEN, HABIT, 60))
-    assert re.search(r"known from before .*Now: balance \$24\.75.*, requests 1\.", str(found), re.DOTALL)
+    assert re.search(r"known from before .*Now: balance \$24\.75, spent \$0\.25\.", str(found), re.DOTALL)
     assert "web app" in found.advice
 
 
@@ -243,29 +229,19 @@ def world(data: st.DataObject, habit: Habit, *, strangers: bool, lag: float) -> 
 
 
 def check_not_accepted(found: Finding, truth: Truth | None, habit: Habit) -> None:
-    """One that failed, unpaid and uncounted, is the same as one that was never taken."""
+    """One that failed, unpaid, is the same as one that was never taken."""
     if found.answer != "not accepted" or truth is None:
         return
     assert not truth.clip
     assert truth.money(habit.spent_at, habit, math.inf) == 0.0
-    compared = "equests" in found.reasons[0]
-    assert habit.counts in ("clips", "all requests") or not compared
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_not_accepted_is_never_wrong(data: st.DataObject) -> None:
-    """Whatever the service's habit, also where it posts costs hours late and old clips leave the period."""
+    """Whatever the service's habit, also where it posts costs hours late."""
     habit = data.draw(st.sampled_from(EVERY_HABIT))
     made = world(data, habit, strangers=False, lag=5 * HOUR)
-    left = data.draw(st.integers(0, 3))
-    now = made.samples[-1]
-    made.samples[-1] = replace(
-        now,
-        total_requests=(now.total_requests or 0) - left,
-        total_seconds=(now.total_seconds or 0) - 5.0 * left,
-        total_cost_usd=(now.total_cost_usd or 0) - 0.25 * left,
-    )
     for found, truth in zip(made.findings(alone=True, rules=LIVE), made.taken, strict=True):
         check_not_accepted(found, truth, habit)
 
@@ -292,17 +268,13 @@ def test_a_sandbox_that_many_share_gives_no_wrong_answer(data: st.DataObject) ->
 
 
 def test_the_made_up_accounts_do_get_sure_answers() -> None:
-    """For every habit the truth comes out in the end where the person is alone: the tests above can fail.
-
-    But where every request is counted, one more may be the lost one that failed unpaid.
-    """
+    """For every habit the truth comes out in the end where the person is alone: the tests above can fail."""
     for habit in EVERY_HABIT:
         before = figures([], habit, -10, requests=3)
         for job in (None, Truth(1, 60)):
             jobs = [] if job is None else [job]
             (found,) = told([entry(1)], [before], figures(jobs, habit, 8 * HOUR, requests=5), alone=True)
-            nothing = "can't tell" if habit.counts == "all requests" else "not accepted"
-            assert found.answer == (nothing if job is None else "accepted")
+            assert found.answer == ("not accepted" if job is None else "accepted")
 
 
 def call(outcome: Outcome | None = "done", *, prompt: bool = True, at: float = 0.0) -> ToolCall:

@@ -2,7 +2,9 @@
 
 The interface doesn't say when a clip is charged, what `total_requests` counts, or whether a failed job is
 paid for. So each job may move a figure by anything between a least and a most, and an answer is certain only
-if the figures fit it and don't fit its opposite. `compare` decides that, without requests or a clock.
+if the figure fits it and doesn't fit its opposite. The figure is what was spent in all, which tells after
+hours; of a sandbox it is the number of requests, which tells at once. `compare` decides, without requests or
+a clock.
 """
 
 from __future__ import annotations
@@ -16,7 +18,6 @@ from typing import Final, Literal, NamedTuple
 
 from .. import wire
 from ..client.client import DEADLINE_SECONDS
-from ..errors import AuthenticationError, ServiceError
 from ..formatting import clock, exact_dollars, local
 from ..ledger import Entry, Ledger, Sample, ToolCall
 from ..ledger.money import PATIENCE_SECONDS, sample_of
@@ -27,16 +28,9 @@ from .connection import Connection
 from .usage import SETTLED_SECONDS
 
 Answer = Literal["accepted", "not accepted", "can't tell"]
-Figure = Literal["balance", "total spent", "requests"]
 
-FIELDS: Final[dict[Figure, str]] = {
-    "balance": "balance_usd",
-    "total spent": "total_spent_usd",
-    "requests": "total_requests",
-}
-# Either of two figures that are compared may be rounded to cents.
+# Either of two amounts that are compared may be rounded to cents.
 ROUNDING_USD: Final = 0.0101
-SAME_SECONDS: Final = 0.05
 # "The final cost_usd follows the actual duration" (interface, Limits): at most this far from the estimate.
 COST_SPREAD: Final = 0.2
 SAMPLES: Final = 200
@@ -45,7 +39,7 @@ _BOUGHT_NOTHING: Final = (*names(charge="none"), INTENDED)
 
 
 class Rules(NamedTuple):
-    """How soon the figures usually follow an event, and when they certainly have, in seconds.
+    """How soon the figure usually follows an event, and when it certainly has, in seconds.
 
     A wrong "not accepted" is worse than none, so it waits for certainty. What an agent tool's call bought may
     be charged up to `tool_seconds` later. A `sandbox` counts what it accepts, and never pays back.
@@ -104,7 +98,7 @@ class Evidence:
 async def find_out(
     connection: Connection, ledger: Ledger, balance: BalanceTracker, *, alone: bool
 ) -> list[Finding]:
-    """Asks once each for balance and usage, and settles in the ledger what is certain."""
+    """Asks for the figure that tells, and settles in the ledger what is certain."""
     uncertain = ledger.uncertain_entries()
     if not uncertain:
         return []
@@ -112,8 +106,8 @@ async def find_out(
     if "job_list" in connection.client.offers:
         findings = await _looked_up(connection, ledger)
     else:
-        now = await _ask(ledger, balance, sent_at=uncertain[0].sent_at)
         rules = SANDBOX if connection.service == "sandbox" else LIVE
+        now = await _ask(ledger, balance, rules, sent_at=uncertain[0].sent_at)
         findings = await asyncio.to_thread(lambda: compare(Evidence.of(ledger, now, rules), alone=alone))
     for each in findings:
         if each.entry.request_id is not None:
@@ -139,25 +133,19 @@ async def _looked_up(connection: Connection, ledger: Ledger) -> list[Finding]:
     return findings
 
 
-async def _ask(ledger: Ledger, balance: BalanceTracker, *, sent_at: float | None) -> Sample:
-    # As of the time before the questions: what was posted by then is in the answers.
+async def _ask(ledger: Ledger, balance: BalanceTracker, rules: Rules, *, sent_at: float | None) -> Sample:
+    # As of the time before the question: what was posted by then is in the answer.
     began = time.time()
-    money = sample_of(await balance.balance(), began)
+    if not rules.sandbox:
+        return sample_of(await balance.balance(), began)
     # Only an answer about the same period can be compared with one from before it was sent.
     earlier = ledger.samples.list(before=sent_at, limit=SAMPLES)
     periods = [each.period_days for each in earlier if each.total_requests is not None and each.period_days]
-    try:
-        usage = sample_of(await balance.usage(int(next(iter(periods), USAGE_DAYS))), began)
-    except AuthenticationError:
-        raise
-    except ServiceError:
-        return money  # which tells something by itself
-    spent = money.total_spent_usd if usage.total_spent_usd is None else usage.total_spent_usd
-    return replace(usage, balance_usd=money.balance_usd, total_spent_usd=spent)
+    return sample_of(await balance.usage(int(next(iter(periods), USAGE_DAYS))), began)
 
 
 def compare(evidence: Evidence, *, alone: bool) -> list[Finding]:
-    """What the figures say about each uncertain entry. With `alone` nobody else spent from the account.
+    """What the figure says about each uncertain entry. With `alone` nobody else spent from the account.
 
     Others may hide a clip, by a failed job that is paid back, or look like one, by buying one themselves. A
     sandbox never pays back, so what it doesn't count wasn't accepted.
@@ -185,58 +173,53 @@ _OTHERS: Final[dict[Answer, str]] = {
 
 def _find(entry: Entry, evidence: Evidence, *, alone: bool) -> Finding:
     sandbox = evidence.rules.sandbox
-    changes = _changes(evidence, _bounds(entry).sent_at)
-    if not changes:
-        known = ", ".join(
-            f"{figure} {_written(figure, value)}"
-            for figure, field in FIELDS.items()
-            if (value := getattr(evidence.now, field)) is not None
-        )
-        reason = "No balance and no usage is known from before it was sent, to compare with."
+    change = _change(evidence, _bounds(entry).sent_at)
+    if change is None:
+        reason = "No figure is known from before it was sent, to compare with."
         advice = (
             "Compare balance and usage in the service's web app with what you know of them. It stays "
             "uncertain and counts towards the spending limit."
         )
-        return Finding(entry, "can't tell", "can't tell", (reason, f"Now: {known}."), advice)
-    if_alone, reason, advice = _conclusion(entry, changes, evidence)
+        now = (evidence.now.balance_usd, evidence.now.total_spent_usd)
+        balance, spent = ("unknown" if each is None else exact_dollars(each) for each in now)
+        return Finding(
+            entry, "can't tell", "can't tell", (reason, f"Now: balance {balance}, spent {spent}."), advice
+        )
+    if_alone, reason, advice = _conclusion(entry, change, evidence)
     answer: Answer = "can't tell"
     if if_alone != "can't tell" and (alone or (sandbox and if_alone == "not accepted")):
         answer, (reason, advice) = if_alone, _SURE[if_alone]
     else:
         advice = f"{advice} Until then it counts as uncertain."
-    return Finding(entry, answer, if_alone, (_moves(changes), reason), advice)
+    return Finding(entry, answer, if_alone, (str(change), reason), advice)
 
 
-def _conclusion(entry: Entry, changes: list[_Change], evidence: Evidence) -> tuple[Answer, str, str]:
+def _conclusion(entry: Entry, change: _Change, evidence: Evidence) -> tuple[Answer, str, str]:
     """What became of the entry if nobody else used the account, why that may be wrong, and what to do."""
-    rules, began = evidence.rules, min(each.asked_at for each in changes)
-    tool_at = max((each.at for each in evidence.tool_calls if _may_buy(each, began, rules)), default=None)
-    if tool_at is not None:
-        at = clock(local(tool_at))
+    rules = evidence.rules
+    bought = [each.at for each in evidence.tool_calls if _may_buy(each, change.asked_at, rules)]
+    if bought:
+        at = clock(local(max(bought)))
         return "can't tell", f"An agent tool was called at {at}, and may have bought a clip.", _WEB_APP
-    estimate = entry.estimated_cost_usd
     mine = _bounds(entry)
-    ended_by, least = mine.accepted_by + PATIENCE_SECONDS, estimate * (1 - COST_SPREAD)
-    mine = replace(mine, ended_by=ended_by, least_usd=least, clip=True, sure=True)
+    ended_by, least = mine.accepted_by + PATIENCE_SECONDS, entry.estimated_cost_usd * (1 - COST_SPREAD)
+    mine = replace(mine, ended_by=ended_by, least_usd=least, sure=True)
     others = [each for each in evidence.others if each.state not in _BOUGHT_NOTHING]
     bounds = [_bounds(each) for each in (*others, *evidence.uncertain) if each is not entry]
-    # A sandbox's count tells at once, its money only later.
-    telling = [each for each in changes if each.figure == "requests" or not rules.sandbox]
-    answer = _answer(mine, bounds, telling, rules)
+    answer = _answer(mine, bounds, change)
     if answer is None:
         reason = (
-            "The figures and the clips in the ledger don't fit together: others use the account, it seems."
+            "The figure and the clips in the ledger don't fit together: others use the account, it seems."
         )
         return "can't tell", reason, _WEB_APP
     if answer != "can't tell":
-        since = clock(local(min(each.before.at for each in changes)))
         advice = (
-            f"If nobody else has used the account since {since}, it was {answer}: "
+            f"If nobody else has used the account since {clock(local(change.before.at))}, it was {answer}: "
             "session.reconcile(alone=True) takes your word for it."
         )
         return answer, _OTHERS[answer], advice
-    in_the_end = [replace(each, now=replace(each.now, at=math.inf)) for each in telling]
-    if _answer(mine, bounds, in_the_end, rules) != "not accepted":
+    in_the_end = replace(change, now=replace(change.now, at=math.inf))
+    if _answer(mine, bounds, in_the_end) != "not accepted":
         return answer, "Other clips may explain this as well.", _WEB_APP
     shown_by = max(evidence.now.at, mine.accepted_by if rules.sandbox else mine.ended_by)
     again = clock(local(shown_by + rules.settle_seconds + 1.0))
@@ -250,29 +233,21 @@ def _may_buy(call: ToolCall, since: float, rules: Rules) -> bool:
     return buys and call.at + rules.tool_seconds + rules.settle_seconds > since
 
 
-def _answer(
-    mine: _JobBounds, others: Sequence[_JobBounds], changes: Sequence[_Change], rules: Rules
-) -> Answer | None:
-    """What became of `mine` if nobody else moved the figures; None if they fit neither answer."""
-    fitting = {each.figure: each.fits(mine, others, rules) for each in changes}
-    if not all(without or accepted for without, accepted in fitting.values()):
+def _answer(mine: _JobBounds, others: Sequence[_JobBounds], change: _Change) -> Answer | None:
+    """What became of `mine` if nobody else moved the figure; None if it fits neither answer."""
+    without, accepted = change.fits(mine, others)
+    if not without and not accepted:
         return None
-    # A sandbox counts what it accepts. Elsewhere money decides, as old requests leave the period.
-    deciding = [found for figure, found in fitting.items() if rules.sandbox or figure != "requests"]
-    sure: Figure = "requests" if rules.sandbox else "total spent"
-    if sure in fitting and not any(accepted for _, accepted in fitting.values()):
-        return "not accepted"
-    if all(accepted for _, accepted in deciding) and not all(without for without, _ in deciding):
-        return "accepted"
-    return "can't tell"
+    if without and accepted:
+        return "can't tell"
+    return "accepted" if accepted else "not accepted"
 
 
 @dataclass(frozen=True)
 class _JobBounds:
     """What is known of a job. Times are epoch seconds.
 
-    In the end it costs from `least_usd` to `most_usd`. `clip`: it became one; not `sure`: it may never have
-    been accepted.
+    In the end it costs from `least_usd` to `most_usd`. Not `sure`: it may never have been accepted.
     """
 
     sent_at: float
@@ -281,7 +256,6 @@ class _JobBounds:
     estimate_usd: float
     least_usd: float
     most_usd: float
-    clip: bool
     sure: bool
 
 
@@ -307,104 +281,77 @@ def _bounds(entry: Entry) -> _JobBounds:
         estimate_usd=estimate,
         least_usd=least if clip else 0.0,
         most_usd=most,
-        clip=clip,
         sure=answered or entry.state == LOST,
     )
 
 
 @dataclass(frozen=True)
 class _Change:
-    figure: Figure
+    """The figure `now`, and the last time that it was heard `before` a submission."""
+
     before: Sample
     now: Sample
-
-    @property
-    def values(self) -> tuple[float, float]:
-        was, now = (getattr(sample, FIELDS[self.figure]) for sample in (self.before, self.now))
-        return was, now
+    rules: Rules
 
     @property
     def moved(self) -> float:
         """By how much more was spent, or counted, in between."""
-        was, now = self.values
-        return was - now if self.figure == "balance" else now - was
+        was, now = (_figure(each, self.rules) or 0.0 for each in (self.before, self.now))
+        return now - was
 
     @property
     def asked_at(self) -> float:
         """When the earlier one was asked for; if that isn't known, its answer took a minute at most."""
         return self.before.at - DEADLINE_SECONDS if self.before.asked_at is None else self.before.asked_at
 
-    def fits(self, mine: _JobBounds, others: Sequence[_JobBounds], rules: Rules) -> tuple[bool, bool]:
+    def fits(self, mine: _JobBounds, others: Sequence[_JobBounds]) -> tuple[bool, bool]:
         """Whether the figure fits if `mine` wasn't accepted, and if it was."""
-        move, slack = (self._count, 0.5) if self.figure == "requests" else (self._money, ROUNDING_USD)
-        moves = [move(each, rules) for each in others]
+        moves = [self._move(each) for each in others]
+        slack = 0.5 if self.rules.sandbox else ROUNDING_USD
         least, most = sum(low for low, _ in moves) - slack, sum(high for _, high in moves) + slack
-        if self.figure == "requests" and not rules.sandbox:
-            most = math.inf  # it may count every request, such as that for the balance
-        own_least, own_most = move(mine, rules)
+        own_least, own_most = self._move(mine)
         return least <= self.moved <= most, least + own_least <= self.moved <= most + own_most
 
-    def _money(self, job: _JobBounds, rules: Rules) -> tuple[float, float]:
-        """The least and the most that a job moves it by, whether charged at its acceptance or its end."""
-        if job.ended_by + rules.follow_seconds < self.asked_at:
+    def _move(self, job: _JobBounds) -> tuple[float, float]:
+        """The least and the most that a job moves it by: a sandbox at its acceptance, others any time."""
+        rules = self.rules
+        by = job.accepted_by if rules.sandbox else job.ended_by
+        if by + rules.follow_seconds < self.asked_at:
             return 0.0, 0.0
-        least = 0.0
-        if job.sent_at < self.before.at:
+        begun_before = job.sent_at < self.before.at
+        surely = job.sure and not begun_before and by + rules.settle_seconds <= self.now.at
+        if rules.sandbox:
+            return float(surely), 1.0
+        least = job.least_usd if surely else 0.0
+        if begun_before:
             # If charged before, part of it may be paid back when the job ends, or all if it fails.
             least = min(0.0, job.least_usd - job.estimate_usd)
-        elif job.sure and job.ended_by + rules.settle_seconds <= self.now.at:
-            least = job.least_usd
         return least, max(job.estimate_usd, job.most_usd)
 
-    def _count(self, job: _JobBounds, rules: Rules) -> tuple[float, float]:
-        """The same for the count. A sandbox counts what it accepts; elsewhere only clips surely count."""
-        by = job.accepted_by if rules.sandbox else job.ended_by
-        inside = job.sent_at >= self.before.at and by + rules.settle_seconds <= self.now.at
-        counts = job.sure and (job.clip or rules.sandbox)
-        return float(inside and counts), float(by + rules.follow_seconds >= self.asked_at)
+    def __str__(self) -> str:
+        earlier, later = (clock(local(each.at)) for each in (self.before, self.now))
+        figure = "Requests" if self.rules.sandbox else "Total spent"
+        if not self.moved:
+            return f"{figure} unchanged since {earlier}."
+        said = [_figure(each, self.rules) or 0.0 for each in (self.before, self.now)]
+        was, now = (f"{each:g}" if self.rules.sandbox else exact_dollars(each) for each in said)
+        return f"{figure} {was} at {earlier} → {now} at {later}."
 
 
-def _changes(evidence: Evidence, sent_at: float) -> list[_Change]:
-    """Each figure now, compared with the newest from before that time, if there is one."""
-    found = []
-    for figure, field in FIELDS.items():
-        known = [each for each in evidence.samples if getattr(each, field) is not None]
-        before = max((each for each in known if each.at < sent_at), key=lambda each: each.at, default=None)
-        if before is not None and getattr(evidence.now, field) is not None:
-            change = _Change(figure, before, evidence.now)
-            # A balance that rose was topped up, by an unknown amount.
-            topped_up = figure == "balance" and change.moved < -ROUNDING_USD
-            if not topped_up and (figure != "requests" or _nothing_left(before, evidence.now)):
-                found.append(change)
-    return found
+def _figure(sample: Sample, rules: Rules) -> float | None:
+    return sample.total_requests if rules.sandbox else sample.total_spent_usd
 
 
-def _nothing_left(before: Sample, now: Sample) -> bool:
-    """Whether no old clip left the period meanwhile, which would take its cost and length with it."""
-    if before.period_days != now.period_days:
-        return False
-    figures = [(each.total_spent_usd, each.total_cost_usd, each.total_seconds) for each in (before, now)]
-    if None in (*figures[0], *figures[1]):
-        return False
-    spent, cost, seconds = ((second or 0.0) - (first or 0.0) for first, second in zip(*figures, strict=True))
-    return cost >= spent - ROUNDING_USD and seconds >= -SAME_SECONDS
-
-
-def _moves(changes: Sequence[_Change]) -> str:
-    said, still = [], []
-    for each in changes:
-        was, now = (_written(each.figure, value) for value in each.values)
-        if each.moved:
-            earlier, later = clock(local(each.before.at)), clock(local(each.now.at))
-            said.append(f"{each.figure} {was} at {earlier} → {now} at {later}")
-        else:
-            still.append(each.figure)
-    if still:
-        since = clock(local(min(each.before.at for each in changes)))
-        said.append(f"{' and '.join(still)} unchanged since {since}")
-    text = "; ".join(said)
-    return f"{text[0].upper()}{text[1:]}."
-
-
-def _written(figure: Figure, amount: float) -> str:
-    return f"{amount:g}" if figure == "requests" else exact_dollars(amount)
+def _change(evidence: Evidence, sent_at: float) -> _Change | None:
+    """The figure now, compared with the newest from before that time, if there is one."""
+    now, rules = evidence.now, evidence.rules
+    known = [
+        each
+        for each in evidence.samples
+        if each.at < sent_at
+        and _figure(each, rules) is not None
+        and (not rules.sandbox or each.period_days == now.period_days)
+    ]
+    if not known or _figure(now, rules) is None:
+        return None
+    return _Change(max(known, key=lambda each: each.at), now, rules)

@@ -33,7 +33,7 @@ class Reconciliation:
         print(found)
         paid = [verdict.job for verdict in found.verdicts if verdict.answer == "accepted"]
 
-    Each verdict says which figures moved, and since when.
+    Each verdict says how the figure moved, and since when.
     """
 
     verdicts: tuple[Verdict, ...]

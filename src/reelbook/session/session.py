@@ -568,10 +568,10 @@ class Session(Tooling, SuggestsNames):
     def reconcile(self, *, alone: bool = False) -> Reconciliation:
         """Finds out what became of submissions whose answer was lost, and waits for it.
 
-        Compares balance and usage, asked for now, with what was known before, and records what is certain;
-        for the rest it says what to do. `alone=True` says that only this key, from this home, has used the
-        account since then: without that nothing is certain on a live service, and "not accepted" takes hours.
-        A class's room knows which jobs are yours; those that it has go on.
+        Compares what was spent by now, or how many requests a sandbox counted, with what was known before,
+        and records what is certain; for the rest it says what to do. `alone=True` says that only this key,
+        from this home, has used the account since then: without that nothing is certain on a live service,
+        and "not accepted" takes hours. A class's room knows which jobs are yours; those that it has go on.
         """
         return self._thread.call(self._reconciled(alone=alone))
 
