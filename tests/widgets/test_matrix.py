@@ -252,7 +252,7 @@ def test_it_is_saved_as_it_stands(
 def test_the_head_finds_out_about_all_that_was_not_answered(
     session: rb.Session, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At one press, with one question for the balance; then the person's word is asked for, once too."""
+    """At one press, with one question for the usage; then the person's word is asked for, once too."""
     # Figures taken between the two submissions would tell of one of them.
     monkeypatch.setattr(session._balance, "answer_lost", lambda: None)
     session.usage()
@@ -261,7 +261,7 @@ def test_the_head_finds_out_about_all_that_was_not_answered(
     until(lambda: [cell.state for cell in run.cells] == ["uncertain"] * 2 and run.state != "running")
     page = MatrixPage(Matrix(run))
     assert page.head["controls"] == [["find_out", "Find out about 2 clips"]]
-    assert "balance" not in sandbox.state()["requests"]
+    asked = sandbox.state()["requests"]["usage"]
     page.says("find_out")
     until(
         lambda: (
@@ -269,7 +269,7 @@ def test_the_head_finds_out_about_all_that_was_not_answered(
             == [["find_out", "Find out about 2 clips"], ["only_me", "Only I use this account"]]
         )
     )
-    assert sandbox.state()["requests"]["balance"] == 1
+    assert sandbox.state()["requests"]["usage"] == asked + 1
     page.says("only_me")
     until(lambda: {cell["word"] for cell in page.cells.values()} == {"Lost"})
     assert page.head["controls"] == []
