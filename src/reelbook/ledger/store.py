@@ -601,12 +601,9 @@ def on_network(folder: Path) -> bool:
         mounts = MOUNTS.read_text(errors="replace")
     except OSError:
         return False
-    nearest = (-1, 0, "")
-    for number, line in enumerate(mounts.splitlines()):
+    kinds: dict[Path, str] = {}  # a later mount hides an earlier one at the same place
+    for line in mounts.splitlines():
         _, where, kind, *_ = (*line.split(" "), "", "")
-        mount = Path(_OCTAL.sub(lambda found: chr(int(found[1], 8)), where))
-        # A later mount hides an earlier one at the same place.
-        if kind and folder.is_relative_to(mount):
-            nearest = max(nearest, (len(mount.parts), number, kind))
-    kind = nearest[-1]
+        kinds[Path(_OCTAL.sub(lambda found: chr(int(found[1], 8)), where))] = kind
+    kind = next((kinds[each] for each in (folder, *folder.parents) if each in kinds), "")
     return not kind.startswith(_LOCAL_FUSE) if kind.startswith("fuse") else kind.startswith(_NETWORK)
