@@ -116,30 +116,26 @@ class Keys(SuggestsNames):
 
     async def _change_to(self, new: CreatedKey, client: AsyncClient, clip: str | None) -> None:
         # Each step leaves a working state: until the new key has proved itself, only the list has changed.
-        trial: AsyncClient | None = None
+        limit = int(new.rate_limit) if new.rate_limit else None
         try:
-            trial = client.with_key(new.api_key, rate_limit=int(new.rate_limit) if new.rate_limit else None)
-            # A clip in progress proves more than the balance: that the new key sees what the old one made.
-            await (trial.balance() if clip is None else trial.status(clip))
-            # First, as a kernel that is given the key without it would find none of the jobs.
-            account = self._ledger.add_key(new.api_key)
-            if self._connection.sandbox is not None:
-                _keep_with_sandbox(self._connection, new.api_key)
-            # Nothing waits from here on, so nobody sees half of it.
-            self._ledger.use_key(account)
-            client.use_key(new.api_key, tried_by=trial)
-            self._key, self._own_id = new.api_key, new.key_id
-            return
+            async with client.with_key(new.api_key, rate_limit=limit) as trial:
+                # A clip in progress proves more than the balance: the new key sees what the old one made.
+                await (trial.balance() if clip is None else trial.status(clip))
+                # First, as a kernel that is given the key without it would find none of the jobs.
+                account = self._ledger.add_key(new.api_key)
+                if self._connection.sandbox is not None:
+                    _keep_with_sandbox(self._connection, new.api_key)
+                # Nothing waits from here on, so nobody sees half of it.
+                self._ledger.use_key(account)
+                client.use_key(new.api_key, tried_by=trial)
+                self._key, self._own_id = new.api_key, new.key_id
         except (ReelbookError, OSError) as error:
             failed = str(error)
             if isinstance(error, NotFound) and clip is not None:
                 failed = f"It doesn't see the clip {clip}, which is under way. ({failed})"
-        finally:
-            if trial is not None:
-                await trial.aclose()
-        raise RotationFailed(
-            f"{_made(new)}, and can't be used: {failed} {STAYS} {_revoke(new)}", key_id=new.key_id
-        )
+            raise RotationFailed(
+                f"{_made(new)}, and can't be used: {failed} {STAYS} {_revoke(new)}", key_id=new.key_id
+            ) from None
 
     def _find_candidates(self, error: KeyUncertain, began: float) -> None:
         try:
