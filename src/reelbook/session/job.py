@@ -291,7 +291,7 @@ class Job(display.Shown, SuggestsNames):
 
     def _wanted(self) -> Future[Clip]:
         if self._life.stopped:
-            self._thread.run(self._life.watch_again)
+            self._thread.run(self._life.watch)  # somebody waits, and so wants the clip
         return self._life.outcome
 
     async def _wait(self) -> Clip:

@@ -346,11 +346,6 @@ class JobLifecycle(SubmissionRecord):
         watched = self.known.watched and self._watch_wanted
         return not watched and not self.outcome.done()
 
-    def watch_again(self) -> None:
-        """Somebody waits, and so wants the clip: a watch that was stopped starts again."""
-        if self.stopped:
-            self.watch()
-
     # The task that moves it along.
 
     def _start(self) -> None:
@@ -475,14 +470,15 @@ class JobLifecycle(SubmissionRecord):
         return _required(self.services.ledger.get(_required(self.entry_id))).repeat_key
 
     def sending(self) -> None:
-        self._raise_if_cancelled()
+        if self._cancel_reason is not None:
+            # After an attempt that was never answered: nobody can say any more that nothing was paid.
+            raise errors.SubmissionCancelled("It was taken back.")
         if not self.services.ledger.sending(_required(self.entry_id)):
             raise errors.SubmissionCancelled(TAKEN_BACK)
         self.quiet.clear()
 
     def unsent(self) -> None:
         """The attempt had no effect and will be repeated."""
-        self._raise_if_cancelled()
         self.services.ledger.unsent(_required(self.entry_id))
         if not self._unanswered:
             self.quiet.set()
@@ -498,11 +494,6 @@ class JobLifecycle(SubmissionRecord):
         self._unanswered.append(entry_id)
         self.services.balance.answer_lost()
         self.learn(unanswered=len(self._unanswered))
-
-    def _raise_if_cancelled(self) -> None:
-        # After an attempt that was never answered, nobody can say any more that nothing was paid.
-        if self._unanswered and self._cancel_reason is not None:
-            raise errors.SubmissionCancelled("It was taken back.")
 
     def _refuse_anothers_id(self, request_id: str) -> None:
         """Raises SubmissionUncertain for an id that another job has: nobody could tell their clips apart."""
