@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from .. import states, wire
-from ..executions import CellId, is_another
+from ..executions import is_another
 from ..models import Completed, Failed, JobStatus, state_of
 from ..requests import JobRequest
 from ..secret import Secret
@@ -177,17 +177,9 @@ class Ledger(Entries):
         then. Nor is it if the file had to be waited for and `withdrawn` says meanwhile that nobody wants it
         any more (see `Store.write`).
         """
-        others: list[CellId] = []
-        cell = next((each.place.cell_id for each in batch if each.place is not None), None)
-        if cell is not None:
-            twins = self.store.read(lambda db: [twin for each in batch for twin in self._twins(db, each)])
-            named = {twin.place.cell_id for twin in twins if twin.place and twin.place.cell_id}
-            others = [each for each in named if is_another(each, cell)]  # which may read notebooks
 
         def earlier(db: sqlite3.Connection, each: Submission) -> Entry | None:
-            if each.cell is not None:
-                return sweeps.holder(db, each.cell)
-            return self._twin(db, each, others)
+            return self._twin(db, each) if each.cell is None else sweeps.holder(db, each.cell)
 
         def work(db: sqlite3.Connection) -> list[tuple[Entry, EarlierRun | None]]:
             twins = [earlier(db, each) for each in batch]
@@ -200,6 +192,8 @@ class Ledger(Entries):
                 for each, twin in zip(batch, twins, strict=True)
             ]
 
+        # Once before, as this may read notebooks, which are remembered: no transaction waits for that.
+        self.store.read(lambda db: [self._twin(db, each) for each in batch])
         return self.store.write(work, withdrawn=withdrawn)
 
     def left_unsent(self) -> list[Entry]:
@@ -471,30 +465,30 @@ class Ledger(Entries):
             sweeps.assign(db, new.cell, entry.id)
         return entry
 
-    def _twin(self, db: sqlite3.Connection, new: Submission, others: Collection[CellId]) -> Entry | None:
-        """The newest equal submission at this place that may have bought something; by cell id first."""
-        own = None if new.place is None else new.place.cell_id
-        found = [(each, each.place.cell_id if each.place else None) for each in self._twins(db, new)]
-        found = [(each, name) for each, name in found if name not in others]
-        same = [each for each, name in found if own is not None and name is not None and name.id == own.id]
-        return next(iter(same or (each for each, _ in found)), None)
-
-    def _twins(self, db: sqlite3.Connection, new: Submission) -> list[Entry]:
-        """The equal submissions of all cells with this one's text or id, newest first."""
+    def _twin(self, db: sqlite3.Connection, new: Submission) -> Entry | None:
+        """The newest equal submission of this cell that may have bought something; by the cell's id first."""
         place = new.place
         if place is None or new.again:
-            return []
-        cell_id = None if place.cell_id is None else place.cell_id.id
+            return None
+        own = place.cell_id
         # A union, because SQLite wouldn't use the two indexes for an OR.
         one = "SELECT id FROM entries WHERE account = ? AND {} = ? AND nth = ? AND sameness = ?"
-        return matching(
+        equal = matching(
             db,
             f"id IN ({one.format('cell')} UNION ALL {one.format('cell_id')}) "
             f"AND state NOT IN ({marks(_NOT_MADE)}) ORDER BY id DESC",
             *(self.account.id, place.cell, place.nth, new.sameness),
-            *(self.account.id, cell_id, place.nth, new.sameness),
+            *(self.account.id, None if own is None else own.id, place.nth, new.sameness),
             *_NOT_MADE,
         )
+        by_text = None
+        for each in equal:
+            name = None if each.place is None else each.place.cell_id
+            if own is None or name is None or not is_another(name, own):
+                if own is not None and name is not None and name.id == own.id:
+                    return each
+                by_text = by_text or each
+        return by_text
 
 
 # States are literals where an index has them: SQLite wouldn't use it otherwise.
