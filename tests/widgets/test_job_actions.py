@@ -22,7 +22,7 @@ def test_finding_out_asks_once_and_holds_up_nobody() -> None:
     says(card, "find_out")
     says(card, "find_out")
     assert [alone for alone, _ in session.asked] == [False]
-    assert (card.face["aside"], card.live) == ("Asking for balance and usage.", True)
+    assert (card.face["aside"], card.live) == ("Asking the service what was spent.", True)
 
 
 def test_what_keeps_from_finding_out_is_shown() -> None:

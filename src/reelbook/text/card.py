@@ -121,7 +121,7 @@ def job_face(job: ShownJob) -> CardFace:
     face["money"] = price(view.price_usd, view.charge)
     face["actions"], face["again"] = _actions(job), _again(job)
     if view.state == UNCERTAIN and job.finding_out:
-        face["aside"] = "Asking for balance and usage."
+        face["aside"] = "Asking the service what was spent."
     face["mark"] = job.mark
     face["id"] = job.request_id or ""
     if job.clip is not None:
