@@ -7,6 +7,7 @@ redrew the picture did.
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -196,23 +197,27 @@ def _eight_bits(array: Any) -> Any:
     return (np.clip(array, 0, 1) * 255 + 0.5).astype(np.uint8)
 
 
+# What can't be read here: how such a file begins, what it is, and what to do.
+_NO_PICTURES = (
+    (rb".{4}ftyp(hei|hevc|mif1|msf1)", "a HEIC photo, which can't be read here", "Export it as JPEG"),
+    (
+        rb".{4}ftyp|\x1aE\xdf\xa3|OggS|FLV|.{8}AVI ",
+        "a video, not a picture",
+        "Save one frame as JPEG or PNG",
+    ),
+    (rb"%PDF", "a PDF document, not a picture", "Save the page that you want as JPEG or PNG"),
+    (rb"(\xef\xbb\xbf)?\s*(<.*)?(?i:<svg)", "an SVG drawing, which can't be read here", "Export it as PNG"),
+)
+_AVIF = rb".{4}ftyp.{0,52}avi[fs]"  # which may call itself "mif1", too
+_PICTURE = rb"\xff\xd8\xff|\x89PNG|GIF8|BM|II\*\0|MM\0\*|.{8}WEBP|.{4}ftyp"
+
+
 def never_a_picture(start: bytes) -> str | None:
     """What to say of a file that can't be read here, by how it begins; None for all others."""
-    brand, others = (start[8:12], start[12:64]) if start[4:8] == b"ftyp" else (b"", b"")
-    if brand in (b"avif", b"avis") or b"avif" in others:
-        return None
-    if brand in (b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1"):
-        return "This is a HEIC photo, which can't be read here. Export it as JPEG."
-    if brand or start.startswith((b"\x1aE\xdf\xa3", b"OggS", b"FLV")) or start[8:12] == b"AVI ":
-        return "This is a video, not a picture. Save one frame of it as JPEG or PNG."
-    if start.startswith((b"\xff\x0a", b"\x00\x00\x00\x0cJXL ")):
-        return "This is a JPEG XL picture, which can't be read here. Save it as JPEG or PNG."
-    if start.startswith(b"%PDF"):
-        return "This is a PDF document, not a picture. Save the page that you want as JPEG or PNG."
-    if start.startswith(b"8BPS"):
-        return "This is a Photoshop file, which can't be read here. Save it as JPEG or PNG."
-    if start.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"<") and b"<svg" in start.lower():
-        return "This is an SVG drawing, which can't be read here. Export it as PNG."
+    if not re.match(_AVIF, start, re.DOTALL):
+        for begins, what, do in _NO_PICTURES:
+            if re.match(begins, start, re.DOTALL):
+                return f"This is {what}. {do}."
     return None
 
 
@@ -220,20 +225,9 @@ def _what_it_is(data: bytes) -> str:
     """What to say of bytes that no reader took, by how they begin."""
     if found := never_a_picture(data[:2048]):
         return found
-    pictures = (b"\xff\xd8\xff", b"\x89PNG", b"GIF8", b"BM", b"II*\0", b"MM\0*")
-    if data[4:8] == b"ftyp":
-        return "This AVIF picture can't be read here. Save it as JPEG or PNG."
-    if data.startswith(pictures) or data[8:12] == b"WEBP":
+    if re.match(_PICTURE, data, re.DOTALL):
         return "The picture is damaged or cut off: it can't be read."
-    if _is_text(data[:512]):
-        return "That is text, not a picture. Give a JPEG or PNG."
     return "That is no picture that can be read here. Give a JPEG or PNG."
-
-
-def _is_text(start: bytes) -> bool:
-    # The last bytes may be half a character.
-    text = start.decode("utf-8", errors="ignore")
-    return len(text.encode()) >= len(start) - 3 and all(c.isprintable() or c in "\r\n\t" for c in text)
 
 
 def hidden_data(source: Opened) -> list[str]:
