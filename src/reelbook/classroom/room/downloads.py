@@ -1,10 +1,8 @@
 """What a student's own computer needs, served by the room: Reelbook's wheels and the lessons.
 
-One page links all of the home's wheels, each with its `Requires-Python` (PEP 503); pip takes it as
-`--find-links`. No name from outside becomes a path.
+One page links all of the home's wheels; pip takes it as `--find-links`. No name from outside becomes a path.
 """
 
-import email
 import functools
 import io
 import zipfile
@@ -31,7 +29,9 @@ def routes(folder: Path) -> list[Route]:
     """The wheels of this folder, and the lessons."""
 
     def wheels(request: Request) -> Response:
-        return HTMLResponse(_PAGE.format(joined(map(_link, sorted(folder.glob("*.whl"))))))
+        names = sorted(path.name for path in folder.glob("*.whl"))
+        link = Html('<a href="{}">{}</a><br>')
+        return HTMLResponse(_PAGE.format(joined(link.format(quote(name), name) for name in names)))
 
     def wheel(request: Request) -> Response:
         for path in folder.glob("*.whl"):
@@ -56,22 +56,6 @@ def install_line(base_url: str) -> str:
     scheme, _, host = base_url.partition("://")
     trusted = f" --trusted-host {host}" if scheme == "http" else ""
     return f'pip install --no-index --find-links {base_url}{WHEELS}{trusted} "{PACKAGE}[{EXTRA}]"'
-
-
-def _link(path: Path) -> Html:
-    try:
-        python = _requires_python(path, path.stat().st_mtime_ns)
-    except (OSError, KeyError, zipfile.BadZipFile):
-        return Html("")  # an incomplete one, left by a gathering that was killed
-    needs = Html(' data-requires-python="{}"').format(python) if python else ""
-    return Html('<a href="{}"{}>{}</a><br>').format(quote(path.name), needs, path.name)
-
-
-@functools.lru_cache(maxsize=4096)
-def _requires_python(path: Path, changed_at: int) -> str:
-    with zipfile.ZipFile(path) as wheel:
-        metadata = "-".join(path.name.split("-")[:2]) + ".dist-info/METADATA"
-        return str(email.message_from_bytes(wheel.read(metadata))["Requires-Python"] or "")
 
 
 @functools.cache
