@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ..session import Session, Tools
 
 MAX_ABOUT = 300
-SHOWN_CHARACTERS = 100_000
 
 commands = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The tools of an agent tool server.")
 
@@ -172,10 +171,9 @@ def _argument(word: str, properties: Any) -> tuple[str, Any]:
 
 def _file(path: Path) -> str:
     try:
-        content = path.expanduser().read_bytes()
-    except (OSError, RuntimeError) as error:
-        why = getattr(error, "strerror", "there is no such home")  # which ~somebody asks for
-        raise InvalidInput(f"{path} can't be read: {why}. Nothing was sent.") from None
+        content = Path(os.path.expanduser(path)).read_bytes()
+    except OSError as error:
+        raise InvalidInput(f"{path} can't be read: {error.strerror}. Nothing was sent.") from None
     try:
         return content.decode()
     except UnicodeDecodeError:
@@ -193,25 +191,17 @@ def _check_folder(out: Path) -> None:
 
 
 def _show(result: ToolResult, out: Path | None) -> None:
-    """Prints a result; where a file of it can't be written, raises OSError after all the rest."""
+    """Prints a result, its files last: where one of them can't be written, all the rest is there."""
     from ..agent_tools.types import TextContent
 
-    unwritten: OSError | None = None
     structured = result.structured is not None and not result.is_error
     if structured:
-        text = terminal_json(result.structured)
-        # Whole for a program: half a JSON document is none.
-        say(_shortened(text) if sys.stdout.isatty() else text)
+        say(terminal_json(result.structured))
+    elif str(result):
+        say(str(result), err=result.is_error)
     for number, content in enumerate(result.content, start=1):
         if not isinstance(content, TextContent):
-            try:
-                say(_other(content, number, out), err=structured)
-            except OSError as error:
-                unwritten = error
-        elif not structured:
-            say(_shortened(content.text), err=result.is_error)
-    if unwritten is not None:
-        raise unwritten
+            say(_other(content, number, out), err=structured)
 
 
 def _other(content: Content, number: int, out: Path | None) -> str:
@@ -237,8 +227,3 @@ def _takes(tool: Tool) -> str:
     names = properties if isinstance(properties, dict) else {}
     needed = required if isinstance(required, list) else []
     return " ".join(name if name in needed else f"[{name}]" for name in names)
-
-
-def _shortened(text: str) -> str:
-    left_out = len(text) - SHOWN_CHARACTERS
-    return text if left_out <= 0 else f"{text[:SHOWN_CHARACTERS]}\n… ({left_out:,} more characters)"
