@@ -113,8 +113,7 @@ def read_notice(places: Places) -> Notice | None:
 
 
 def write_notice(places: Places, notice: Notice) -> None:
-    """Writes the notice of this process's server, and its port for the next one."""
-    write_whole(places.port, notice.url.rpartition(":")[2].encode())
+    """Writes the notice of this process's server."""
     write_whole(places.server, json.dumps(asdict(notice), indent=1).encode())
 
 

@@ -110,7 +110,7 @@ def in_thread(
     `executor` replaces the worker processes and is shut down with it; without one a script needs a main
     guard, as for all of multiprocessing. `settings` go to `SandboxService`.
     """
-    from ..web.listening import LOOPBACK, bound_socket
+    from ..web.listening import LOOPBACK, kept_socket
     from .service import SandboxService
     from .serving import local_url, make_server
 
@@ -120,12 +120,10 @@ def in_thread(
     places.create()
     with running_lock(places) as lock:
         service = SandboxService(home, pace=pace, **settings)
-        listening = bound_socket(LOOPBACK, 0)
+        listening = kept_socket(LOOPBACK, 0, places.port)
         # Freed as soon as it has ended: its own controls may end it before the block does.
         server = make_server(service, listening, host=LOOPBACK, on_ended=lock.release)
-        with server.in_thread("reelbook-sandbox") as answers:
-            if not answers:
-                raise SandboxError("The sandbox could not be started in a thread.")
+        with server.in_thread("reelbook-sandbox"):
             yield handle_on(home, local_url(listening), os.getpid())
 
 

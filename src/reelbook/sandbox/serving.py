@@ -1,6 +1,5 @@
 """Serves the sandbox from this process, until it is stopped. server.py starts such a process and finds it."""
 
-import contextlib
 import functools
 import logging
 import logging.handlers
@@ -16,7 +15,7 @@ from filelock import Timeout
 from ..deadlines import acquire
 from ..errors import SandboxError
 from ..version import VERSION
-from ..web.listening import LOOPBACK, LOOPBACK_NAMES, Server, bound_socket, own_address
+from ..web.listening import LOOPBACK, LOOPBACK_NAMES, Server, kept_socket, own_address
 from .app import make_app
 from .cluster import DaskPool
 from .places import Notice, Places, read_notice, running_lock, write_notice
@@ -64,7 +63,13 @@ def serve(
         )
         logging.getLogger("mcp").setLevel(logging.WARNING)  # it reports the begin and end of each request
         cluster = DaskPool(dask) if dask else None
-        listening = _listening(host, port, places)
+        try:
+            listening = kept_socket(host, port, places.port)
+        except OSError as exc:
+            raise SandboxError(
+                f"The sandbox can't listen on {host}{f':{port}' if port else ''}: {exc.strerror or exc}. "
+                "Nothing was started. Choose another port or host."
+            ) from None
         make_executor = functools.partial(WorkerPool, workers)
         service = SandboxService(home, make_executor=make_executor, dask=cluster, **settings)
         introduce = functools.partial(_introduce, local_url(listening), host, places)
@@ -119,19 +124,6 @@ def make_server(
     server = Server(app, listening, on_started=started, on_ended=ended)
     service.end = server.end
     return server
-
-
-def _listening(host: str, port: int | None, places: Places) -> socket.socket:
-    if port is None:
-        with contextlib.suppress(OSError, ValueError, OverflowError):  # it is taken, or none was used yet
-            return bound_socket(host, int(places.port.read_bytes()))
-    try:
-        return bound_socket(host, port or 0)
-    except OSError as exc:
-        raise SandboxError(
-            f"The sandbox can't listen on {host}{f':{port}' if port else ''}: {exc.strerror or exc}. "
-            "Nothing was started. Choose another port or host."
-        ) from None
 
 
 def _introduce(url: str, host: str, places: Places) -> None:

@@ -6,11 +6,14 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, Final
 
 import uvicorn
 from starlette.types import ASGIApp
 
+from ..atomic_files import write_whole
+from ..errors import ReelbookError
 from .connections import LimitedProtocol, most_connections
 
 LOOPBACK: Final = "127.0.0.1"
@@ -36,6 +39,26 @@ def bound_socket(host: str, port: int) -> socket.socket:
         listening.close()
         raise
     return listening
+
+
+def kept_socket(host: str, port: int | None, file: Path, *usual: int) -> socket.socket:
+    """A listening socket on `port`, or else on the one that `file` keeps, a usual one, or any that is free.
+
+    Clients know the address, so `file` keeps the port for the next time. Raises OSError if none is free.
+    """
+    ports = [*usual, 0] if port is None else [port]
+    if port is None:
+        with contextlib.suppress(OSError, ValueError):
+            ports.insert(0, int(file.read_bytes()))
+    for number in ports:
+        try:
+            listening = bound_socket(host, number)
+        except (OSError, OverflowError) as error:
+            problem = error
+        else:
+            write_whole(file, str(listening.getsockname()[1]).encode())
+            return listening
+    raise problem
 
 
 def own_address() -> str | None:
@@ -117,8 +140,8 @@ class Server(uvicorn.Server):
             asyncio.run(self.serve(sockets=[self._listening]))
 
     @contextlib.contextmanager
-    def in_thread(self, name: str) -> Iterator[bool]:
-        """Runs it in a thread of that name until the block ends, and yields whether it answers."""
+    def in_thread(self, name: str) -> Iterator[None]:
+        """Runs it in a thread of that name until the block ends. Raises ReelbookError if it can't start."""
 
         def work() -> None:
             try:
@@ -130,7 +153,9 @@ class Server(uvicorn.Server):
         thread.start()
         try:
             self._settled.wait()
-            yield self._answers
+            if not self._answers:
+                raise ReelbookError(f"{name} could not be started in a thread.")
+            yield
         finally:
             self.end()
             thread.join()

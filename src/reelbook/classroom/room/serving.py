@@ -14,7 +14,7 @@ from ...atomic_files import write_whole
 from ...errors import ClassroomError, InvalidInput
 from ...secret import Secret
 from ...session import Session
-from ...web.listening import LOOPBACK, Server, bound_socket, own_address
+from ...web.listening import LOOPBACK, Server, kept_socket, own_address
 from .app import Room, make_app
 from .codes import LONGEST_CODE, new_code, plain_code
 from .numbers import ADDRESS, classes
@@ -80,29 +80,22 @@ def opened_room(
 def listen(room: Room, host: str, port: int | None) -> socket.socket:
     """A listening socket: on `port`, or else on the port that this room had, the usual one, or a free one.
 
-    Students know the address, so a room that goes on keeps it if it can. The room's `url` has its
-    `host_name` in it, or else the host as far as this machine knows its own. Raises ClassroomError.
+    The room's `url` has its `host_name` in it, or else the host as far as this machine knows its own. Raises
+    ClassroomError.
     """
-    file, ports = room.store.folder / "port", [USUAL_PORT, 0]
-    with contextlib.suppress(OSError, ValueError):
-        ports.insert(0, int(file.read_bytes()))
-    for number in ports if port is None else [port]:
-        try:
-            listening = bound_socket(host, number)
-        except OSError as error:
-            problem = error.strerror or str(error)
-            continue
-        address, number = listening.getsockname()[:2]
-        write_whole(file, str(number).encode())
-        if address in (EVERYWHERE, "::"):
-            address = own_address() or LOOPBACK
-        name = room.host_name or (f"[{address}]" if ":" in address else address)
-        room.url = f"{'https' if room.tls else 'http'}://{name}:{number}"
-        return listening
-    raise ClassroomError(
-        f"The room can't listen on {host}{'' if port is None else f':{port}'}: {problem}. "
-        "Nothing was started. Choose another port or host."
-    )
+    try:
+        listening = kept_socket(host, port, room.store.folder / "port", USUAL_PORT)
+    except OSError as error:
+        raise ClassroomError(
+            f"The room can't listen on {host}{'' if port is None else f':{port}'}: "
+            f"{error.strerror or error}. Nothing was started. Choose another port or host."
+        ) from None
+    address, number = listening.getsockname()[:2]
+    if address in (EVERYWHERE, "::"):
+        address = own_address() or LOOPBACK
+    name = room.host_name or (f"[{address}]" if ":" in address else address)
+    room.url = f"{'https' if room.tls else 'http'}://{name}:{number}"
+    return listening
 
 
 def make_server(
@@ -132,10 +125,8 @@ def in_thread(session: Session, code: str | None = None, **options: Any) -> Iter
     """Serves an `opened_room` to this computer, on a free port and in a thread, until the block ends."""
     with (
         opened_room(session, code, **options) as room,
-        make_server(room, listen(room, LOOPBACK, 0)).in_thread("reelbook-room") as answers,
+        make_server(room, listen(room, LOOPBACK, 0)).in_thread("reelbook-room"),
     ):
-        if not answers:
-            raise ClassroomError("The room could not be started in a thread.")
         yield room
 
 
