@@ -96,8 +96,16 @@ class ToolConnection:
         cursor: str | None = None  # of the first page, and again after the last
         while cursor not in asked and len(asked) < MAX_PAGES and len(tools) < MAX_LISTED:
             asked.add(cursor)
-            page, cursor = await self._page(cursor)
-            tools += page
+            params = mcp_types.PaginatedRequestParams(cursor=cursor) if cursor else None
+            page, listed = await _received(self._session.list_tools(params=params), Note())
+            # The package leaves out those that the protocol forbids using.
+            allowed = None if listed is None else {tool.name for tool in listed.tools}
+            found = page.get("tools")
+            for tool in found if isinstance(found, list) else []:
+                if allowed is None or tool.get("name") in allowed:
+                    tools.append(tool)
+            following = page.get("nextCursor")
+            cursor = following if isinstance(following, str) and following else None
         return tools[:MAX_LISTED]
 
     async def call(
@@ -117,18 +125,6 @@ class ToolConnection:
         send = self._session.send_request(request, mcp_types.EmptyResult, progress_callback=progress_callback)
         result, _ = await _received(send, note)
         return result
-
-    async def _page(self, cursor: str | None) -> tuple[list[Any], str | None]:
-        params = mcp_types.PaginatedRequestParams(cursor=cursor) if cursor else None
-        page, listed = await _received(self._session.list_tools(params=params), Note())
-        tools = page.get("tools")
-        tools = tools if isinstance(tools, list) else []
-        if listed is not None:
-            # The package leaves out those that the protocol forbids using.
-            allowed = {tool.name for tool in listed.tools}
-            tools = [tool for tool in tools if tool.get("name") in allowed]
-        following = page.get("nextCursor")
-        return tools, following if isinstance(following, str) and following else None
 
     async def _live(self, url: str, user_id: Secret) -> None:
         """Joins, and stays until it is over. Enters and leaves in one task, as the package demands."""
