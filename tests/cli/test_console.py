@@ -164,13 +164,14 @@ def test_a_long_wait_is_said_and_taken_away(
     assert console.waiting_text(LEFT) == "Waiting for the service's answer"
     stream = Stream(person)
     monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(console, "NOTICE_SECONDS", notice_seconds)
     with console.waiting_notice(cast("Session", cast(Any, SimpleNamespace(facts=USED_UP)))):
         end = time.monotonic() + WAIT_SECONDS
         while said not in stream.getvalue() and time.monotonic() < end:
             time.sleep(0.01)
     assert ("Waiting" in stream.getvalue()) is bool(said)
-    assert stream.getvalue().endswith("\r\x1b[K") is person
+    assert stream.getvalue().endswith("\r\x1b[1A\x1b[2K") is person
 
 
 def test_where_nothing_can_move_a_line_is_said_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import re
 import shlex
-import shutil
 import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +21,8 @@ from ..errors import InvalidInput
 from ..formatting import terminal_json, terminal_line, terminal_text
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from ..account import Facts
     from ..session import Session
 
@@ -72,12 +72,6 @@ def say_json(value: Any) -> None:
 def say_data(text: str) -> None:
     """Prints output for a program, such as CSV, as it is; on a terminal cleaned, as `say` does."""
     typer.echo(terminal_text(text) if sys.stdout.isatty() else text, nl=False)
-
-
-def say_in_place(text: str) -> None:
-    """Puts a line on the terminal's standard error in place of the last one; an empty one clears it."""
-    width = shutil.get_terminal_size().columns  # what goes on in a second line would stay there
-    typer.echo(f"\r\x1b[K{terminal_line(text, width)}", nl=False, err=True)
 
 
 def shell_word(text: str) -> str:
@@ -139,10 +133,10 @@ def stoppable(words: str) -> Iterator[CtrlC]:
 def moving_line() -> Iterator[Callable[[str], None]]:
     """Shows progress: one line that changes in place on a terminal, a line now and then elsewhere."""
     if sys.stderr.isatty():
-        try:
-            yield say_in_place
-        finally:
-            say_in_place("")
+        from .screen import in_place, one_line
+
+        with in_place() as live:
+            yield lambda text: live.update(one_line(text))
         return
     last, said_at = "", time.monotonic()
 
@@ -161,20 +155,16 @@ def waiting_notice(session: Session) -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
-    done = threading.Event()
+    from .screen import in_place, one_line
 
-    def speak() -> None:
-        with moving_line() as show:
-            while not done.wait(NOTICE_SECONDS):
-                show(waiting_text(session.facts))
+    since = time.monotonic()
 
-    speaker = threading.Thread(target=speak, daemon=True)
-    speaker.start()
-    try:
+    def notice() -> RenderableType:
+        long = time.monotonic() - since >= NOTICE_SECONDS
+        return one_line(waiting_text(session.facts) if long else "")
+
+    with in_place(notice):
         yield
-    finally:
-        done.set()
-        speaker.join()
 
 
 def waiting_text(facts: Facts) -> str:

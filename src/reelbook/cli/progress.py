@@ -22,12 +22,9 @@ from ..text.card import ShownJob, job_face, job_lines, share_done
 from .console import SAY_AGAIN_SECONDS, CtrlC, say, with_commands
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
-
-    from .screen import Screen
+    from rich.live import Live
 
 LOOK_SECONDS = 0.1
-ROWS = 12
 PROMPT_CHARACTERS = 20
 BAR_CHARACTERS = 10
 OLD_SECONDS = 60.0
@@ -130,55 +127,39 @@ def _display(*, one: bool = False) -> Iterator[_Bars | _Lines]:
     if not sys.stderr.isatty():
         yield _Lines(one)
         return
-    from rich.progress import BarColumn, Progress, TextColumn
-    from rich.table import Column
+    from .screen import in_place
 
-    from .screen import Screen
-
-    whole = Column(no_wrap=True)
-    cut = Column(no_wrap=True, overflow="ellipsis", ratio=1)  # to the room that the others leave
-    columns = [
-        TextColumn("{task.description}", markup=False, table_column=whole),
-        TextColumn("{task.fields[word]}", markup=False, table_column=whole),
-        BarColumn(BAR_CHARACTERS),
-        TextColumn("{task.fields[figures]}", markup=False, table_column=cut),
-    ]
-    screen = Screen(stderr=True)
-    with Progress(*columns, console=screen, transient=True, redirect_stdout=False, expand=True) as progress:
-        yield _Bars(screen, progress)
+    with in_place() as live:
+        yield _Bars(live)
 
 
 class _Bars:
-    def __init__(self, screen: Screen, progress: Progress) -> None:
-        self._screen = screen
-        self._progress = progress
-        self._tasks: dict[Job, TaskID] = {}
-        self._rest = progress.add_task("", total=None, word="", figures="", visible=False)
+    def __init__(self, live: Live) -> None:
+        self._live = live
 
     def show(self, running: Sequence[Job]) -> None:
-        shown = running[:ROWS]
-        for gone in self._tasks.keys() - set(shown):
-            self._progress.remove_task(self._tasks.pop(gone))
-        for job in shown:
-            if job not in self._tasks:
-                name = job.request.prompt if job.request else job.request_id or ""
-                name = terminal_line(name, min(PROMPT_CHARACTERS, self._screen.width // 4))
-                self._tasks[job] = self._progress.add_task(name, total=None, word="", figures="")
-            view = job.view()
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+
+        from .screen import one_line
+
+        table = Table.grid(padding=(0, 1), expand=True)
+        for ratio in (None, None, None, 1):  # the figures are cut to the room that the others leave
+            table.add_column(no_wrap=True, ratio=ratio)
+        for job in running:
+            view, name = job.view(), job.request.prompt if job.request else job.request_id or ""
             share = share_done(view)
-            self._progress.update(
-                self._tasks[job],
-                word=state_word(job, view),
-                figures=progress_figures(job, view),
-                total=None if share is None else 1.0,
-                completed=share or 0.0,
+            table.add_row(
+                terminal_line(name, min(PROMPT_CHARACTERS, self._live.console.width // 4)),
+                state_word(job, view),
+                ProgressBar(None if share is None else 1.0, share or 0.0, BAR_CHARACTERS),
+                one_line(progress_figures(job, view)),
             )
-        more = len(running) - len(shown)
-        self._progress.update(self._rest, description=f"and {more} more", visible=more > 0)
+        self._live.update(table)
 
     def say(self, line: str, *, err: bool) -> None:
         if err or sys.stdout.isatty():
-            self._screen.print(line, soft_wrap=True)  # which makes room for it above the bars
+            self._live.console.print(line, soft_wrap=True)  # which makes room for it above the bars
         else:
             say(line)
 

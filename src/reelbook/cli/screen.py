@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from rich import box
 from rich.console import Console, ConsoleOptions, RenderableType
+from rich.live import Live
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
@@ -29,6 +30,16 @@ class Screen(Console):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(terminal_text(segment.text), segment.style)
+
+
+def in_place(draw: Callable[[], RenderableType] | None = None) -> Live:
+    """What changes in place on standard error and is gone in the end, drawn now and then or by `update`."""
+    screen = Screen(stderr=True)
+    return Live(console=screen, transient=True, redirect_stdout=False, get_renderable=draw)
+
+
+def one_line(text: str) -> Text:
+    return Text(terminal_line(text), no_wrap=True, overflow="ellipsis")
 
 
 @dataclass(frozen=True)
