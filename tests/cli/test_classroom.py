@@ -87,7 +87,7 @@ def one_for_each(home: Path, url: str) -> None:
         pytest.param("Keys.create", False, id="after the answer"),
         pytest.param("handouts.write", False, id="after the file"),
         pytest.param("class_file.write", False, id="after the id"),
-        pytest.param("handouts._keep", True, id="before the file"),
+        pytest.param("handouts.keep", True, id="before the file"),
     ],
 )
 def test_killed_half_way_and_opened_again(

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Final
@@ -65,11 +66,19 @@ def read(path: Path) -> Classroom:
 
 def write(path: Path, classroom: Classroom) -> None:
     """Writes the file, all of it or nothing. Raises ClassroomError."""
+    keep(path, lambda: json.dumps(asdict(classroom), ensure_ascii=False, indent=2))
+
+
+def keep(path: Path, content: Callable[[], str]) -> None:
+    """Writes a file that a class needs, all of it or nothing. Raises ClassroomError."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_whole(path, json.dumps(asdict(classroom), ensure_ascii=False, indent=2).encode())
+        write_whole(path, content().encode())
+        return
     except OSError as error:
-        raise ClassroomError(
-            f"{path} couldn't be written ({error.strerror or type(error).__name__}), and no key is made that "
-            "isn't written down. Set that right and run the same command again."
-        ) from None
+        reason = error.strerror or type(error).__name__
+    # Raised where no variable holds a key: verbose tracebacks print those.
+    raise ClassroomError(
+        f"{path} couldn't be written ({reason}). Set that right and run the same command again: no key is "
+        "made that isn't written down, and one that is in no student's file is revoked and made anew."
+    )

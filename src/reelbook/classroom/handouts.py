@@ -12,19 +12,17 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
 from .. import settings, wire
-from ..atomic_files import write_whole
-from ..errors import ClassroomError, InvalidInput
+from ..errors import InvalidInput
 from ..formatting import dollars
 from ..secret import Secret
 from ..web.html import Html, filled, joined, kept_text
-from .class_file import Classroom
+from .class_file import Classroom, keep
 
 SHEET: Final = "sheet.html"
 PACKAGE: Final = "reelbook"
@@ -74,7 +72,7 @@ def prepare(folder: Path) -> None:
 
 def write(classroom: Classroom, student: str, key_id: str, key: Secret) -> None:
     """Writes a student's file: how to connect, and the only copy of the key. Raises ClassroomError."""
-    _keep(classroom.handout(student), functools.partial(_text, classroom, student, key_id, key))
+    keep(classroom.handout(student), functools.partial(_text, classroom, student, key_id, key))
 
 
 def read(classroom: Classroom, student: str) -> Handout | None:
@@ -94,7 +92,7 @@ def read(classroom: Classroom, student: str) -> Handout | None:
 def write_sheet(classroom: Classroom) -> Path:
     """Writes the sheet of cards (HTML for A4) from the students' files. Raises ClassroomError."""
     path = Path(classroom.folder) / SHEET
-    _keep(path, functools.partial(_page, classroom))
+    keep(path, functools.partial(_page, classroom))
     return path
 
 
@@ -144,20 +142,6 @@ def check_install(given: str) -> None:
                     f"{said[-1] if said else 'pip says nothing'}. Give the address of a wheel, a folder or "
                     "file that students reach, or a name that their index has (`--install`)."
                 )
-
-
-def _keep(path: Path, content: Callable[[], str]) -> None:
-    # Raised where no variable holds the key: verbose tracebacks print those.
-    try:
-        write_whole(path, content().encode())
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-    else:
-        return
-    raise ClassroomError(
-        f"{path} couldn't be written ({reason}). Set that right and open the classroom again: a key that is "
-        "in no file is revoked then, and made anew."
-    )
 
 
 def _text(classroom: Classroom, student: str, key_id: str, key: Secret) -> str:

@@ -4,7 +4,6 @@ Money is counted in whole millionths of a dollar, so that no sum drifts. Keys ar
 which is enough for 32 random bytes. How a period is counted, which the interface leaves open, is a setting.
 """
 
-import hashlib
 import secrets
 import sqlite3
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any, Final
 
 from .. import wire
 from ..secret import Secret
-from ..web.database import SqliteFile
+from ..web.database import SqliteFile, key_digest
 from ..web.payloads import Parameter
 from ..web.refusals import NoMoney, Refused
 from ..wire import DAY_SECONDS, MICRO
@@ -46,7 +45,7 @@ class Accounts:
     def authenticate(self, secret: str) -> Key | None:
         """The active key that `secret` is, None if there is none."""
         rows = self._store.read(
-            "SELECT key_id, rate_limit FROM keys WHERE digest = ? AND is_active", (_digest(secret),)
+            "SELECT key_id, rate_limit FROM keys WHERE digest = ? AND is_active", (key_digest(secret),)
         )
         return Key(*rows[0]) if rows else None
 
@@ -75,7 +74,7 @@ class Accounts:
         with self._store.transaction() as db:
             db.execute(
                 "INSERT INTO keys VALUES (?, ?, ?, ?, ?, ?, NULL, 1)",
-                (key_id, _digest(value), name, f"sk-sandbox-…{value[-4:]}", rate_limit, now),
+                (key_id, key_digest(value), name, f"sk-sandbox-…{value[-4:]}", rate_limit, now),
             )
         return {"key_id": key_id, "name": name, "rate_limit": rate_limit, "created_at": iso(now)}
 
@@ -86,7 +85,7 @@ class Accounts:
 
     def knows(self, secret: Secret) -> bool:
         """Whether `secret` was ever registered, revoked or not."""
-        return bool(self._store.read("SELECT 1 FROM keys WHERE digest = ?", (_digest(secret.reveal()),)))
+        return bool(self._store.read("SELECT 1 FROM keys WHERE digest = ?", (key_digest(secret.reveal()),)))
 
     def listed(self) -> list[dict[str, Any]]:
         """All keys as GET /api/v1/keys lists them, oldest first."""
@@ -184,10 +183,6 @@ def charge(db: sqlite3.Connection, cost_micro: int) -> None:
 
 def micro(amount_usd: float) -> int:
     return round(amount_usd * MICRO)
-
-
-def _digest(secret: str) -> str:
-    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 _PAST: Final = [

@@ -5,7 +5,7 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from ..version import VERSION
+from ..web.application import keyed
 from ..web.pages import same
 from ..web.payloads import json_object
 from ..web.refusals import Refused
@@ -29,15 +30,10 @@ def routes(service: SandboxService, faults: Faults) -> list[Route]:
         told = {"service": protocol.SERVICE_NAME, "version": VERSION, "instance": service.instance}
         return JSONResponse({**told, "pace": service.settings.pace})
 
-    def guarded(path: str, answer: Callable[[Request], Awaitable[Mapping[str, Any]]], *methods: str) -> Route:
-        async def endpoint(request: Request) -> Response:
-            if not same(
-                request.headers.get(protocol.TOKEN_HEADER, ""), service.access.control_token.reveal()
-            ):
-                raise Refused(403, f"{protocol.TOKEN_HEADER} is missing or wrong")
-            return JSONResponse(await answer(request))
-
-        return Route(path, endpoint, methods=methods)
+    async def admit(request: Request, _: str) -> tuple[bool, Mapping[str, str]]:
+        if not same(request.headers.get(protocol.TOKEN_HEADER, ""), service.access.control_token.reveal()):
+            raise Refused(403, f"{protocol.TOKEN_HEADER} is missing or wrong")
+        return True, {}
 
     async def state(request: Request) -> Mapping[str, Any]:
         return {
@@ -90,12 +86,12 @@ def routes(service: SandboxService, faults: Faults) -> list[Route]:
 
     return [
         Route(protocol.ABOUT, about),
-        guarded(protocol.SETTINGS, change_settings, "POST"),
-        guarded(protocol.CLOCK, advance, "POST"),
-        guarded(protocol.STOP, stop, "POST"),
-        guarded(protocol.STATE, state, "GET"),
-        guarded(protocol.FAULTS, change_faults, "GET", "POST", "DELETE"),
-        guarded(protocol.HISTORY, plant_history, "POST"),
+        keyed(protocol.SETTINGS, {"POST": change_settings}, admit),
+        keyed(protocol.CLOCK, {"POST": advance}, admit),
+        keyed(protocol.STOP, {"POST": stop}, admit),
+        keyed(protocol.STATE, {"GET": state}, admit),
+        keyed(protocol.FAULTS, dict.fromkeys(("GET", "POST", "DELETE"), change_faults), admit),
+        keyed(protocol.HISTORY, {"POST": plant_history}, admit),
     ]
 
 

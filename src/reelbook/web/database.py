@@ -1,6 +1,7 @@
 """A service's SQLite file: consistent reads, and one transaction at a time, which waits for the disk."""
 
 import contextlib
+import hashlib
 import sqlite3
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -53,6 +54,11 @@ class SqliteFile:
         with self._lock, self._reading_lock:
             self._reading.close()
             self._writing.close()
+
+
+def key_digest(key: str) -> str:
+    """What is kept of a key in place of it: its SHA-256, which is enough for random ones."""
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -6,7 +6,6 @@ isn't written here.
 """
 
 import contextlib
-import hashlib
 import json
 import math
 import secrets
@@ -26,7 +25,7 @@ from ...ledger.records import insert, read, stored
 from ...media.images import PreparedImage
 from ...requests import JobRequest
 from ...secret import Secret
-from ...web.database import SqliteFile
+from ...web.database import SqliteFile, key_digest
 from ...web.refusals import NoMoney, Refused
 from ...wire import MICRO
 from ..roster import name_key
@@ -337,7 +336,7 @@ class RoomStore(SqliteFile):
             given, first = plain_code(code), plain_code(room.code)
             if not given.startswith(first) or len(given) == len(first) or not room.open(now):
                 return None
-            digest = _digest(_device(name, given.removeprefix(first)))
+            digest = key_digest(_device(name, given.removeprefix(first)))
             row = db.execute(
                 "DELETE FROM keys WHERE digest = ? AND kind = 'device' AND made_at > ? RETURNING student",
                 (digest, now - DEVICE_SECONDS),
@@ -618,19 +617,15 @@ def _new_key(db: sqlite3.Connection, student: int, now: float) -> Secret:
 def _keep_key(
     db: sqlite3.Connection, key: str, student: int, kind: Literal["api", "device", "join"], now: float
 ) -> None:
-    db.execute("INSERT INTO keys VALUES (?, ?, ?, ?)", (_digest(key), student, kind, now))
+    db.execute("INSERT INTO keys VALUES (?, ?, ?, ?)", (key_digest(key), student, kind, now))
 
 
 def _holder(db: sqlite3.Connection, key: str) -> Student | None:
     row = db.execute(
-        "SELECT a.* FROM keys k JOIN accounts a ON a.id = k.student WHERE digest = ?", (_digest(key),)
+        "SELECT a.* FROM keys k JOIN accounts a ON a.id = k.student WHERE digest = ?", (key_digest(key),)
     ).fetchone()
     return None if row is None else read(Student, row)
 
 
 def _device(name: str, code: str) -> str:
     return f"device {name_key(name)} {plain_code(code)}"
-
-
-def _digest(key: str) -> str:
-    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
