@@ -116,7 +116,7 @@ def test_it_asks_above_a_dollar_and_a_dry_run_buys_nothing(run: Run, sandbox: Sa
             ["a {animal}", "--axis", "animal=fox", "--axis", "template=a hen"],
             "No axis can be called template",
         ),
-        (["a fox", "--image", "broken.toml"], "not a picture"),
+        (["a fox", "--image", "broken.toml"], "a picture that can be read"),
         *(
             (["resume", word, "--service", "sandbox"], f"no sweep {word}. reelbook sweep list")
             for word in ("99", "fox", "9" * 30)

@@ -233,7 +233,7 @@ def test_a_sample_of_a_million_million_is_a_sweep() -> None:
         ("InvalidPrompt", "prompt is empty", {"template": "{|a}"}),
         ("InvalidPrompt", "must be text", {"template": 3}),
         ("InvalidImage", "There is no file", {"template": "a", "image": "none.png"}),
-        ("InvalidImage", "not a picture", {"template": "a", "image": [b"text"]}),
+        ("InvalidImage", "a picture that", {"template": "a", "image": [b"text"]}),
         (
             "InvalidInput",
             "takes no seed and no aspect_ratio",

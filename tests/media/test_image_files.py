@@ -98,11 +98,11 @@ MP4 = b"\0\0\0\x20ftypisom\0\0\2\0isomiso2avc1mp41"
         (HEIC, "This is a HEIC photo, which can't be read here. Export it as JPEG."),
         (MP4, "video"),
         (b"\x1aE\xdf\xa3" + bytes(50), "video"),
-        (b"a line of text\n" * 9, "no picture"),
+        (b"a line of text\n" * 9, "a picture that can be read"),
         (b"%PDF-1.7\n\xff\xfe", "PDF"),
         (b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>', "SVG"),
         (b'  <SVG xmlns="http://www.w3.org/2000/svg"/>', "Export it as PNG"),
-        (bytes(range(256)), "no picture"),
+        (bytes(range(256)), "a picture that can be read"),
         (b"\xff\xd8\xff\xe0 broken", "damaged"),
     ],
 )

@@ -227,7 +227,7 @@ def _what_it_is(data: bytes) -> str:
         return found
     if re.match(_PICTURE, data, re.DOTALL):
         return "The picture is damaged or cut off: it can't be read."
-    return "That is no picture that can be read here. Give a JPEG or PNG."
+    return "That isn't a picture that can be read here. Give a JPEG or PNG."
 
 
 def hidden_data(source: Opened) -> list[str]:
