@@ -70,10 +70,10 @@ def test_the_head_counts() -> None:
 
 def test_how_long_it_takes() -> None:
     """About how much is left; beside the plan how long it took."""
-    assert plain(words.left_line(120.0, planned=300.0, elapsed=180.0)) == "about 2 min left"
-    assert words.left_line(None, planned=300.0, elapsed=180.0) == []
-    late = words.left_line(None, planned=300.0, elapsed=320.0)
-    assert plain(late) == "longer than planned, 5 min 20 s so far"
+    assert plain(words.left_line(120.0, planned=PLAN.seconds, elapsed=180.0)) == "about 2 min left"
+    assert plain(words.left_line(None, planned=PLAN.seconds, elapsed=320.0)) == "5 min 20 s so far"
+    late = words.left_line(None, planned=PLAN.seconds, elapsed=380.0)
+    assert plain(late) == "longer than planned, 6 min 20 s so far"
     assert words.time_words(PLAN.seconds, 290.0) == "planned 4 to 6 min, took 4 min 50 s"
 
 

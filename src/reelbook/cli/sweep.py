@@ -237,7 +237,7 @@ def _say_end(run: SweepRun, again: str) -> None:
 def _so_far(run: SweepRun) -> str:
     from ..text.matrix import left_line
 
-    _, planned, _ = run.planned_seconds or (0.0, 0.0, 0.0)
+    planned = run.planned_seconds or (0.0, 0.0, 0.0)
     left = left_line(run.remaining_seconds, planned=planned, elapsed=run.elapsed_seconds)
     return " · ".join(filter(None, [_counts(run), plain(left)]))
 

@@ -80,11 +80,12 @@ def head(states: Sequence[str], *, state: str, here: int, bought: Iterable[JobVi
     return " · ".join(filter(None, parts))
 
 
-def left_line(remaining: float | None, *, planned: float, elapsed: float) -> Line:
+def left_line(remaining: float | None, *, planned: tuple[float, float, float], elapsed: float) -> Line:
     """How much longer a running sweep takes; `planned` is how long it was to take. All in seconds."""
     if remaining is not None:
         return ["about ", counting(remaining, -1), " left"]
-    return ["longer than planned, ", counting(elapsed, 1), " so far"] if elapsed > planned else []
+    so_far: Line = [counting(elapsed, 1), " so far"]
+    return ["longer than planned, ", *so_far] if elapsed > planned[-1] else so_far
 
 
 def time_words(planned: tuple[float, float, float] | None, elapsed: float | None) -> str:

@@ -220,7 +220,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
                 bought=[cell.job.view() for cell in run.cells if cell.job and not cell.found],
             )
             if running and run.planned_seconds:
-                planned, elapsed = run.planned_seconds[1], run.elapsed_seconds
+                planned, elapsed = run.planned_seconds, run.elapsed_seconds
                 left = words.left_line(run.remaining_seconds, planned=planned, elapsed=elapsed)
             elif not running:
                 said += f" · {words.time_words(run.planned_seconds, run.elapsed_seconds)}"
