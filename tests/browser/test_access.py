@@ -387,8 +387,8 @@ def look_at(notebook: Notebook, view: str) -> None:
     until(current, f"(button) => button.innerText.startsWith('{view}')")
 
 
-# Controls that look the same with the focus as without it, also where their frame cuts off the ring. A divider
-# shows it on its handle.
+# Controls that look the same with the focus as without it, also where their frame cuts off the ring. A
+# divider shows it on its handle.
 UNSEEN_FOCUS = """(cell) => {
   const controls = '.rb :is(button, input, textarea, select, a[href], [tabindex]):not(:disabled, .rb-hidden)';
   const ring = (node) => ['', '::before', '::after'].map((part) => {
