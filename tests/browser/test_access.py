@@ -387,12 +387,16 @@ def look_at(notebook: Notebook, view: str) -> None:
     until(current, f"(button) => button.innerText.startsWith('{view}')")
 
 
-# Controls that look the same with the focus as without it. A divider shows it on its handle.
+# Controls that look the same with the focus as without it, also where their frame cuts off the ring. A
+# divider shows it on its handle.
 UNSEEN_FOCUS = """(cell) => {
   const controls = '.rb :is(button, input, textarea, select, a[href], [tabindex]):not(:disabled, .rb-hidden)';
   const ring = (node) => ['', '::before', '::after'].map((part) => {
-    const { outlineStyle, outlineWidth, outlineColor } = getComputedStyle(node, part || null);
-    return outlineStyle === 'none' || parseFloat(outlineWidth) < 2 ? '' : outlineColor;
+    const { outlineStyle, outlineWidth, outlineColor, outlineOffset } = getComputedStyle(node, part || null);
+    const { clientWidth, clientHeight } = node.parentElement;
+    const cut = getComputedStyle(node.parentElement).overflow === 'hidden' && parseFloat(outlineOffset) > 0
+      && !part && node.offsetWidth >= clientWidth && node.offsetHeight >= clientHeight;
+    return outlineStyle === 'none' || parseFloat(outlineWidth) < 2 || cut ? '' : outlineColor;
   });
   document.activeElement.blur();
   const all = [...cell.querySelectorAll(controls)];

@@ -10,6 +10,7 @@ from typing import Any, get_args
 import pytest
 from media.test_clips import make as make_clip
 from PIL import Image
+from support.waiting import until
 from widgets.doubles import FakeSession, asks, says
 
 import reelbook as rb
@@ -171,6 +172,10 @@ def test_the_form_says_what_the_limit_leaves_and_its_button_warns_nobody(sandbox
         session.balance()
         form.refresh()
         assert form.words["lengths"][0]["off"].startswith("The balance is $0.01")
+        sandbox.settings(balance_usd=7)
+        says(form, "balance")  # the button is pressed all the same
+        until(lambda: form.message["text"].startswith("The balance is $"))
+        until(lambda: form.words["lengths"][0]["off"] == "")
         form.close()
 
 

@@ -14,7 +14,7 @@ from reelbook.requests import FIELDS
 from ..explore.templates import Template, is_plain
 from ..explore.wildcards import STYLES
 from ..formatting import LITTLE_USD, count, dollars, short_path
-from .status_line import KEY_REFUSED, REPLACE_KEY
+from .status_line import KEY_REFUSED, REPLACE_KEY, balance_words
 
 
 def form_words(facts: Facts, spend: Spend | None = None) -> dict[str, Any]:
@@ -102,6 +102,11 @@ def _unaffordable(cost_usd: float, facts: Facts, spend: Spend | None) -> str:
     left = limit_usd - spend.committed_usd
     said = dollars(left) if left >= LITTLE_USD else "Nothing"
     return f"{said} of your limit of {dollars(limit_usd)} is left; {needs}"
+
+
+def balance_heard(facts: Facts) -> str:
+    """Says what was asked for when a button was pressed that is off."""
+    return f"The balance is {balance_words(facts)}."
 
 
 def where_words(count: int, folder: Path, most: int) -> str:

@@ -61,6 +61,15 @@ class OffersPrompts(Panel):
         self.styles.remove(text)
         return self._on_styles()
 
+    def _on_balance(self) -> None:
+        """The button was pressed while it is off: credits may have been added."""
+
+        def ask() -> str:
+            self.session.balance()
+            return words.balance_heard(self.session.facts)
+
+        self._start_work("Asking for the balance", ask)
+
 
 def _trait(about: RequestField) -> Any:
     """The trait for an option of a request, shared by the form and its page; an empty text means none."""

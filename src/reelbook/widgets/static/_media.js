@@ -100,7 +100,7 @@ export function clipPlayer(frame, model, stage, about) {
     }
     follow();
   }, { threshold: 0.2 });
-  const controls = playerBar(video, about.wrap || stage, { want, rest, fps: about.fps || (() => 24) });
+  const controls = playerBar(video, about.wrap || stage, { want, rest, fps: about.fps });
   stage.append(video, words);
   (about.wrap || stage).append(controls.bar);
   near.observe(stage);

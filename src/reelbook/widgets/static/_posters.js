@@ -80,10 +80,5 @@ export function posters(frame, model) {
       near.delete(img);
       if (img.parentElement) observer.unobserve(img.parentElement);
     },
-    /** The clip of `key` has another poster now. */
-    renew(key) {
-      drop(key);
-      fetchSoon();
-    },
   };
 }

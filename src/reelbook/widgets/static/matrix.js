@@ -139,7 +139,10 @@ export default panel("matrix", "Matrix", (frame, model) => {
     const td = cells.get(n)?.node.parentElement;
     if (!td) return;
     td.tabIndex = 0;
-    if (move) td.focus();
+    if (move) {
+      td.focus();
+      td.scrollIntoView({ block: "nearest" }); // clear of the labels, which stay in view
+    }
     drawAbout();
   };
 

@@ -162,6 +162,7 @@ export default panel("prompt_form", "New clip", (frame, model) => {
   const generate = async () => {
     if (busy || resting) return;
     if (model.get("words").replace_key) return tell(model, { name: "replace_key" });
+    if (reason() && reason() === lengthWords().off) return tell(model, { name: "balance" });
     if (reason()) return (!prompt.value.trim() ? prompt : wrongOne()?.wrong() || go).focus();
     flush();
     const draw = (now, rests = false) => {

@@ -59,7 +59,7 @@ export default panel("sweep_form", "New sweep", (frame, model) => {
   const why = h("p", { class: "rb-why", hidden: true });
   const buys = h("div", { class: "rb-acts" });
   const drawBuys = () => askingButtons(buys, words().buttons, (name, text, act) => plainButton(
-    text, () => { if (!words().off) act(); }, { class: name === "begin" ? "rb-primary" : "rb-plain" }),
+    text, () => words().off ? press("balance") : act(), { class: name === "begin" ? "rb-primary" : "rb-plain" }),
   (name, answer) => press(name, { answer }), template);
   const look = plainButton("Look at the cells", () => press("look"));
   const code = codeCopies(frame, model, ["cell", "script"]);
