@@ -174,7 +174,7 @@ class InsufficientBalance(ServiceError):
 
 
 class PermissionRefused(ServiceError):
-    """403: the service refuses this to the key (not in the interface; some services answer so)."""
+    """403: the service doesn't allow the key to do that (not in the interface; some services answer so)."""
 
 
 class NotFound(ServiceError):

@@ -101,8 +101,8 @@ def _prompt(value: Any) -> str:
         raise InvalidPrompt(f"The prompt must be text, not {type(value).__name__}.")
     if not value.strip():
         raise InvalidPrompt("The prompt is empty. Say what is seen and how it moves.")
-    if half := _half(value):
-        raise InvalidPrompt(f"Character {half} of the prompt is half of one, such as of an emoji. Remove it.")
+    if at := _lone_surrogate(value):
+        raise InvalidPrompt(f"Character {at} of the prompt is half of one, such as half an emoji. Remove it.")
     return value.strip()
 
 

@@ -178,7 +178,7 @@ def _problem(url: Secret) -> str:
     if parts.scheme not in ("http", "https") or not host:
         return "must begin with https:// (or http://) and name a host"
     if parts.username or parts.password or parts.query or parts.fragment:
-        return "must hold no user, password, query or fragment"
+        return "must not contain a user, password, query or fragment"
     return ""
 
 
@@ -243,5 +243,5 @@ def checked_key(key: Secret, kind: str = "API key") -> Secret:
     if key.reveal() and all("!" <= character <= "~" for character in key.reveal()):
         return key
     raise ConfigurationError(
-        f"The {kind} is empty, or has a space, a line break or a character that none has. Copy it again."
+        f"The {kind} is empty, or has a space, a line break or a character that isn't allowed. Copy it again."
     )

@@ -201,7 +201,7 @@ def test_keys_that_the_service_does_not_know_are_not_called_revoked(
 
 
 @pytest.mark.parametrize(
-    ("held", "why"), [("../.git/HEAD", "lies in a repository"), ("thesis.txt", "holds other things")]
+    ("held", "why"), [("../.git/HEAD", "is inside a repository"), ("thesis.txt", "holds other things")]
 )
 def test_a_folder_that_wont_do_is_left_alone(
     session: rb.Session, tmp_path: Path, held: str, why: str

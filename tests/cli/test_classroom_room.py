@@ -179,7 +179,7 @@ def test_the_report_of_a_class(session: rb.Session, run: Run, folder: Path) -> N
     assert page.count('src="data:video/mp4;base64,') == 2
     assert "<script" not in page
     assert "http" not in page
-    assert "is there already" in run("classroom", "report").output
+    assert "already exists" in run("classroom", "report").output
 
 
 def test_a_report_where_no_class_was(home: Path, run: Run) -> None:

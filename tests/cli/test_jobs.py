@@ -219,7 +219,7 @@ def test_a_receipt_is_printed_from_the_ledger(run: Run, sandbox: Sandbox, folder
     assert (written.exit_code, written.stdout) == (0, "fog.csv: 1 clip, 2 s: $0.10 charged.\n")
     with (folder / "fog.csv").open(encoding="utf-8-sig", newline="") as file:
         assert [line["prompt"] for line in csv.DictReader(file)] == ["a fox", ""]
-    for name, why in (("nowhere/fog.csv", "There is no folder"), ("fog.csv", "is there already")):
+    for name, why in (("nowhere/fog.csv", "There is no folder"), ("fog.csv", "already exists")):
         refused = run("jobs", "receipt", "--csv", name)
         assert (refused.exit_code, why in refused.stderr) == (2, True)
     assert run("jobs", "receipt", "--csv", "fog.csv", "--force").exit_code == 0

@@ -71,5 +71,5 @@ def write(path: Path, classroom: Classroom) -> None:
     except OSError as error:
         raise ClassroomError(
             f"{path} couldn't be written ({error.strerror or type(error).__name__}), and no key is made that "
-            "isn't written down. Set that right and run the same command again."
+            "isn't written down. Fix that and run the same command again."
         ) from None

@@ -135,7 +135,7 @@ def own_wheel(folder: Path) -> str:
     ended = _run("-m", "pip", "wheel", "--quiet", "--no-deps", f"--wheel-dir={folder}", source)
     if ended.returncode:
         raise ClassroomError(
-            f"Reelbook's own wheel can't be made of {source}: {_said(ended)} Nothing was gathered."
+            f"Reelbook's own wheel can't be built from {source}: {_said(ended)} Nothing was gathered."
         )
     return package.version
 

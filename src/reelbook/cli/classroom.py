@@ -47,7 +47,7 @@ def open_one(
     ] = None,
     out: Annotated[Path | None, option("Where the files go. Default: in the home.", file_okay=False)] = None,
     address: Annotated[
-        str | None, option("Where students reach the service, if not where this does.")
+        str | None, option("Where students reach the service, if not at the address used here.")
     ] = None,
     install: Annotated[
         str | None,
@@ -68,8 +68,8 @@ def open_one(
 ) -> None:
     """Create a key for each student, a file each and a sheet of cards to print.
 
-    The files hold the keys, and nothing else does: they are readable by you only, and lie in no repository.
-    Stopped half-way, the same command goes on, and nobody gets two keys.
+    The files hold the keys, and nothing else does: only you can read them, and may not be in a repository.
+    If it is stopped half-way, run it again: it goes on, and nobody gets two keys.
     """
     from ..classroom import roster as lists
     from ..classroom.classroom import Classrooms
@@ -129,7 +129,7 @@ def status(service: Which = Service.auto, home: Home = None) -> None:
 def close(
     name: Name = None,
     all_made_since: Annotated[
-        bool, option("Revoke also the keys that others made since it was opened.", "--all-made-since")
+        bool, option("Also revoke the keys that others made since it was opened.", "--all-made-since")
     ] = False,
     service: Which = Service.auto,
     home: Home = None,
@@ -152,7 +152,7 @@ def close(
         "By the service's own list, asked for after that, none of the class's keys is active; it shows "
         f"{len(closed.after.own)} as revoked."
     )
-    say(f"The files in {classroom.folder} hold useless keys now and can go.")
+    say(f"The files in {classroom.folder} hold revoked keys now and can be deleted.")
     _say_others(others)
     if any(key.is_active for key in others) and not all_made_since:
         again = command_line("classroom", "close", "--name", classroom.name, service=service, home=home)

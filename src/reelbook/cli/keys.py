@@ -70,7 +70,7 @@ def list_keys(as_json: AsJson = False, service: Which = Service.auto, home: Home
 
 @commands.command()
 def create(
-    name: Annotated[str, typer.Argument(help="What you know it by in the list.")],
+    name: Annotated[str, typer.Argument(help="Its name in the list.")],
     rate_limit: Annotated[
         int, option("Requests a minute, 1 to 100. Default: 10.", metavar="NUMBER")
     ] = wire.DEFAULT_REQUESTS_PER_MINUTE,
@@ -193,7 +193,7 @@ class SecretPlace:
             try:
                 os.close(os.open(self.out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
             except OSError as error:
-                there = f"{self.out} is there already. Choose another --out."
+                there = f"{self.out} already exists. Choose another --out."
                 wrong = f"{self.out} can't be written: {error.strerror}."
                 said = there if isinstance(error, FileExistsError) else wrong
                 raise InvalidInput(f"{said} Nothing was made.") from None

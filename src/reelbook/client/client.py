@@ -474,7 +474,7 @@ class JobIds:
             self._warned = True
         if said in self._own or self._is_known(said):
             raise errors.UnexpectedAnswer(
-                f"Asked about “{request_id}”, the service told of “{said}”, which is another job. "
+                f"Asked about “{request_id}”, the service answered about “{said}”, which is another job. "
                 "The answer was ignored.",
                 answer=errors.Answer(200),
             )

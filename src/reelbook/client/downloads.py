@@ -59,7 +59,7 @@ SUFFIX_BYTES = len(".part.json")
 Report = Callable[[int, int | None], None]
 
 _REMEDIES = {
-    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "make room on the disk"),
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free some space on the disk"),
     **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "choose a folder that can be written to"),
     errno.ENAMETOOLONG: "choose a folder or a file with a shorter name",
 }
@@ -86,7 +86,7 @@ async def download(
     # A link without a host is on the service's own: the interface says no more than "URL".
     address = _address(transport, transport.base_url if url.startswith("/") else "", url)
     if address is None:
-        raise DownloadFailed("The clip's address is no http address. Nothing was fetched.")
+        raise DownloadFailed("The clip's address isn't an http or https address. Nothing was fetched.")
     if path.is_dir():
         raise InvalidInput(f"{path} is a folder: name the file, too. Nothing was fetched.")
     part = path.with_name(plain_name(path.name, room=SUFFIX_BYTES) + ".part")

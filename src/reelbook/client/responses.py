@@ -32,7 +32,7 @@ _REFUSALS: Mapping[int, tuple[type[errors.ServiceError], str]] = {
         errors.AuthenticationError,
         "The service doesn't accept this API key. It may be mistyped or revoked.",
     ),
-    403: (errors.PermissionRefused, "The service refuses this to the key."),
+    403: (errors.PermissionRefused, "The service doesn't allow this key to do that."),
     404: (errors.NotFound, "The service doesn't know this. It may belong to another account or be gone."),
     413: (
         errors.PayloadTooLarge,
@@ -98,7 +98,7 @@ def error_for(reply: Reply) -> errors.ServiceError:
         )
     if status == 429:
         wait = _retry_after(reply.headers)
-        when = f" It asks to wait {wait:.0f} s." if wait is not None else ""
+        when = f" It asks you to wait {wait:.0f} s." if wait is not None else ""
         return errors.RateLimited(
             f"The key's requests are used up.{when}", answer=answer, retry_after_seconds=wait
         )

@@ -294,7 +294,7 @@ class _Progress:
     def failed(self, exc: Exception, said: str) -> errors.ReelbookError:
         """What `exc` means for the request; `said` are its words, without the key."""
         if isinstance(exc, UnicodeEncodeError) and exc.encoding == "utf-8" and not self.began:
-            half = "A text holds half a character, such as of an emoji, which no request takes."
+            half = "A text holds half a character, such as half an emoji, which no request can hold."
             return errors.InvalidInput(f"{half} Nothing was sent.")
         if isinstance(exc, _NEVER_SENT) or not self.began:
             return errors.ServiceUnreachable(f"The service can't be reached. Nothing was sent.{said}")

@@ -194,7 +194,7 @@ class SweepRun:
         if planned.cost_usd > confirm_above_usd and not confirm:
             raise ConfirmationNeeded(
                 f"This makes {count(planned.bought, 'clip')} for about {dollars(planned.cost_usd)}. "
-                "Say confirm=True to buy them. Nothing was sent.",
+                "Pass confirm=True to buy them. Nothing was sent.",
                 cost_usd=planned.cost_usd,
             )
         if self.id is None:

@@ -56,10 +56,10 @@ class Filter:
     def __post_init__(self) -> None:
         for name in ("text", "experiment", "tag"):
             if not isinstance(value := getattr(self, name), str | None):
-                raise InvalidInput(f"{name} is one text, not {quotable(value)}.")
+                raise InvalidInput(f"{name} must be one text, not {quotable(value)}.")
         if self.mode not in (None, *get_args(wire.Mode)):
             modes = " and ".join(get_args(wire.Mode))
-            raise InvalidInput(f"No job has the mode {quotable(self.mode)}. There are {modes}.")
+            raise InvalidInput(f"No job has the mode {quotable(self.mode)}. The modes are {modes}.")
 
 
 EVERYTHING: Final = Filter()
@@ -173,7 +173,7 @@ def matching(db: sqlite3.Connection, wanted: str, *values: object) -> list[Entry
 def checked_limit(limit: int) -> int:
     """How many rows are read at most. Raises InvalidInput for what is no whole number from 0."""
     if not isinstance(limit, int) or limit < 0:
-        raise InvalidInput(f"limit is a whole number from 0, not {quotable(limit)}.")
+        raise InvalidInput(f"limit must be a whole number, 0 or more, not {quotable(limit)}.")
     return min(limit, ALL_ENTRIES)
 
 
@@ -191,11 +191,11 @@ def named_states(given: str | Collection[str], entries: Entries) -> tuple[str, .
     if not isinstance(words, Collection) or not all(isinstance(word, str) for word in words):
         raise InvalidInput(f"A state is a word, or several: {states.listed()}.")
     if any(map(holds_key, words)):
-        raise InvalidInput(f"No job has the state {NOT_SHOWN}. There are {states.listed()}.")
+        raise InvalidInput(f"No job has the state {NOT_SHOWN}. The states are {states.listed()}.")
     named = [word.strip().lower().replace("-", " ") for word in words]
     for state in named:
         if state not in states.STATES and not entries.find(Filter(state=state), limit=1):
-            raise InvalidInput(f"No job has the state {quotable(state)}. There are {states.listed()}.")
+            raise InvalidInput(f"No job has the state {quotable(state)}. The states are {states.listed()}.")
     return (*named, states.INTENDED) if states.SENDING in named else tuple(named)
 
 

@@ -378,7 +378,7 @@ class Store:
             return uninterrupted(alone) if in_main else alone()
         except UnicodeEncodeError:
             raise InvalidInput(
-                "A text holds half a character, such as of an emoji, which no file takes. Nothing was kept."
+                "A text holds half a character, such as half an emoji. Remove it. Nothing was kept."
             ) from None
 
     def _on_disk(self, work: Work[T], flush: bool = True) -> T:
@@ -505,12 +505,12 @@ def _unusable(error: Exception, path: Path) -> LedgerUnavailable:
     kind = LedgerLocked if isinstance(error, Timeout) or _is_lock(error) else LedgerUnavailable
     return kind(
         f"The ledger {path} can't be used: {_reason(error, path)}. Without it a clip could be lost or paid "
-        f"twice. Set that right, or {_ELSEWHERE}; connect(…, ledger=None) does without one."
+        f"for twice. Fix that, or {_ELSEWHERE}; connect(…, ledger=None) does without one."
     )
 
 
 def _remedy(error: sqlite3.Error, path: Path) -> str:
-    said = ("It" if _is_lock(error) else "Set that right; it") + " is tried again all the time."
+    said = ("It" if _is_lock(error) else "Fix that; it") + " is tried again all the time."
     if is_damage(error):
         said = "Restart the kernel: what can be read of it goes into a new one."
     elif _is_moved(error):
@@ -548,7 +548,7 @@ def _os_reason(error: Exception) -> str:
     if number in (errno.ENOSPC, errno.EDQUOT):
         return "the disk is full"
     if number in (errno.EROFS, errno.EACCES, errno.EPERM):
-        return "it may only be read"
+        return "it is read-only"
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
@@ -573,7 +573,7 @@ def _touch(connection: sqlite3.Connection) -> None:
 
 _SQLITE_SAYS: Final = {
     sqlite3.SQLITE_FULL: "the disk is full",
-    sqlite3.SQLITE_READONLY: "it may only be read",
+    sqlite3.SQLITE_READONLY: "it is read-only",
 }
 _PROBE_BYTES: Final = 65_536
 _MEANWHILE: Final = (

@@ -189,13 +189,13 @@ def _outer(file: BinaryIO, name: str) -> list[Box]:
         elif size == 0:
             size = length - at  # the last one, to the file's end
         if not boxes and kind not in (b"ftyp", b"moov", b"mdat", b"free", b"skip", b"wide"):
-            raise NotAVideo(f"{name} is no MP4.")
+            raise NotAVideo(f"{name} isn't an MP4.")
         if not head <= size <= length - at or len(boxes) == _MOST_BOXES:
             raise NotAVideo(f"{name} is cut off or damaged.")
         boxes.append(Box(kind, at, size, head))
         at += size
     if not any(each.kind == b"moov" for each in boxes):
-        raise NotAVideo(f"{name} is no MP4, or is cut off.")
+        raise NotAVideo(f"{name} isn't an MP4, or is cut off.")
     return boxes
 
 

@@ -69,7 +69,7 @@ def open_image(image: ImageSource) -> Opened:
         return _decoded(_stream(image))
     kind = type(image).__name__
     raise InvalidImage(
-        f"{'An' if kind[0] in 'aeiouAEIOU' else 'A'} {kind} is no image. "
+        f"{'An' if kind[0] in 'aeiouAEIOU' else 'A'} {kind} isn't an image. "
         "Give a path, bytes, a file, a PIL image or a numpy array."
     )
 
@@ -168,7 +168,7 @@ def _from_array(image: Any) -> Image.Image:
         channels_first = array.ndim == 3 and array.shape[0] in (1, 3, 4)
         hint = " Its channels stand first: use array.transpose(1, 2, 0)." if channels_first else ""
         raise InvalidImage(
-            f"An array of {shape} is no picture. "
+            f"An array of {shape} isn't a picture. "
             f"It must be height × width, with 1, 3 or 4 channels or none.{hint}"
         )
     _check_size(array.shape[1], array.shape[0])
@@ -227,7 +227,7 @@ def _what_it_is(data: bytes) -> str:
         return "The picture is damaged or cut off: it can't be read."
     if _is_text(data[:512]):
         return "That is text, not a picture. Give a JPEG or PNG."
-    return "That is no picture that can be read here. Give a JPEG or PNG."
+    return "That isn't a picture that can be read here. Give a JPEG or PNG."
 
 
 def _is_text(start: bytes) -> bool:

@@ -329,7 +329,7 @@ def _checked(wanted: Mapping[str, Any]) -> Fault:
     for name, value in given.items():
         if name not in defaults:
             offered = f"it has {', '.join(defaults)}" if defaults else "it has none"
-            raise Refused(400, f"{name} is no option of {kind}; {offered}")
+            raise Refused(400, f"{name} isn't an option of {kind}; {offered}")
         if not _fits(name, defaults[name], value):
             raise Refused(400, f"{name} can't be {value!r}")
     possible = _CAN_HAPPEN_TO.get(kind, _EVERY)

@@ -22,8 +22,8 @@ from .job import Job
 _STOPPED_BY: dict[type[errors.ReelbookError], tuple[str, str]] = {
     errors.InsufficientBalance: ("the balance ran out", "Add credits"),
     errors.AuthenticationError: ("the service doesn't accept the key", "Connect with a key that it accepts"),
-    errors.PermissionRefused: ("the service refuses this to the key", "Look at what it says"),
-    errors.LedgerUnavailable: ("the ledger couldn't be written", "Set that right"),
+    errors.PermissionRefused: ("the service doesn't allow the key to do that", "Look at what it says"),
+    errors.LedgerUnavailable: ("the ledger couldn't be written", "Fix that"),
     errors.SubmissionUncertain: (
         "the service leaves submissions unanswered",
         "Find out what became of those with session.reconcile()",

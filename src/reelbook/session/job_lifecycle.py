@@ -619,7 +619,7 @@ class JobLifecycle(SubmissionRecord):
 
     async def _fetch(self, status: Completed) -> None:
         if not status.video_url:
-            raise errors.LinkExpired("The service says the clip is completed, but not where it lies.")
+            raise errors.LinkExpired("The service says the clip is completed, but not where it is.")
         path = self.services.clips / file_name(status.request_id, ".mp4", room=SUFFIX_BYTES)
         seconds = min(status.duration_seconds or LONGEST_SECONDS, LONGEST_SECONDS)
         asked = seconds if self.request is None else self.request.duration_seconds

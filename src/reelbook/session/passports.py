@@ -217,7 +217,7 @@ def _of_zip(file: BinaryIO, name: str) -> tuple[dict[str, Passport], list[Reelbo
                 except _UNREADABLE as error:
                     damaged.append(NoPassport(f"{clip} can't be read: {error}."))
     except _UNREADABLE as error:
-        raise NoPassport(f"{name} is no zip that can be read: {error}.") from error
+        raise NoPassport(f"{name} isn't a zip that can be read: {error}.") from error
     if damaged and not told:
         raise damaged[0]
     return told, damaged

@@ -455,7 +455,7 @@ class Session(Tooling, SuggestsNames):
         InvalidInput for an unknown state, mode, sweep, value or order.
         """
         if where and sweep is None:
-            raise InvalidInput("The values in where are those of a sweep's axes: sweep says which sweep.")
+            raise InvalidInput("where takes values of a sweep's axes: name that sweep with sweep=…")
         wanted = Filter(
             text=text,
             since=epoch(since),

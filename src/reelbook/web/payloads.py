@@ -94,7 +94,7 @@ class Parameter:
     def _check_text(self, value: object) -> None:
         if not isinstance(value, str):
             must = "is required and must" if self.default is None else "must"
-            raise Refused(400, f"{self.name} {must} be a text")
+            raise Refused(400, f"{self.name} {must} be text")
         if self.least and not value.strip():
             raise Refused(400, f"{self.name} must not be empty")
         if len(value) > self.most:
@@ -261,7 +261,7 @@ async def json_object(request: Request) -> dict[str, Any]:
         body = json.loads(await _body(request, MAX_JSON_BYTES, too_long))
         json.dumps(body, ensure_ascii=False).encode()
     except UnicodeEncodeError:  # JSON can carry such halves; no file, database or answer takes them
-        raise Refused(400, "The body has half a surrogate pair, which is no text") from None
+        raise Refused(400, "The body has half a surrogate pair, which isn't valid text") from None
     except (ValueError, RecursionError):
         raise Refused(400, "The body is not valid JSON") from None
     if not isinstance(body, dict):

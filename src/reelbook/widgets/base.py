@@ -121,7 +121,7 @@ class Panel(anywidget.AnyWidget):
     """
 
     message: traitlets.Dict[str, str] = traitlets.Dict(
-        default_value={"text": "", "tone": "info"}, help="What stands under the panel: text and tone."
+        default_value={"text": "", "tone": "info"}, help="The message under the panel: text and tone."
     ).tag(sync=True)
     live = traitlets.Bool(help="Whether something in it changes by itself.").tag(sync=True)
     asks = traitlets.Bool(help="Whether the page has to ask for news.").tag(sync=True)

@@ -76,7 +76,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
     by = traitlets.Enum(["time", "part"], "time", help="What the clips have in common.").tag(sync=True)
     selected = traitlets.List(traitlets.Int(), help="Numbers of the selected cells.").tag(sync=True)
     opened = traitlets.Int(0, help="Number of the opened cell; 0: none.").tag(sync=True)
-    confirm_above_usd = traitlets.Float(CONFIRM_ABOVE_USD, help="From where on it asks a second time.")
+    confirm_above_usd = traitlets.Float(CONFIRM_ABOVE_USD, help="The cost above which it asks a second time.")
     shape = traitlets.Float(16 / 9, help="Of the cells, width over height.").tag(sync=True)
     offers = traitlets.List(traitlets.Unicode(), help="What else the page offers.").tag(sync=True)
 

@@ -56,7 +56,7 @@ class SweepForm(OffersPrompts, ServesClips):
     axes = traitlets.Dict(help="What is typed for each axis.").tag(sync=True)
     design = traitlets.Enum(DESIGNS, "grid", help="Which cells of the grid are made.").tag(sync=True)
     sample = traitlets.Int(8, min=1, help="How many cells a sample has.").tag(sync=True)
-    confirm_above_usd = traitlets.Float(CONFIRM_ABOVE_USD, help="From where on it asks a second time.")
+    confirm_above_usd = traitlets.Float(CONFIRM_ABOVE_USD, help="The cost above which it asks a second time.")
     words = traitlets.Dict(help="What the page says of it.").tag(sync=True)
     limits = traitlets.Dict({"template": LONGEST_TEXT, "sample": MAX_CELLS}).tag(sync=True)
     earlier: Any = traitlets.List(help="The sweeps there are, newest first.").tag(sync=True)

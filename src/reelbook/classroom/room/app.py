@@ -121,7 +121,7 @@ def join(room: Room, request: Request, name: object, code: object, token: object
     if not isinstance(name, str) or not isinstance(code, str):
         raise Refused(400, "Joining takes a code and a name, both as text.")
     if not (token is None or (isinstance(token, str) and SHORTEST_TOKEN <= len(token) <= LONGEST_TOKEN)):
-        raise Refused(400, f"token must be a text of {SHORTEST_TOKEN} to {LONGEST_TOKEN} characters")
+        raise Refused(400, f"token must be text of {SHORTEST_TOKEN} to {LONGEST_TOKEN} characters")
     known = tidy(name)
     if len(code) <= LONGEST_CODE * 2:
         if plain_code(code) == plain_code(room.code):

@@ -57,7 +57,7 @@ _WAITS: Final[tuple[tuple[type[ReelbookError], str], ...]] = (
     (InsufficientBalance, "The class's balance at the service is used up. Clips wait until it is filled up."),
     (SpendLimitReached, "The teacher's own spending limit is reached. Clips wait until it is raised."),
     (AuthenticationError, "The service doesn't accept the class's key. Clips wait for the teacher."),
-    (PermissionRefused, "The service refuses this to the class's key. Clips wait for the teacher."),
+    (PermissionRefused, "The service doesn't allow the class's key to do that. Clips wait for the teacher."),
     (RateLimited, "The class's requests of this minute are used up. Clips wait for the next one."),
     (ServiceUnreachable, "The service can't be reached now. Clips wait, and nothing is lost."),
     (LedgerUnavailable, "This computer can't write to its disk. Clips wait, and nothing is lost."),
