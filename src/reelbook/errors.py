@@ -1,7 +1,7 @@
 """Every error that Reelbook raises.
 
 ReelbookError
-├── InvalidInput (ValueError)          said before any request goes out
+├── InvalidInput (ValueError)          raised before any request goes out
 │   ├── InvalidPrompt
 │   ├── InvalidDuration
 │   ├── InvalidAspectRatio
@@ -108,7 +108,7 @@ class InvalidDuration(InvalidInput):
 
 
 class InvalidAspectRatio(InvalidInput):
-    """The API doesn't offer this shape."""
+    """The service doesn't offer this aspect ratio."""
 
 
 class InvalidSeed(InvalidInput):
@@ -226,8 +226,8 @@ class DeadlineExceeded(AnswerLost, TimeoutError):
 class SubmissionUncertain(ReelbookError):
     """A paid request was sent and never answered: the job may be running, and may be billed.
 
-    It was not sent again, unless that was asked for. `estimated_cost_usd` is what it costs if it was
-    accepted, each time that it may have been; `answer` is what the service said, None if nothing came back.
+    It was not sent again, unless `retry_uncertain` asked for that. `estimated_cost_usd` is the cost of all
+    the attempts that may have been accepted; `answer` is what the service said, None if nothing came back.
     `refusal` is the error that ended the repetitions, if the last of them certainly bought nothing.
     """
 

@@ -25,7 +25,7 @@ from .errors import (
     InvalidPrompt,
     InvalidSeed,
 )
-from .secret import is_held, quotable, veiled
+from .secret import hidden, is_held, quotable
 
 if TYPE_CHECKING:
     from .media.images import ImageSource, PreparedImage
@@ -106,8 +106,8 @@ def _prompt(value: Any) -> str:
     return value.strip()
 
 
-def _half(text: str) -> int:
-    """Which character of `text` is half of one, which no request can hold; 0 where none is."""
+def _lone_surrogate(text: str) -> int:
+    """The place of a character that is only half of one, from 1; 0 where none is."""
     return next((place for place, each in enumerate(text, 1) if "\ud800" <= each <= "\udfff"), 0)
 
 
@@ -256,7 +256,7 @@ class JobRequest:
 
         asked = cls("image-to-video", prompt, **_checked_options("image-to-video", options))
         if not isinstance(image, PreparedImage):
-            image = veiled(image)  # type: ignore[assignment]  # opened as a path, and never printed
+            image = hidden(image)  # type: ignore[assignment]  # opened as a path, and never printed
             image = prepare(image)
         return replace(asked, image=image)
 
@@ -294,7 +294,7 @@ class JobRequest:
         return wire.cost_usd(self.duration_seconds)
 
     def with_seed(self) -> JobRequest:
-        """The same request, with a seed drawn now where it was left random, so that it can be repeated."""
+        """The same request, with a seed drawn now if it was left random, so that it can be repeated."""
         return replace(self, seed=secrets.randbelow(SEEDS)) if self.seed == wire.RANDOM_SEED else self
 
     @cached_property
@@ -426,7 +426,7 @@ def _made(item: object, defaults: Mapping[str, Any], pictures: dict[int, Prepare
 
 def checked_identifier(value: Any, what: str) -> str:
     """A `request_id` or `key_id` as it came from the service. Raises InvalidInput."""
-    if not isinstance(value, str) or not value.strip() or _half(value):
+    if not isinstance(value, str) or not value.strip() or _lone_surrogate(value):
         raise InvalidInput(f"The {what} must be the text that the service gave, not {quotable(value)}.")
     if is_held(value):
         raise InvalidInput(f"That is a key, not a {what}. Nothing was sent.")

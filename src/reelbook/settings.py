@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from . import wire
 from .errors import ConfigurationError
-from .secret import Secret, quotable, veiled
+from .secret import Secret, hidden, quotable
 
 API_KEY = "REELBOOK_API_KEY"
 BASE_URL = "REELBOOK_BASE_URL"
@@ -111,8 +111,8 @@ def max_spend_usd(argument: float | Secret | None = None) -> float | None:
 
     Raises ConfigurationError for anything but an amount of 0 or more.
     """
-    argument = veiled(argument)
-    given = veiled(os.environ.get(MAX_SPEND, "").strip()) if argument is None else argument
+    argument = hidden(argument)
+    given = hidden(os.environ.get(MAX_SPEND, "").strip()) if argument is None else argument
     if given == "":
         return None
     try:

@@ -35,7 +35,7 @@ def opened(
     **chosen: object,
 ) -> OpenedClassroom:
     terms: dict[str, Any] = {"address": session.base_url, **chosen}
-    with Classrooms(session).alone() as classes:
+    with Classrooms(session).locked() as classes:
         return classes.open(classes.plan(students, **terms), renew=renew, report=report)
 
 
@@ -44,7 +44,7 @@ def sheet(classroom: Classroom) -> Path:
 
 
 def closed(session: rb.Session, name: str | None = None, *, all_made_since: bool = False) -> ClosedClassroom:
-    with Classrooms(session).alone() as classes:
+    with Classrooms(session).locked() as classes:
         return classes.close(name, all_made_since=all_made_since)
 
 
@@ -330,6 +330,6 @@ def test_a_plan_makes_nothing(session: rb.Session) -> None:
     with raw_server(lambda exchange: exchange.answer(404)) as service:
         with rb.connect("live", api_key="sk-planted-address", base_url=service.url) as live:
             assert Classrooms(live).plan(["Ada"]).address == service.url
-    with classes.alone(), pytest.raises(errors.ClassroomError, match="Another program"):
+    with classes.locked(), pytest.raises(errors.ClassroomError, match="Another program"):
         closed(session)
     assert (active(session), (session.home / "classrooms").exists()) == ([], False)

@@ -121,7 +121,7 @@ class Keys(SuggestsNames):
             trial = client.with_key(new.api_key, rate_limit=int(new.rate_limit) if new.rate_limit else None)
             # A clip in progress proves more than the balance: that the new key sees what the old one made.
             await (trial.balance() if clip is None else trial.status(clip))
-            # First, as a kernel that is given the key without it would find none of the jobs.
+            # First: a kernel that got the key before this would find none of the jobs.
             account = self._ledger.add_key(new.api_key)
             if self._connection.sandbox is not None:
                 _keep_with_sandbox(self._connection, new.api_key)

@@ -140,7 +140,7 @@ async def _looked_up(connection: Connection, ledger: Ledger) -> list[Finding]:
 
 
 async def _ask(ledger: Ledger, balance: BalanceTracker, *, sent_at: float | None) -> Sample:
-    # As of the time before the questions: what was posted by then is in the answers.
+    # The time before the questions: all that was posted by then is in their answers.
     began = time.time()
     money = sample_of(await balance.balance(), began)
     # Only an answer about the same period can be compared with one from before it was sent.
@@ -151,7 +151,7 @@ async def _ask(ledger: Ledger, balance: BalanceTracker, *, sent_at: float | None
     except AuthenticationError:
         raise
     except ServiceError:
-        return money  # which tells something by itself
+        return money  # the balance alone still tells something
     spent = money.total_spent_usd if usage.total_spent_usd is None else usage.total_spent_usd
     return replace(usage, balance_usd=money.balance_usd, total_spent_usd=spent)
 

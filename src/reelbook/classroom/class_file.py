@@ -37,11 +37,9 @@ class Classroom:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The students without a key."""
         return tuple(student for student, key_id in self.students.items() if key_id is None)
 
     def key_name(self, student: str) -> str:
-        """The name of a student's key at the service."""
         return f"{self.label} · {student}"
 
     def handout(self, student: str) -> Path:

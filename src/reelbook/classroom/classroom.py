@@ -54,7 +54,6 @@ class ClassroomStatus:
 
     @property
     def inactive(self) -> list[str]:
-        """The students without an active key."""
         return [student for student, key in self.keys.items() if key is None or not key.is_active]
 
     @property
@@ -89,7 +88,7 @@ class ClosedClassroom:
 class Classrooms:
     """The classes by cards that one home has at the session's service.
 
-    `plan`, `open` and `close` are called within `alone`.
+    Call `plan`, `open` and `close` within `locked`.
     """
 
     def __init__(self, session: Session) -> None:
@@ -101,7 +100,7 @@ class Classrooms:
         self._folder = session.home / "classrooms" / file_name(host.lower())
 
     @contextlib.contextmanager
-    def alone(self) -> Iterator[Self]:
+    def locked(self) -> Iterator[Self]:
         """Keeps other programs from this home's classes. Raises ClassroomError if another works on them."""
         home = self._session.home
         home.mkdir(parents=True, exist_ok=True)

@@ -77,7 +77,7 @@ def open_one(
     names = lists.read(students)
     for each in lists.numbered(names):
         say(f"There is more than one {each.rpartition(' (')[0]}. This one is “{each}” on the card.", err=True)
-    with open_session(service, home) as session, Classrooms(session).alone() as classes:
+    with open_session(service, home) as session, Classrooms(session).locked() as classes:
         planned = classes.plan(
             names,
             name=name,
@@ -139,7 +139,7 @@ def close(
 
     with (
         open_session(service, home) as session,
-        Classrooms(session).alone() as classes,
+        Classrooms(session).locked() as classes,
         _reported("Revoked", "Stopped; some keys are still active. Run the same command again.") as report,
     ):
         closed = classes.close(name, all_made_since=all_made_since, report=report)
@@ -185,7 +185,6 @@ def _say_opened(opened: OpenedClassroom, listed: Sequence[str], closing: str) ->
 
 
 def _say_status(shown: ClassroomStatus) -> None:
-    """A classroom, a line for each student."""
     called, students = shown.classroom.name, shown.classroom.students
     used = sum(bool(key and key.last_used) for key in shown.keys.values())
     there = len(students) - len(shown.classroom.missing)

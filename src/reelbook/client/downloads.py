@@ -174,7 +174,7 @@ class _File:
                 os.replace(earlier, self.part)
                 no_more = True
             try:
-                seconds = await asyncio.to_thread(_must_play, self.part)
+                seconds = await asyncio.to_thread(_played_seconds, self.part)
             except NotAVideo:
                 self.forget()
                 raise
@@ -240,7 +240,7 @@ class _File:
             done = looked = start
             with self.part.open("r+b" if start else "wb") as file:
                 file.seek(start)
-                async for chunk in _lively(chunks):
+                async for chunk in _fast_enough(chunks):
                     self.refuse_too_large(done + len(chunk))
                     if done - looked >= LOOK_BYTES:
                         looked = done
@@ -291,13 +291,13 @@ class _File:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def _must_play(path: Path) -> float:
+def _played_seconds(path: Path) -> float:
     from ..media.clips import probe
 
     return probe(path).duration_seconds
 
 
-async def _lively(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _fast_enough(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """Yields the chunks as they come. A trickle too slow ever to end counts as a lost answer."""
     spent, got = 0.0, 0
     while True:

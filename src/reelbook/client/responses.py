@@ -104,7 +104,7 @@ def error_for(reply: Reply) -> errors.ServiceError:
         )
     if status < 400:
         return errors.UnexpectedAnswer(
-            f"The service answered with status {status}.{_pointing(reply)}", answer=answer
+            f"The service answered with status {status}.{_redirect_words(reply)}", answer=answer
         )
     kind, text = _REFUSALS.get(status, _REFUSALS[400])
     if status >= 500:
@@ -189,7 +189,7 @@ def _said(reply: Reply) -> str:
         return summary(reply).extract.strip() if plain else ""
 
 
-def _pointing(reply: Reply) -> str:
+def _redirect_words(reply: Reply) -> str:
     """The origin that a redirect leads to; only that, as the rest may hold what was sent."""
     try:
         target = urlsplit(reply.headers.get("location", ""))

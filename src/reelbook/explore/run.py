@@ -30,7 +30,7 @@ from ..formatting import count, dollars
 from ..ledger import Submission, SweepCell, SweepRecord
 from ..ledger.records import cell_state
 from ..ledger.sweeps import PAUSED, RUNNING, STOPPED, sameness, sweep_state
-from ..listeners import Listeners, call_beside
+from ..listeners import Listeners, call_in_thread
 from ..requests import JobRequest, options
 from ..saved_files import csv_of
 from ..secret import quotable
@@ -313,7 +313,7 @@ class SweepRun:
 
         def tell(_: object) -> None:
             if not self.session.closed:
-                call_beside(callback, self)
+                call_in_thread(callback, self)
 
         self._over.add_done_callback(tell)
 
@@ -398,14 +398,14 @@ class SweepRun:
     def _go(self) -> None:
         if self._over.done():
             self._over = Future()
-            self._thread.spawn(self._carry())
+            self._thread.spawn(self._keep_buying())
 
-    async def _carry(self) -> None:
+    async def _keep_buying(self) -> None:
         try:
             looked_at = self._thread.now()
             while self._buy_next():
                 await asyncio.sleep(TICK_SECONDS)
-                if self._elsewhere() and self._thread.now() - looked_at >= LOOK_SECONDS:
+                if self._busy_elsewhere() and self._thread.now() - looked_at >= LOOK_SECONDS:
                     self._load()
                     looked_at = self._thread.now()
         finally:
@@ -434,7 +434,7 @@ class SweepRun:
                     self._pause(str(error))
                     break
         running = any(each.job is not None and each.job.running for each in self.cells)
-        return running or self._elsewhere() or (wish == RUNNING and bool(self._waiting()))
+        return running or self._busy_elsewhere() or (wish == RUNNING and bool(self._waiting()))
 
     def _waiting(self) -> list[RunCell]:
         untried = [each for each in self.cells if each.missing and each.number not in self._tried]
@@ -451,9 +451,9 @@ class SweepRun:
         for job in tried:
             job._life.cancel(_STOPPED, later=True)
             if queued:
-                self._thread.spawn(_taken_out(job))
+                self._thread.spawn(_take_out_of_queue(job))
 
-    def _elsewhere(self) -> bool:
+    def _busy_elsewhere(self) -> bool:
         """Refreshes its jobs from the ledger; returns whether another kernel runs it or watches one."""
         busy = self._runs_elsewhere
         for cell in self.cells:
@@ -513,7 +513,7 @@ class SweepRun:
         raise with_message(error, f"{self.trouble or error} {said}")
 
 
-async def _taken_out(job: Job) -> None:
+async def _take_out_of_queue(job: Job) -> None:
     """Takes a job out of a class's queue. If the room is away, it stays there and is made."""
     with contextlib.suppress(ReelbookError):
         await job._life.take_back()

@@ -92,7 +92,6 @@ class StudyResult:
 
     @property
     def more(self) -> int:
-        """About how many more votes a winner takes."""
         return self.lead.odds.more
 
     @property

@@ -16,7 +16,7 @@ from .. import wire
 from ..errors import InvalidInput
 from ..media.images import PreparedImage, prepare
 from ..requests import FIELDS, JobRequest
-from ..secret import quotable, veiled
+from ..secret import hidden, quotable
 from ..session import Job, Session
 from ..session.request_code import script
 from ..suggestions import nearest
@@ -331,7 +331,7 @@ def _value(name: str, value: Any) -> Any:
 
 
 def _picture(source: Any) -> tuple[PreparedImage, str]:
-    source = veiled(source)  # opened as a path, and never printed
+    source = hidden(source)  # opened as a path, and never printed
     picture = source if isinstance(source, PreparedImage) else prepare(source)
     return picture, Path(source).name if isinstance(source, str | os.PathLike) else "picture"
 

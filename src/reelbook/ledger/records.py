@@ -52,7 +52,7 @@ class SweepCell:
 
     @property
     def state(self) -> str:
-        return cell_state(None if self.entry is None else self.entry.told_state, left_out=self.left_out)
+        return cell_state(None if self.entry is None else self.entry.shown_state, left_out=self.left_out)
 
 
 def cell_state(job: str | None, *, left_out: bool) -> str:
@@ -175,7 +175,7 @@ class Entry:
         )
 
     @property
-    def told_state(self) -> str:
+    def shown_state(self) -> str:
         """The state as a person reads it: what is only recorded counts as being sent."""
         return states.SENDING if self.state == states.INTENDED else self.state
 

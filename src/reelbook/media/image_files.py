@@ -1,7 +1,7 @@
 """Opens whatever a person hands over as an image, as one decoded picture; says in plain words if it can't.
 
-It also says what else the file carries: the place, the camera, texts. `images` removes that, or the page that
-redrew the picture did.
+It also says what else the file carries (place, camera, texts): `images` removes that, or the page did when it
+redrew the picture.
 """
 
 from __future__ import annotations
@@ -241,7 +241,7 @@ def hidden_data(source: Opened) -> list[str]:
     picture = source.picture
     try:
         exif = picture.getexif()
-        camera, located = _told_by(exif)
+        camera, located = _exif_findings(exif)
         if source.format == "TIFF":
             camera = bool(set(exif) & _CAMERA)
     except Exception:  # broken EXIF is dropped with the rest
@@ -249,7 +249,7 @@ def hidden_data(source: Opened) -> list[str]:
     xmp = picture.info.get("xmp") or picture.info.get("XML:com.adobe.xmp") or b""
     located = located or b"GPS" in (xmp if isinstance(xmp, bytes) else str(xmp).encode())
     texts = bool(xmp or picture.info.get("comment") or getattr(picture, "text", None))
-    return _said(located, camera, texts)
+    return _removal_notes(located, camera, texts)
 
 
 def removed_by_the_page(segments: Iterable[tuple[str, bytes]]) -> list[str]:
@@ -268,7 +268,7 @@ def removed_by_the_page(segments: Iterable[tuple[str, bytes]]) -> list[str]:
             colours = _profile_segment(body) or colours
         else:
             texts, located = True, located or b"GPS" in body
-    return [*_said(located, camera, texts), *turned, *colours]
+    return [*_removal_notes(located, camera, texts), *turned, *colours]
 
 
 def is_turned(exif: Image.Exif) -> bool:
@@ -283,7 +283,7 @@ def is_srgb(profile: bytes) -> bool:
     return "srgb" in ImageCms.getProfileDescription(ImageCms.ImageCmsProfile(BytesIO(profile))).lower()
 
 
-def _said(located: bool, camera: bool, texts: bool) -> list[str]:
+def _removal_notes(located: bool, camera: bool, texts: bool) -> list[str]:
     if located:
         return ["location and camera data removed"]
     if camera:
@@ -291,7 +291,7 @@ def _said(located: bool, camera: bool, texts: bool) -> list[str]:
     return ["hidden text removed"] if texts else []
 
 
-def _told_by(exif: Image.Exif) -> tuple[bool, bool]:
+def _exif_findings(exif: Image.Exif) -> tuple[bool, bool]:
     return bool(set(exif) - {ExifTags.Base.Orientation}), bool(exif.get_ifd(ExifTags.IFD.GPSInfo))
 
 
@@ -300,7 +300,7 @@ def _exif_segment(body: bytes) -> tuple[bool, bool, list[str]]:
         try:
             exif = Image.Exif()
             exif.load(body)
-            return (*_told_by(exif), ["turned upright"] if is_turned(exif) else [])
+            return (*_exif_findings(exif), ["turned upright"] if is_turned(exif) else [])
         except Exception:  # Pillow raises all kinds of errors for a broken file
             return True, False, []
 

@@ -71,7 +71,6 @@ class DaskPool(Executor):
         started.result()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Run `fn` on a worker."""
         return asyncio.run_coroutine_threadsafe(self._result(fn, args, kwargs), self._loop)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:

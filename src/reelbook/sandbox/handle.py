@@ -38,8 +38,8 @@ class Sandbox(SuggestsNames):
     api_key: Secret = field(repr=False)
     control_token: Secret = field(repr=False)
     home: Path = field(repr=False)
-    # How fast it was made to be: `server.restarted` makes the next one the same.
-    lasting: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    # Speed settings, which `server.restarted` gives to the next one.
+    kept_settings: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def mcp_url(self) -> str:
@@ -88,7 +88,7 @@ class Sandbox(SuggestsNames):
             raise InvalidInput(f"The {protocol.PACE_IS}, not {quotable(pace)}.")
         self._ask(protocol.SETTINGS, wanted)
         lasting = {"pace": pace, "rate_limiting": rate_limiting}
-        self.lasting.update((name, value) for name, value in lasting.items() if value is not None)
+        self.kept_settings.update((name, value) for name, value in lasting.items() if value is not None)
 
     def plant_history(self, history: Iterable[Mapping[str, float]]) -> None:
         """Give the account a past: mappings of `days_ago`, `seconds`, `requests` and `usd`.

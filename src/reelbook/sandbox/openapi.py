@@ -68,7 +68,6 @@ _ERRORS: Final = {
 
 
 def document(version: str) -> dict[str, Any]:
-    """The interface as the sandbox speaks it."""
     revoked = _object({"message": "string", "key_id": "string"})
     paths = {
         wire.TEXT_TO_VIDEO: {"post": _submission(TEXT)},

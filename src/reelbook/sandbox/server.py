@@ -55,11 +55,11 @@ def ensure(home: Path) -> Sandbox:
 
 
 def restarted(former: Sandbox) -> Sandbox:
-    """The sandbox that runs in place of one that has ended; if it is started for that, it is as fast."""
-    if (running := find(former.home)) is not None:  # another program started it, as it wants it
+    """The sandbox in place of one that has ended; if this starts it, it has the same speed settings."""
+    if (running := find(former.home)) is not None:  # started by another program, with its own settings
         return running
     started = ensure(former.home)
-    started.settings(**former.lasting)
+    started.settings(**former.kept_settings)
     return started
 
 

@@ -160,7 +160,7 @@ class SandboxService:
         self._links[video] = (self.link(video)[0] + 1, status)
 
     def note_use(self) -> None:
-        """Notes that somebody asked for something, so that the sandbox stays."""
+        """Notes that the sandbox was used, so that it doesn't end yet."""
         self._last_use = time.monotonic()
 
     @property

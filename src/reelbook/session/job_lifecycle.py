@@ -328,7 +328,7 @@ class JobLifecycle(SubmissionRecord):
         self.reopen()
         self.finish(error=error, state=state)
 
-    def found(self, request_id: str) -> None:
+    def accepted_as(self, request_id: str) -> None:
         """It was accepted, under this id: it goes on."""
         self.reopen()
         self.keep(state=wire.PENDING, request_id=request_id, accepted_at=_now(), ended_at=None, error=None)

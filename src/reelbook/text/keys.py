@@ -108,7 +108,6 @@ def created(key: CreatedKey) -> str:
 
 
 def revoked(name: str) -> str:
-    """Says that a key is revoked."""
     return f"“{name}” is revoked."
 
 

@@ -31,7 +31,6 @@ def summary(count: int) -> str:
 
 
 def heading(tool: Tool) -> dict[str, str]:
-    """The heading of a tool's form."""
     hints = ""
     if tool.read_only:
         hints = "The server says that it only reads."

@@ -25,7 +25,7 @@ from .base import Callbacks, session_of
 from .bundle import packed
 from .clip_serving import ServesClips
 from .compare import MOST as MOST_COMPARED
-from .job_actions import LeadsOn, ShowsJob
+from .job_actions import OpensOtherPanels, ShowsJob
 from .static_html import figure_html, picture_html, small_poster, text_html
 
 PAGE = 60
@@ -104,7 +104,7 @@ class SearchResults:
         self.known |= {str(job.number): job for job in jobs}
 
 
-class Gallery(LeadsOn, ShowsJob, ServesClips):
+class Gallery(OpensOtherPanels, ShowsJob, ServesClips):
     """All clips of the account, including those of earlier kernels: search, filter, mark, compare, export.
 
     `Gallery(session)`; without a session it takes `reelbook.connect()`. Observe, link or set the filters
@@ -159,7 +159,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         self._groups = Groups()
         opened = traits.pop("opened", "")
         super().__init__(**traits)
-        self._endings += (session.subscribe(self._live.tell),)
+        self._endings += (session.subscribe(self._live.add_news),)
         self._look_up()
         self.opened = opened  # only now, because it has to be among those found
         self._offer()
@@ -189,7 +189,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         self._open(job)
 
     def update(self) -> None:
-        told = [job for job in self._live.told() if job is not None]
+        told = [job for job in self._live.take_news() if job is not None]
         if told:
             self._group()
         states = words.STATES[self.state][1]

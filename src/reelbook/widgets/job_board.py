@@ -129,7 +129,6 @@ class JobBoard(ShowsJob, ServesClips):
             await asyncio.sleep(LOOK_EVERY_SECONDS)
 
     def update(self) -> None:
-        """Sends the page what has changed, in one message."""
         now, facts = time.monotonic(), self.session.facts
         waits = facts.requests_back_in_seconds is not None
         changed = self._changed()
@@ -207,10 +206,10 @@ class JobBoard(ShowsJob, ServesClips):
             self._add(job)
 
     def _news_of(self, job: Job | None) -> None:
-        self._live.tell(job)
+        self._live.add_news(job)
 
     def _changed(self) -> set[BoardEntry]:
-        told = [job for job in self._live.told() if job is not None]
+        told = [job for job in self._live.take_news() if job is not None]
         return {self._add(job) for job in told if job in self._entries or self._given is None}
 
     def _send_news(self, now: float, changed: set[BoardEntry]) -> None:
@@ -263,7 +262,7 @@ class JobBoard(ShowsJob, ServesClips):
     @traitlets.observe("selected", "opened")
     def _view_changed(self, _: object) -> None:
         for job in self.jobs:
-            self._live.tell(job)
+            self._live.add_news(job)
         self.refresh()
 
     def _on_hello(self) -> None:
@@ -271,7 +270,7 @@ class JobBoard(ShowsJob, ServesClips):
             super()._on_hello()
             self._look_up()
             for job in self.jobs:
-                self._live.tell(job)
+                self._live.add_news(job)
 
     def _on_open(self, key: Any) -> None:
         with self._sending, self.hold_sync():  # with its face, which tells the page how large it is

@@ -106,7 +106,7 @@ class Tray(ActsOnJobs, ServesClips):
             self._plan = None
 
     def _on_buy(self) -> None:
-        if self._plan is None or self._plan.problems or self._twice("buy"):
+        if self._plan is None or self._plan.problems or self._pressed_twice("buy"):
             return
         there = self.session._ledger.sweeps.found(self._wanted)
         batch = self.session.submit_many([each for each in self._wanted if each.sameness not in there])

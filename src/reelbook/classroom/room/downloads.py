@@ -28,8 +28,6 @@ _PAGE: Final = Html('<!doctype html><html lang="en"><title>Wheels</title>{}</htm
 
 
 def routes(folder: Path) -> list[Route]:
-    """The wheels of this folder, and the lessons."""
-
     def wheels(request: Request) -> Response:
         return HTMLResponse(_PAGE.format(joined(map(_link, sorted(folder.glob("*.whl"))))))
 

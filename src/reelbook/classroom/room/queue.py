@@ -300,12 +300,12 @@ class RoomQueue:
                 self._set(self._find_out_wanted)
         elif _open(job) and not job.running and now >= handed.watch_at:
             if isinstance(job.error, _NOT_GIVEN) and not handed.without_file:
-                self._not_given(number, handed, now)
+                self._fetch_failed(number, handed, now)
             handed.watch_at = now + (UNFETCHED_SECONDS if handed.without_file else LOOK_SECONDS)
             job.watch()
 
-    def _not_given(self, number: int, handed: _Handed, now: float) -> None:
-        """A finished clip couldn't be fetched: after a while it has failed, and its place is another's."""
+    def _fetch_failed(self, number: int, handed: _Handed, now: float) -> None:
+        """A finished clip couldn't be fetched: after a while it counts as failed and gives up its place."""
         if handed.unfetched_since is None:
             handed.unfetched_since = now
         if now - handed.unfetched_since >= UNFETCHED_SECONDS:

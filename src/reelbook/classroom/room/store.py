@@ -424,7 +424,7 @@ class RoomStore(SqliteFile):
             return max(0.0, left if own_reserved else round(left + _student(db, student).reserved_usd, 6))
 
     def hand_over(self) -> RoomJob | None:
-        """The clip whose turn it is, the session's from now on; None if it is nobody's turn."""
+        """Hands the next clip in turn over to the session; None if it is nobody's turn."""
         with self.transaction() as db:
             student = next_student(_lines(db))
             if student is None or _settings(db).paused:
@@ -439,7 +439,7 @@ class RoomStore(SqliteFile):
             return _job(row)
 
     def hand_back(self, number: int) -> None:
-        """The service didn't take it: it waits again, as the first of its student's clips."""
+        """The service didn't take it: it goes back into the queue, first among its student's clips."""
         with self.transaction() as db:
             row = db.execute(
                 "UPDATE jobs SET state = 'queued' WHERE number = ? AND state = 'handed' RETURNING student",
