@@ -26,7 +26,6 @@ _HELP: Final = {
 
 
 def load(shell: Any) -> None:
-    """Registers `%%video` with IPython's `shell`."""
     magic: Any = functools.partial(video, shell)
     magic.__doc__ = _parser().format_help()
     shell.register_magic_function(magic, "cell", "video")

@@ -275,8 +275,6 @@ class CreatedKey(_Answered):
 
 
 class Revoked(_Answered):
-    """The confirmation that a key was revoked."""
-
     key_id: Label = ""
     message: Label = ""
 

@@ -248,9 +248,8 @@ class JobRequest:
     ) -> JobRequest:
         """A clip that moves a still image: a path, bytes, a file object, a PIL image or a numpy array.
 
-        It is turned upright, stripped of metadata and shrunk where it is large, unless `media.images.prepare`
-        has done that. Raises InvalidPrompt and InvalidDuration before the image is looked at, and
-        InvalidImage.
+        It is turned upright, stripped of metadata and shrunk where it is large, unless it is a PreparedImage.
+        Raises InvalidPrompt and InvalidDuration before the image is looked at, and InvalidImage.
         """
         from .media.images import PreparedImage, prepare
 
@@ -369,8 +368,6 @@ BatchItem = str | Mapping[str, Any] | JobRequest
 
 
 class BatchOptions(TextOptions, total=False):
-    """The options of `Session.submit_many`."""
-
     experiment: str | None
     again: bool
     once: str | None

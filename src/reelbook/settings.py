@@ -129,8 +129,7 @@ def max_spend_usd(argument: float | Secret | None = None) -> float | None:
 def checked_base_url(url: str | Secret) -> str:
     """The service's address without a trailing slash, if a key may be sent to it.
 
-    The API's own path, often copied along with it, is left out. Raises ConfigurationError for anything but a
-    plain http(s) address.
+    The API's own path, often copied with it, is left out. Raises ConfigurationError for an unusable address.
     """
     url = Secret.of(url)  # verbose tracebacks print arguments
     return _checked(url, "service").removesuffix(wire.API)

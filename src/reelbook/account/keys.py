@@ -195,8 +195,7 @@ class Rotation:
     def keep(self) -> None:
         """Keeps the new key in the system's keyring, with the address. Raises ConfigurationError.
 
-        The environment and Colab's secrets take precedence over the keyring: `old_is_set_in` says what to
-        change.
+        The environment and Colab's secrets come before the keyring: `old_is_set_in` says what to change.
         """
         if self._connection.sandbox is not None:
             return  # the sandbox keeps it

@@ -271,8 +271,7 @@ def _answer(
 class _JobBounds:
     """What is known of a job. Times are epoch seconds.
 
-    In the end it costs from `least_usd` to `most_usd`. `clip`: it became one; not `sure`: it may never have
-    been accepted.
+    It costs from `least_usd` to `most_usd`. `clip`: it became one; not `sure`: it may not have been accepted.
     """
 
     sent_at: float

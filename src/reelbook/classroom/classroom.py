@@ -274,7 +274,6 @@ class Classrooms:
         return free
 
     def _status(self, classroom: Classroom, keys: Sequence[ApiKey]) -> ClassroomStatus:
-        """The class by the service's list of `keys`."""
         classes = self._classes()
         own = tuple(key for key in keys if _is_of(classroom, key))
         others = tuple(

@@ -259,8 +259,7 @@ class AsyncClient:
     async def take_back(self, request_id: str) -> None:
         """Takes back a job that waits in a class's room; nothing is paid for it.
 
-        Raises BadRequest if it was already sent to the service, NotFound if it or `take_back` isn't known
-        there.
+        Raises BadRequest if it was already sent, NotFound if the room doesn't know it or `take_back`.
         """
         path = wire.path_of(wire.ROOM_JOBS, checked_identifier(request_id, "request_id"))
         read = functools.partial(models.job_status, asked=request_id)
@@ -484,8 +483,7 @@ class JobIds:
 class SubmissionRecord:
     """Hears about each attempt to send a paid request; this base class ignores what it hears.
 
-    A ReelbookError that `sending` raises keeps the attempt from being sent; one that `unanswered` raises ends
-    the repetitions.
+    A ReelbookError raised by `sending` stops the attempt; one raised by `unanswered` ends the repetitions.
     """
 
     def repeat_key(self) -> str:

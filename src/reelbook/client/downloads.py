@@ -158,8 +158,7 @@ class _File:
         """Downloads until the file is as long as it should be, or there is no more of it.
 
         A file in fragments plays up to wherever it was cut, and a server that gives no length may cut it
-        anywhere. One that came out the same twice, or whose link no longer works, was paid for, so it is
-        kept.
+        anywhere. One that came out the same twice, or whose link no longer works, is kept: it was paid for.
         """
         earlier = self.part.with_suffix(".cut")
         for _ in range(MAX_SHORT):

@@ -192,8 +192,7 @@ class Transport:
         """Catches what is raised around a request; the caller raises `progress.failure` after the block.
 
         Raised there, and not `from` its cause, the error keeps httpx's frames and requests out of the
-        traceback. The cause needn't be httpx's own error: an answer may hold an invalid address, text or
-        header.
+        traceback. The cause may be another library's: an answer can hold an invalid address or header.
         """
         try:
             yield

@@ -1,7 +1,6 @@
 """A sweep's run: buys its cells one by one, can be stopped and resumed, and says how each is doing.
 
-The ledger knows which cell has which clip, so a run goes on where it ended. This is a view of that, kept on
-the session's thread.
+The ledger knows which cell has which clip; this is a view of that, kept on the session's thread.
 """
 
 from __future__ import annotations
@@ -63,8 +62,7 @@ class Swept(Protocol):
 class RunCell:
     """A cell of a run at one moment.
 
-    `state` is `planned`, `left out` or its job's (see `JobView`). `found`: its clip existed before and cost
-    nothing.
+    `state` is `planned`, `left out` or its job's (see `JobView`). `found`: its clip existed before, and was free.
     """
 
     cell: Cell
@@ -258,8 +256,7 @@ class SweepRun:
         """Waits until nothing more is coming, and returns the clips in the order of the cells.
 
         Raises the error of a missing clip that wasn't left out, and InvalidInput before it is begun. After
-        `timeout` seconds raises WaitTimeout, and the run goes on. Raises WouldDeadlock on the session's own
-        thread.
+        `timeout` seconds raises WaitTimeout; the run goes on. Raises WouldDeadlock on the session's thread.
         """
         if not self.wait(timeout):
             raise WaitTimeout(f"Not all clips are here after {timeout:g} s. The sweep goes on.")

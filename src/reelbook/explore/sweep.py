@@ -196,8 +196,6 @@ RESERVED: Final = {*FIELDS, *inspect.signature(Sweep).parameters} - {"axes"}
 
 
 class SweptCell(NamedTuple):
-    """A cell, and the sweep that it belongs to."""
-
     sweep: Sweep
     cell: Cell
 

@@ -116,8 +116,7 @@ class EarlierRun:
     """The run that submitted a job which a later one got back.
 
     `known_by` is how it was recognised: by its cell's id, its cell's text alone, a pool of threads that this
-    cell may share with another, the label in `once`, or its place in a sweep. `notebook` is the path of its
-    notebook, None if unknown.
+    cell may share with another, the label in `once`, or its place in a sweep. `notebook` is a path, or None.
     """
 
     at: datetime

@@ -36,8 +36,7 @@ class Filter:
     """What `Ledger.find` looks for; None restricts nothing. `state` is one word or several.
 
     `since` and `until` (not included) are epoch seconds. The cost is the final one, or the estimate until
-    that is known. `cells` are numbers of the `sweep`'s cells. Raises InvalidInput for a text that is none,
-    and for an unknown mode.
+    that is known. `cells` are numbers of the `sweep`'s cells. Raises InvalidInput for unusable values.
     """
 
     text: str | None = None

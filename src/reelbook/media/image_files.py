@@ -1,7 +1,6 @@
 """Opens whatever a person hands over as an image, as one decoded picture; says in plain words if it can't.
 
-It also says what else the file carries (place, camera, texts): `images` removes that, or the page did when it
-redrew the picture.
+It also says what else the file carries (place, camera, texts), which `images` or the page removes.
 """
 
 from __future__ import annotations
@@ -54,8 +53,7 @@ def open_image(image: ImageSource) -> Opened:
     """Opens and decodes `image`; the caller's object stays as it was.
 
     A file object is read from its current position and not closed. Of a moving picture it takes the first
-    frame (of a PIL image, its current one). Raises `InvalidImage`, which says what is wrong, or what the file
-    seems to be.
+    frame (of a PIL image, its current one). Raises `InvalidImage`, which says what is wrong.
     """
     if isinstance(image, Image.Image):
         return _from_pillow(image)

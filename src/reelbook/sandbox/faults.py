@@ -97,7 +97,6 @@ class Faults:
         self._faults.append(_checked(wanted))
 
     def clear(self) -> None:
-        """Stop all faults. Links that expired stay expired."""
         self._faults.clear()
 
     def listed(self) -> list[dict[str, Any]]:
@@ -303,7 +302,7 @@ KINDS: Final[Mapping[str, Callable[..., Awaitable[None]]]] = {
     "expired_link": _expired_link,
     "drop_download": partial(_short_body, after_bytes=10_000),
 }
-# The endpoints of those that can't happen to every one.
+# The endpoints of the kinds that can't happen to all of them.
 _CAN_HAPPEN_TO: Final[Mapping[str, frozenset[str]]] = {
     "broken_json": _EVERY - {"download"},
     **dict.fromkeys(("not_found", "unknown_status"), frozenset({"status"})),

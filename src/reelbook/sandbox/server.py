@@ -143,7 +143,7 @@ def _start(home: Path, places: Places) -> Sandbox:
             env=_environment(),
             start_new_session=True,  # the notebook's Stop and a terminal's Ctrl-C are not meant for it
         )
-    # Waiting in a thread takes the ended process off the system's list for as long as this one lives.
+    # A thread waits for the process, so that it doesn't stay as a zombie once it has ended.
     threading.Thread(target=process.wait, name="reelbook-sandbox-end", daemon=True).start()
     countdown = Countdown(START_SECONDS)
     while pause := countdown.next_pause(LOOK_SECONDS):

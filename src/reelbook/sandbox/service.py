@@ -142,12 +142,10 @@ class SandboxService:
         return status_body(job, self.clock.now(), url)
 
     async def balance(self) -> Answered:
-        """What is left and what was spent (interface, Endpoints: balance)."""
         await self.jobs.move_on()
         return self.accounts.balance()
 
     async def usage(self, days: int) -> Answered:
-        """What was used in the last `days` days (interface, Endpoints: usage)."""
         await self.jobs.move_on()
         return self.accounts.usage(days, self.settings.usage_days)
 

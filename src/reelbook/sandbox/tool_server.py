@@ -1,8 +1,7 @@
 """The sandbox's agent tools, over MCP's streamable HTTP transport: names, schemas, words, and what they do.
 
 The interface names none of its tools, so these are the sandbox's own. They answer as the HTTP interface does:
-same jobs, same balance, same refusals. The only module of the sandbox that imports `mcp`; app.py imports it
-at the first request.
+same jobs, same balance, same refusals. Only this module of the sandbox imports `mcp`, at the first request.
 """
 
 import asyncio

@@ -162,7 +162,6 @@ class Job(display.Shown, SuggestsNames):
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """A person's tags on it."""
         return self._life.known.marks.tags
 
     @property
@@ -204,8 +203,7 @@ class Job(display.Shown, SuggestsNames):
         """Waits for the clip and returns it, for code that can't await.
 
         `timeout` in seconds raises WaitTimeout, and the job goes on. Raises JobFailed, InsufficientBalance
-        and the other errors of the submission, SubmissionUncertain, DownloadFailed; WouldDeadlock on the
-        session's own thread.
+        and the submission's other errors, DownloadFailed; WouldDeadlock on the session's own thread.
         """
         self._thread.refuse_own_thread()
         outcome = self._wanted()
@@ -249,8 +247,7 @@ class Job(display.Shown, SuggestsNames):
     def delete_clip(self) -> None:
         """Deletes the clip's file; the record, its marks and its cost stay.
 
-        `watch()` fetches it again as long as its link at the service works. Raises ReelbookError where the
-        disk refuses.
+        `watch()` fetches it again while its link works. Raises ReelbookError where the disk refuses.
         """
         self._thread.run(self._life.delete_clip)
 

@@ -163,8 +163,7 @@ class JobServices:
 class JobLifecycle(SubmissionRecord):
     """The life of one job: its state, the task that moves it along, and the outcome that people wait for.
 
-    `entry_id` is its number in the ledger, None for a job that was taken up by its id alone. `changed` is
-    called at every change.
+    `entry_id` is its number in the ledger, None for one taken up by its id alone; `changed` hears of changes.
     """
 
     def __init__(
@@ -204,8 +203,6 @@ class JobLifecycle(SubmissionRecord):
     def asked_about(self) -> bool:
         """Whether the service is being asked about it now."""
         return self.request_id is not None and self.running and self.known.ended_at is None
-
-    # What a person wants of it.
 
     def begin(self) -> None:
         """Submits the job, or watches it where it has an id already; from then on it is the session's own."""
@@ -289,8 +286,6 @@ class JobLifecycle(SubmissionRecord):
                 self.known.clip.path.unlink()
             self.lost_clip()
 
-    # What is learnt about it.
-
     def keep(self, **changes: Any) -> None:
         """Stores what was learnt, without telling anybody yet."""
         self.known = replace(self.known, **changes)
@@ -351,8 +346,6 @@ class JobLifecycle(SubmissionRecord):
         if self.stopped:
             self.watch()
 
-    # The task that moves it along.
-
     def _start(self) -> None:
         if self._task is not None or not self.running:
             return
@@ -392,8 +385,6 @@ class JobLifecycle(SubmissionRecord):
         if self.entry_id is not None:
             self.services.ledger.abandoned(self.entry_id, str(said))
         return said
-
-    # The submission.
 
     async def _submit(self) -> None:
         ledger, balance = self.services.ledger, self.services.balance
@@ -516,8 +507,6 @@ class JobLifecycle(SubmissionRecord):
         _log.warning("%s", error)
         raise error
 
-    # The watch.
-
     async def _watch(self) -> None:
         belief = self._belief()
         self._expect(belief.remaining_seconds(_now()))
@@ -586,8 +575,6 @@ class JobLifecycle(SubmissionRecord):
             self.services.ledger.tool_jobs.ended(
                 status.request_id, seconds=status.duration_seconds, cost_usd=status.cost_usd
             )
-
-    # The download.
 
     async def _download(self, status: Completed) -> None:
         self.learn(downloaded=None)

@@ -587,8 +587,6 @@ class Session(Tooling, SuggestsNames):
 
         return self._thread.call(self._asked(fetch))
 
-    # For panels and the terminal.
-
     def _known(self, request_id: str) -> Job | None:
         def find() -> Job | None:
             entry = self._ledger.by_request_id(request_id)

@@ -31,8 +31,7 @@ ToolAddress = tuple[str, Secret]  # the server's address and the user id
 class ToolRun:
     """A call of a tool in progress. `await run` or `run.result()` returns its ToolResult.
 
-    Stopping an `await` ends the call too, and the server is told. `progress` is the server's last
-    ToolProgress.
+    Stopping an `await` ends the call, and the server is told. `progress` is the last ToolProgress.
     """
 
     def __init__(self, thread: EventThread, tool: str, arguments: Mapping[str, Any]) -> None:
@@ -98,7 +97,6 @@ class Tooling:
 
     @property
     def closed(self) -> bool:
-        """Whether `close()` was called."""
         return self._thread.closed
 
     def tools(self) -> list[Tool]:

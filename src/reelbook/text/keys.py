@@ -19,7 +19,6 @@ State = Literal["in use", "active", "revoked"]
 
 
 def state_of(key: ApiKey, in_use: ApiKey | None) -> State:
-    """The key's state in one word or two."""
     if not key.is_active:
         return "revoked"
     return "in use" if in_use is not None and key.key_id == in_use.key_id else "active"

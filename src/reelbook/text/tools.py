@@ -45,7 +45,6 @@ def heading(tool: Tool) -> dict[str, str]:
 
 
 def progress(told: ToolProgress | None) -> str:
-    """The server's progress report on a call."""
     if told is None:
         return ""
     figure = f"{told.fraction * 100:.0f} %" if told.fraction is not None else ""

@@ -75,8 +75,7 @@ def application(
 ) -> ASGIApp:
     """An application whose errors are the interface's. `start` and `close` run on the server's loop.
 
-    What names a host that isn't its own is refused, and so is what other sites' pages send. The rest goes
-    through `between`.
+    Requests for another host and from other sites' pages are refused; the rest goes through `between`.
     """
 
     @contextlib.asynccontextmanager

@@ -80,7 +80,6 @@ class Parameter:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The parameter as JSON Schema."""
         bounds = ("minLength", "maxLength") if self.type == "string" else ("minimum", "maximum")
         schema: dict[str, Any] = {"type": self.type, "description": self.about}
         if self.default is not None:
@@ -150,7 +149,6 @@ class Wanted:
 
 
 def fields_of(mode: wire.Mode) -> tuple[Parameter, ...]:
-    """The fields that a request in `mode` may have."""
     return tuple(field for field in FIELDS if mode in field.modes)
 
 

@@ -423,7 +423,6 @@ _kernel_watch: _KernelWatch | None = None
 
 
 def open_panels() -> list[Panel]:
-    """The panels that aren't closed."""
     with _panels_lock:
         return [panel for panel in _panels if panel.comm is not None]
 

@@ -171,7 +171,6 @@ class Gallery(OpensOtherPanels, ShowsJob, ServesClips):
 
     @property
     def chosen(self) -> tuple[Job, ...]:
-        """The selected jobs, in the order of their selection."""
         found = map(self._found.by_id, self.selected)
         return tuple(job for job in found if job is not None)
 

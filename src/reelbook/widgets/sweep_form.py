@@ -80,8 +80,7 @@ class SweepForm(OffersPrompts, ServesClips):
         """Plans variations of a clip from text: the same, with its seed and the next three.
 
         A clip made for a sweep brings the slots of its template. The row "Vary" in the panel varies something
-        else than the seed. Raises InvalidInput for a clip from an image, and for a job whose request isn't
-        known.
+        other than the seed. Raises InvalidInput for a clip from an image and for an unknown request.
         """
         request = clip if isinstance(clip, JobRequest) else clip.request
         if request is None:

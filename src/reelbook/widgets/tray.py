@@ -79,7 +79,6 @@ class Tray(ActsOnJobs, ServesClips):
             self.longer = longer
 
     def _plan_longer(self, seconds: int) -> None:
-        """Plans longer versions of the shorter picks."""
         asked = (job.request for job in self.picks)
         shorter = [each for each in asked if each and each.complete and each.duration_seconds < seconds]
         longer = [replace(each, duration_seconds=seconds) for each in shorter]

@@ -88,8 +88,6 @@ class Room:
 
 
 def make_app(room: Room, pages: list[Route]) -> ASGIApp:
-    """The room as an ASGI application, with these pages."""
-
     answers: dict[str, dict[str, Answer]] = {
         wire.TEXT_TO_VIDEO: {"POST": partial(_text_to_video, room)},
         wire.IMAGE_TO_VIDEO: {"POST": partial(_image_to_video, room)},

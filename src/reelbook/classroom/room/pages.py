@@ -646,9 +646,6 @@ def _table(room: Room, request: Request, form: Form) -> Response:
     )
 
 
-# What the pages share.
-
-
 def _until(room: Room, settings: RoomSettings) -> str:
     if settings.expires_at is None:
         return "until your teacher ends the class"

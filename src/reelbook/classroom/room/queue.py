@@ -80,9 +80,8 @@ _NO_FILE: Final = (
 class _Handed:
     """A clip that the session has, until it is settled.
 
-    `unsent`: the service hasn't answered yet. `uncertain` and `without_file`: it is recorded as such, and may
-    still turn out otherwise. `watch_at` is when it may be watched again, `unfetched_since` when its file was
-    first asked for in vain.
+    `unsent`: the service hasn't answered yet. `uncertain`, `without_file`: recorded as such, which may still
+    change. `watch_at` is when it may be watched again, `unfetched_since` when fetching its file first failed.
     """
 
     job: Job
