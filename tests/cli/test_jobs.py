@@ -252,6 +252,6 @@ def test_picked_clips_are_handed_over_as_a_page(run: Run, sandbox: Sandbox, tmp_
     assert "the tail" in text
     assert re.findall(r"won . of 1 vote", text) == ["won 0 of 1 vote", "won 1 of 1 vote"]
     again = run("jobs", "export", str(page), str(jobs[2].request_id))
-    assert (again.exit_code, "there already" in again.stderr) == (2, True)
+    assert (again.exit_code, "already exists" in again.stderr) == (2, True)
     run("jobs", "export", str(page), str(jobs[2].request_id), "--force", "--no-prompts")
     assert "<mark>" not in page.read_text("utf-8")

@@ -241,7 +241,7 @@ def test_a_sample_of_a_million_million_is_a_sweep() -> None:
         ),
         ("InvalidInput", "has 1,331 cells", {"template": "{a}{b}{c}", "a": "0-10", "b": "0-10", "c": "0-10"}),
         ("InvalidInput", "name of a sweep must be text", {**GIVEN, "name": ["fox"]}),
-        ("InvalidInput", "no design 'all'", {**GIVEN, "design": "all"}),
+        ("InvalidInput", "not 'all'", {**GIVEN, "design": "all"}),
         ("InvalidInput", "takes no sample", {**GIVEN, "design": "pairs", "sample": 5}),
         ("InvalidInput", "Say how large", {**GIVEN, "design": "sample"}),
         ("InvalidInput", "Say how large", {**GIVEN, "sample": 0}),

@@ -62,7 +62,7 @@ class Swept(Protocol):
 class RunCell:
     """A cell of a run at one moment.
 
-    `state` is `planned`, `left out` or its job's (see `JobView`). `found`: its clip existed before, and was free.
+    `state` is `planned`, `left out` or its job's (see `JobView`). `found`: its clip existed, at no cost.
     """
 
     cell: Cell
