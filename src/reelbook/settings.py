@@ -82,7 +82,7 @@ def keep(name: str, value: Secret) -> None:
         keyring.set_password(KEYRING_SERVICE, name, value.reveal())
         kept = True
     if not kept:  # raised outside, so that no chain of errors holds the value
-        raise ConfigurationError("The system's keyring didn't take it. Nothing was kept.")
+        raise ConfigurationError(f"The keyring didn't accept it. Set {name} in the environment instead.")
 
 
 def home(argument: str | os.PathLike[str] | None = None) -> Path:

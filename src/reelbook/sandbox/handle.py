@@ -167,7 +167,7 @@ class Sandbox(SuggestsNames):
         """End the sandbox and wait for its end. Unfinished jobs go on when it is started again."""
         self._ask(protocol.STOP, {})
         if not ended_within(Places(self.home), END_TIMEOUT_SECONDS):
-            raise SandboxError(f"The sandbox (process {self.pid}) was asked to stop and still runs.")
+            raise SandboxError(f"The sandbox (process {self.pid}) still runs. Try to stop it again.")
 
     def _ask(self, path: str, body: dict[str, Any] | None, method: str | None = None) -> dict[str, Any]:
         headers = {protocol.TOKEN_HEADER: self.control_token.reveal(), "Content-Type": "application/json"}

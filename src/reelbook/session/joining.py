@@ -119,7 +119,7 @@ def _joined(url: str, code: str, name: str, token: Secret) -> Secret:
         raise ClassroomError(f"{said} You haven't joined.")
     key = body.get("api_key")
     if not isinstance(key, str) or not key:
-        raise ClassroomError(f"What answers at {url} is not a class. You haven't joined.")
+        raise ClassroomError(f"{url} is not a class's address. Compare it with the one on the screen.")
     return settings.checked_key(Secret(key))
 
 

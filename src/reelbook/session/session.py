@@ -502,7 +502,7 @@ class Session(Tooling, SuggestsNames):
         else:
             job = self._known(clip if isinstance(clip, str) else clip.request_id)
         if job is None:
-            raise InvalidInput("The ledger knows no such clip. Nothing was picked.")
+            raise InvalidInput("The ledger doesn't know this clip: session.jobs() lists what it does.")
         job.mark(picked=True, note=note)
 
     def picks(self, *, since: date | float | None = None) -> tuple[Job, ...]:
