@@ -116,7 +116,7 @@ class InvalidSeed(InvalidInput):
 
 
 class InvalidImage(InvalidInput):
-    """The image can't be read, is no image, or is too large to be opened safely."""
+    """The image can't be read, isn't an image, or is too large to be opened safely."""
 
     field = "image"
 

@@ -1,4 +1,4 @@
-"""Callbacks that people and panels subscribe."""
+"""Callbacks that panels and people's own code subscribe to news."""
 
 import logging
 import threading

@@ -344,7 +344,7 @@ def _text(exc: BaseException) -> str:
 
 
 async def _hide_location(response: httpx.Response) -> None:
-    """Hides a redirect's target from httpx, which parses each, and raises where it is no address."""
+    """Hides a redirect's target from httpx, which parses each, and raises for an invalid address."""
     if (location := response.headers.pop("location", None)) is not None:
         response.extensions["location"] = {"location": location}
 

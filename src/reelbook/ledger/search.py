@@ -91,7 +91,7 @@ class Entries(Part):
     ) -> list[Entry]:
         """A page of entries, sorted by time or by cost; `after` is the `id` of the last page's last entry.
 
-        Raises InvalidInput for an unknown order, and for a limit that is no whole number from 0.
+        Raises InvalidInput for an unknown order, and for a limit that isn't a whole number from 0 on.
         """
         if sort not in get_args(Sort):
             raise InvalidInput(f"Jobs can't be sorted {quotable(sort)}, only {', '.join(get_args(Sort))}.")
@@ -170,7 +170,7 @@ def matching(db: sqlite3.Connection, wanted: str, *values: object) -> list[Entry
 
 
 def checked_limit(limit: int) -> int:
-    """How many rows are read at most. Raises InvalidInput for what is no whole number from 0."""
+    """How many rows are read at most. Raises InvalidInput for anything but a whole number from 0 on."""
     if not isinstance(limit, int) or limit < 0:
         raise InvalidInput(f"limit must be a whole number, 0 or more, not {quotable(limit)}.")
     return min(limit, ALL_ENTRIES)
@@ -184,7 +184,7 @@ def marks(values: Collection[object]) -> str:
 def named_states(given: str | Collection[str], entries: Entries) -> tuple[str, ...]:
     """The ledger's words for the states that a person named.
 
-    A service may have states of its own. Raises InvalidInput for a word that is no state of any entry either.
+    A service may have states of its own. Raises InvalidInput for a word that isn't the state of any entry.
     """
     words = [given] if isinstance(given, str) else given
     if not isinstance(words, Collection) or not all(isinstance(word, str) for word in words):

@@ -126,7 +126,7 @@ class Sandbox(SuggestsNames):
          answer_lost     the request is handled, the connection reset before a byte of the answer
          close           the connection is closed without an answer; handled=False
          short_body      it is closed within the answer's body; after_bytes=None: in the middle
-         garbage         bytes that are no HTTP; handled=True
+         garbage         bytes that aren't HTTP; handled=True
          stall           nothing for seconds=60, then the answer; handled=True (else closed then)
          drip            the answer, a byte every seconds=1
          500, 503        the status; handled=False

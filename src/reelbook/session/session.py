@@ -502,7 +502,7 @@ class Session(Tooling, SuggestsNames):
         else:
             job = self._known(clip if isinstance(clip, str) else clip.request_id)
         if job is None:
-            raise InvalidInput("The ledger doesn't know this clip: session.jobs() lists what it does.")
+            raise InvalidInput("The ledger doesn't know this clip. session.jobs() lists those it knows.")
         job.mark(picked=True, note=note)
 
     def picks(self, *, since: date | float | None = None) -> tuple[Job, ...]:
@@ -708,7 +708,7 @@ class Experiment:
 
 
 def epoch(moment: date | float | None) -> float | None:
-    """Epoch seconds; of a date those of its midnight here. Raises InvalidInput for what is no time."""
+    """Epoch seconds; for a date, those of its local midnight. Raises InvalidInput for anything but a time."""
     if isinstance(moment, date) and not isinstance(moment, datetime):
         moment = datetime(moment.year, moment.month, moment.day)
     if isinstance(moment, datetime):

@@ -31,7 +31,7 @@ COUNTED = 500  # a larger grid's other designs are only counted once they are ch
 
 
 class SweepForm(OffersPrompts, ServesClips):
-    """Asks for a sweep: a template, the values of its slots, seeds and lengths; says what it comes to first.
+    """Asks for a sweep: a template, the values of its slots, seeds and lengths; says what they cost first.
 
     `SweepForm(session)`; without a session `reelbook.connect()`. Observe, link or set `template`, `axes` (a
     dict of what is typed for each axis: {"animal": "fox, heron", "seed": "1-4"}), `design` ("grid", "pairs",
