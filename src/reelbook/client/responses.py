@@ -56,8 +56,8 @@ class Reply:
 def read(reply: Reply, into: Callable[[Mapping[str, Any]], Model], *, quote: bool = False) -> Model:
     """The reply's JSON object as a value made by `into`.
 
-    Raises the typed ServiceError of the reply's status, and UnexpectedAnswer for a body that isn't JSON or lacks
-    a required field. Only `quote` lets the error quote the body: it may hold a new key.
+    Raises the typed ServiceError of the reply's status, and UnexpectedAnswer for a body that isn't JSON or
+    lacks a required field. Only `quote` lets the error quote the body: it may hold a new key.
     """
     if not 200 <= reply.status < 300:
         raise error_for(reply)
