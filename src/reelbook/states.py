@@ -97,6 +97,6 @@ def listed() -> str:
     return ", ".join(row.name.replace(" ", "-") for row in _ROWS if row.name != INTENDED)
 
 
-def names(**asked: object) -> tuple[str, ...]:
+def names(**where: object) -> tuple[str, ...]:
     """The states with these properties: `names(final=True, charge="none")`."""
-    return tuple(row.name for row in _ROWS if all(getattr(row, key) == value for key, value in asked.items()))
+    return tuple(row.name for row in _ROWS if all(getattr(row, key) == value for key, value in where.items()))

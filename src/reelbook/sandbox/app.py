@@ -71,7 +71,7 @@ def make_app(service: SandboxService, *, loopback_only: bool = True) -> ASGIApp:
         start=service.start,
         close=service.close,
         is_own_host=lambda host, _: not loopback_only or _LOOPBACK_HOST.fullmatch(host) is not None,
-        between=partial(_with_faults, service, faults, log),
+        middleware=partial(_with_faults, service, faults, log),
     )
 
 

@@ -472,7 +472,6 @@ class JobLifecycle(SubmissionRecord):
         self.quiet.clear()
 
     def unsent(self) -> None:
-        """The attempt had no effect and will be repeated."""
         self._raise_if_cancelled()
         self.services.ledger.unsent(_required(self.entry_id))
         if not self._unanswered:
@@ -481,7 +480,6 @@ class JobLifecycle(SubmissionRecord):
                 self.cancel(self._cancel_reason)
 
     def unanswered(self, error: errors.ReelbookError) -> None:
-        """The attempt may have been accepted, and is repeated all the same."""
         if self._cancel_reason is not None:
             raise errors.SubmissionCancelled("It was taken back.")
         entry_id = _required(self.entry_id)

@@ -83,7 +83,6 @@ class Room:
         return self.store.settings().code
 
     def end(self) -> None:
-        """Ends the class, as lesson 00 does: nobody can order, and what wasn't sent is taken back."""
         self.store.end()
 
 
