@@ -67,8 +67,8 @@ class Keys(SuggestsNames):
             raise
         except KeyboardInterrupt as stop:
             stop.add_note(
-                f"A key “{name}” may have been made, and nobody saw its secret: look at session.keys.list(), "
-                "and revoke it."
+                f"A key “{name}” may have been created, and nobody saw its secret: look at "
+                "session.keys.list() and revoke it."
             )
             raise
         self._seen.add(created.key_id)
@@ -249,7 +249,7 @@ def _named(candidates: tuple[ApiKey, ...]) -> str:
     if not candidates:
         return "The list shows no such key so far."
     keys = ", ".join(
-        f"{key.key_id} ({key.key_preview or 'no preview'}, made {key.created_at or 'at an unknown time'})"
+        f"{key.key_id} ({key.key_preview or 'no preview'}, created {key.created_at or 'at an unknown time'})"
         for key in candidates
     )
     which = "This one may be it" if len(candidates) == 1 else "One of these may be it"
@@ -257,7 +257,7 @@ def _named(candidates: tuple[ApiKey, ...]) -> str:
 
 
 def _made(new: CreatedKey) -> str:
-    return f"The new key {new.key_id} (“{new.name}”) was made"
+    return f"The new key {new.key_id} (“{new.name}”) was created"
 
 
 def _revoke(new: CreatedKey) -> str:

@@ -68,6 +68,6 @@ def write(path: Path, classroom: Classroom) -> None:
         write_whole(path, json.dumps(asdict(classroom), ensure_ascii=False, indent=2).encode())
     except OSError as error:
         raise ClassroomError(
-            f"{path} couldn't be written ({error.strerror or type(error).__name__}), and no key is made that "
-            "isn't written down. Fix that and run the same command again."
+            f"{path} couldn't be written ({error.strerror or type(error).__name__}), and no key is created "
+            "that isn't written down. Fix that and run the same command again."
         ) from None

@@ -176,8 +176,8 @@ class Classrooms:
 
         Waits when the request budget is spent. Goes on with a class that an earlier call left half done:
         nobody gets two keys. A key whose answer was lost is looked up in the service's list and revoked, as
-        nobody saw its secret, and made anew. Those in `renew` lose the key that they have and get another,
-        with a new file. `install` is what the cards tell pip to install, such as a wheel's address; it is
+        nobody saw its secret, and created again. Those in `renew` lose the key that they have and get a new
+        one in a new file. `install` is what the cards tell pip to install, such as a wheel's address; it is
         tried first, in a fresh environment. Without it the package's name is tried, and if that can't be
         installed no card tells how.
 

@@ -156,7 +156,7 @@ def _keep(path: Path, content: Callable[[], str]) -> None:
         return
     raise ClassroomError(
         f"{path} couldn't be written ({reason}). Fix that and open the classroom again: a key that is "
-        "in no file is revoked then, and made anew."
+        "in no file is revoked then, and created again."
     )
 
 

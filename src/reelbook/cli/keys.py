@@ -85,7 +85,7 @@ def create(
         with waiting_notice(session):
             created = session.keys.create(name, rate_limit=rate_limit)
         place.put(created.api_key, session.base_url, created.key_id)
-        say(terminal_line(f"“{created.name}” is made: {created.key_id}. {place.said}"), err=True)
+        say(terminal_line(f"“{created.name}” was created: {created.key_id}. {place.said}"), err=True)
 
 
 @commands.command()
@@ -143,7 +143,7 @@ def rotate(
                 rotation = session.keys.rotate(name, rate_limit=rate_limit)
             place.put(rotation.new.api_key, session.base_url, rotation.new.key_id)
         said = [
-            terminal_line(f"“{rotation.new.name}” is made and works: {rotation.new.key_id}."),
+            terminal_line(f"“{rotation.new.name}” was created and works: {rotation.new.key_id}."),
             place.said,
             words.elsewhere(rotation.old_is_set_in or ""),
         ]
@@ -182,12 +182,12 @@ class SecretPlace:
         if not (self.show or self.out or self.keep or self.said):
             raise InvalidInput(
                 "Say where the new key goes, because the service shows it only once: --out FILE, --keep (the "
-                "system's keyring) or --show (print it). Nothing was made."
+                "system's keyring) or --show (print it). Nothing was created."
             )
         if self.keep and not settings.has_keyring():
             raise InvalidInput(
                 "This system has no keyring to keep it in. Run pip install keyring, or use --out. "
-                "Nothing was made."
+                "Nothing was created."
             )
         if self.out is not None:
             try:
@@ -196,7 +196,7 @@ class SecretPlace:
                 there = f"{self.out} already exists. Choose another --out."
                 wrong = f"{self.out} can't be written: {error.strerror}."
                 said = there if isinstance(error, FileExistsError) else wrong
-                raise InvalidInput(f"{said} Nothing was made.") from None
+                raise InvalidInput(f"{said} Nothing was created.") from None
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -230,7 +230,7 @@ class SecretPlace:
         self.said = " ".join([*said, *failed])
         if failed and not said:
             raise ReelbookError(
-                f"{self.said} The key was made and nobody has its secret: revoke it with "
+                f"{self.said} The key was created and nobody has its secret: revoke it with "
                 f"reelbook keys revoke {shell_word(key_id)}, and make another one."
             )
 

@@ -101,8 +101,8 @@ def created(key: CreatedKey) -> str:
     """The words above a key that is shown."""
     requests = "" if key.rate_limit is None else f", with {key.rate_limit:g} requests a minute"
     return (
-        f"“{key.name}” is made{requests}. This is the only time that the key is shown: copy or download it "
-        f"now. It disappears from this page after {SHOWN_SECONDS} s."
+        f"“{key.name}” was created{requests}. This is the only time that the key is shown: copy or download "
+        f"it now. It disappears from this page after {SHOWN_SECONDS} s."
     )
 
 
