@@ -502,7 +502,7 @@ class Session(Tooling, SuggestsNames):
         else:
             job = self._known(clip if isinstance(clip, str) else clip.request_id)
         if job is None:
-            raise InvalidInput("The ledger doesn't know this clip. session.jobs() lists those it knows.")
+            raise InvalidInput("Nothing was picked. The clip must be one that session.jobs() lists.")
         job.mark(picked=True, note=note)
 
     def picks(self, *, since: date | float | None = None) -> tuple[Job, ...]:
