@@ -398,7 +398,7 @@ def _made(item: object, defaults: Mapping[str, Any], pictures: dict[int, Prepare
     """The request that an item stands for. `pictures` are those of the items before, by their `id`."""
     if isinstance(item, JobRequest):
         if not item.complete:
-            raise InvalidInput("Its picture isn't kept. Give the image again.")
+            raise InvalidInput("Its image isn't kept. Give it again.")
         return item
     if isinstance(item, str):
         item = {"prompt": item}

@@ -174,7 +174,7 @@ class AsyncClient:
 
             accepted = await client.submit(rb.JobRequest.from_text("a red fox in snow"))
 
-        Raises InvalidInput for a request whose picture wasn't kept, InsufficientBalance and other
+        Raises InvalidInput for a request whose image wasn't kept, InsufficientBalance and other
         ServiceErrors, ConnectionFailed where it certainly wasn't accepted, and SubmissionUncertain where the
         answer was lost: it isn't sent again then, unless the service offers an idempotency key.
 
@@ -189,7 +189,7 @@ class AsyncClient:
         path, content = wire.TEXT_TO_VIDEO, dict[str, Any](json=request.arguments())
         if request.mode == "image-to-video":
             if (image := request.image) is None:
-                raise errors.InvalidInput("Its picture isn't kept. Give the image again. Nothing was sent.")
+                raise errors.InvalidInput("Its image isn't kept. Give it again. Nothing was sent.")
             form = {name: str(value) for name, value in request.arguments().items()}
             files = {"image": (image.filename, image.data, image.media_type)}
             path, content = wire.IMAGE_TO_VIDEO, {"data": form, "files": files}

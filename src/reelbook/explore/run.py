@@ -479,7 +479,7 @@ class SweepRun:
         """Submits a cell, or returns the job that it has by now."""
         request = cell.cell.request
         if not request.complete:
-            raise InvalidInput(f"The picture of cell {cell.number} isn't kept any more. Nothing was sent.")
+            raise InvalidInput(f"The image of cell {cell.number} isn't kept any more. Nothing was sent.")
         entry, seen = None, cell.job
         if seen is not None and seen.entry_id is not None:
             entry = self.session._ledger.get(seen.entry_id)

@@ -196,10 +196,10 @@ class Session(Tooling, SuggestsNames):
 
             job = session.submit(rb.JobRequest.from_text("a red fox in snow", seed=7))
 
-        Raises InvalidInput for one whose picture wasn't kept, and SpendLimitReached, before anything is sent.
+        Raises InvalidInput for one whose image wasn't kept, and SpendLimitReached, before anything is sent.
         """
         if not request.complete:
-            raise InvalidInput("Its picture isn't kept. Give the image again. Nothing was sent.")
+            raise InvalidInput("Its image isn't kept. Give it again. Nothing was sent.")
         batch = self._submissions([request], again=again, once=once, retry_uncertain=retry_uncertain)
         return self._submit(batch)[0]
 
