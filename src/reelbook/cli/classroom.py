@@ -68,7 +68,7 @@ def open_one(
 ) -> None:
     """Create a key for each student, a file each and a sheet of cards to print.
 
-    The files hold the keys, and nothing else does: only you can read them, and may not be in a repository.
+    The files hold the keys, and nothing else does: only you can read them, and no repository has them.
     If it is stopped half-way, run it again: it goes on, and nobody gets two keys.
     """
     from ..classroom import roster as lists

@@ -83,7 +83,7 @@ class Batch(display.Shown, Sequence[Job]):
     def as_completed(self, timeout: float | None = None) -> Iterator[Job]:
         """Yields each job when it has ended, in the order they end; one that failed has its `error`.
 
-        Raises WaitTimeout after `timeout` seconds (the jobs go on), WouldDeadlock on the session's thread.
+        Raises WaitTimeout `timeout` seconds after this call, and WouldDeadlock on the session's own thread.
         """
         self._thread.refuse_own_thread()
         return self._until(None if timeout is None else time.monotonic() + timeout, timeout)

@@ -138,7 +138,7 @@ class Gallery(OpensOtherPanels, ShowsJob, ServesClips):
     tag = traitlets.Unicode(help="Only with this tag; empty: any.").tag(sync=True)
     experiment = traitlets.Unicode(help="Only of this experiment; empty: any.").tag(sync=True)
     mode = traitlets.Enum(tuple(words.MODES), "", help="Only of this mode; empty: any.").tag(sync=True)
-    days = traitlets.Int(0, min=0, help="Only of the last days, this many; 0: any time.").tag(sync=True)
+    days = traitlets.Int(0, min=0, help="Only of this many last days; 0: any time.").tag(sync=True)
     sort = traitlets.Enum(tuple(words.SORTS), "newest").tag(sync=True)
     selected = traitlets.List(traitlets.Unicode(), help="Request ids of the selected clips.").tag(sync=True)
     opened = traitlets.Unicode(help="Request id of the opened clip; empty: none.").tag(sync=True)

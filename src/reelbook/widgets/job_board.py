@@ -60,7 +60,7 @@ class JobBoard(ShowsJob, ServesClips):
 
     `JobBoard(session)` shows the running jobs, the `limit` newest ones of earlier kernels, and every job that
     any cell or panel submits later. `JobBoard(jobs=batch)` shows only those of the batch. Without a session
-    it takes `reelbook.connect()`. "Watch again" resumes a job of an earlier kernel.
+    it takes `reelbook.connect()`. Jobs of earlier kernels aren't watched; "Watch again" resumes one.
 
     A row opens to its clip, its details and its actions. Observe, link or set `selected`, the request ids of
     the selected rows (open one and press Select, or hold Ctrl and click). `jobs` are the jobs shown, and
