@@ -86,7 +86,7 @@ def keep(name: str, value: Secret) -> None:
 
 
 def home(argument: str | os.PathLike[str] | None = None) -> Path:
-    """The folder for clips, ledger and sandbox: the argument, `REELBOOK_HOME`, or the system's own place.
+    """The folder for clips, ledger and sandbox: the argument, `REELBOOK_HOME`, or the system's usual place.
 
     Raises ConfigurationError where it begins with ~ and there is no such user, and where its path is no text.
     """

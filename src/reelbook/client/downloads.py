@@ -173,7 +173,7 @@ class _File:
                 os.replace(earlier, self.part)
                 no_more = True
             try:
-                seconds = await asyncio.to_thread(_played_seconds, self.part)
+                seconds = await asyncio.to_thread(_playable_seconds, self.part)
             except NotAVideo:
                 self.forget()
                 raise
@@ -290,7 +290,7 @@ class _File:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def _played_seconds(path: Path) -> float:
+def _playable_seconds(path: Path) -> float:
     from ..media.clips import probe
 
     return probe(path).duration_seconds

@@ -188,16 +188,16 @@ class Gallery(OpensOtherPanels, ShowsJob, ServesClips):
         self._open(job)
 
     def update(self) -> None:
-        told = [job for job in self._live.take_news() if job is not None]
-        if told:
+        changed = [job for job in self._live.take_news() if job is not None]
+        if changed:
             self._group()
         states = words.STATES[self.state][1]
-        if any(job not in self._found.here and (states is None or job.state in states) for job in told):
+        if any(job not in self._found.here and (states is None or job.state in states) for job in changed):
             if self.group_by:
                 self._look_up()
             else:
                 self._found.take_in()
-        self._send_news(told)
+        self._send_news(changed)
         if bool(self.on_compare) != bool(self.choices.get("compare")):
             self._offer()
         with self.hold_sync():

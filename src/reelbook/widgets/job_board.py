@@ -208,8 +208,8 @@ class JobBoard(ShowsJob, ServesClips):
         self._live.add_news(job)
 
     def _changed(self) -> set[BoardEntry]:
-        told = [job for job in self._live.take_news() if job is not None]
-        return {self._add(job) for job in told if job in self._entries or self._given is None}
+        jobs = [job for job in self._live.take_news() if job is not None]
+        return {self._add(job) for job in jobs if job in self._entries or self._given is None}
 
     def _send_news(self, now: float, changed: set[BoardEntry]) -> None:
         chosen = set(self.selected)

@@ -191,8 +191,8 @@ class Matrix(Plays, OpensOtherPanels, ServesClips):
         self._live.add_news(None if cell is None else cell.number)
 
     def _changed(self) -> Iterable[int]:
-        told = self._live.take_news()
-        return [cell.number for cell in self.run.cells if None in told or cell.number in told]
+        news = self._live.take_news()
+        return [cell.number for cell in self.run.cells if None in news or cell.number in news]
 
     @property
     def _running(self) -> bool:
@@ -229,8 +229,8 @@ class Matrix(Plays, OpensOtherPanels, ServesClips):
         if self.run.state == "running":
             return [["pause", "Pause buying"], ["halt", "Stop buying"]]
         doubtful = [job for job in self._doubtful(None) if not self._doing(job)]
-        told = sum(job in self._settled_if_alone for job in doubtful)
-        found = words.find_out_controls(len(doubtful), told)
+        settled = sum(job in self._settled_if_alone for job in doubtful)
+        found = words.find_out_controls(len(doubtful), settled)
         if plan is None or not plan.clips:
             return found
         if self.run.id is not None:
