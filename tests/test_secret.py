@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reelbook.secret import NOT_SHOWN, Secret, is_held, looks_like_key, quotable, shown, veiled, without_keys
+from reelbook.secret import NOT_SHOWN, Secret, hidden, is_held, looks_like_key, quotable, shown, without_keys
 
 KEY = "sk-planted-secret"
 
@@ -60,7 +60,7 @@ LONG = "q8ZtKd03mPwX5vLr7NcA"
 def test_what_looks_like_a_key_is_not_quoted(text: str) -> None:
     """Usual marks, credentials in addresses, and long words of letters and digits."""
     assert quotable(text) == NOT_SHOWN
-    assert isinstance(veiled(text), Secret)
+    assert isinstance(hidden(text), Secret)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_what_looks_like_a_key_is_not_quoted(text: str) -> None:
 def test_what_a_person_wrote_is_quoted(value: object) -> None:
     """A mistake can be seen: prices, shapes, times, names of files."""
     assert quotable(value) == repr(value)
-    assert veiled(value) is value
+    assert hidden(value) is value
 
 
 def test_a_key_in_use_is_not_quoted_whatever_it_looks_like() -> None:
@@ -197,5 +197,5 @@ def test_nothing_is_no_key() -> None:
     """While an empty credential is held, an empty setting is still one, and no text is masked."""
     empty = Secret("")
     assert not looks_like_key("")
-    assert veiled("") == ""
+    assert hidden("") == ""
     assert empty.masked("all of it") == "all of it"

@@ -121,9 +121,9 @@ _FLOORS = ("client", "agent_tools", "account", "session", "explore", "widgets") 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
-        from .suggestions import missing
+        from .suggestions import attribute_error
 
-        raise missing(f"module {__name__!r}", name, __all__)
+        raise attribute_error(f"module {__name__!r}", name, __all__)
     if name == "errors":
         return import_module(".errors", __name__)
     floors = (import_module(f".{each}", __name__) for each in _FLOORS)

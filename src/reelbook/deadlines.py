@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
-LOOK_SECONDS = 0.5  # between two looks at the clock; of a longer time, no more is counted
+LOOK_SECONDS = 0.5  # between two looks at the clock; a longer gap counts as this much
 LATE_SECONDS = 0.1
 NOTHING_SECONDS = 0.001  # a pause so short that no clock shows it
 # A loop or a machine that is always late mustn't wait for ever.

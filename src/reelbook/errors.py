@@ -1,7 +1,7 @@
 """Every error that Reelbook raises.
 
 ReelbookError
-├── InvalidInput (ValueError)          said before any request goes out
+├── InvalidInput (ValueError)          raised before any request goes out
 │   ├── InvalidPrompt
 │   ├── InvalidDuration
 │   ├── InvalidAspectRatio
@@ -108,7 +108,7 @@ class InvalidDuration(InvalidInput):
 
 
 class InvalidAspectRatio(InvalidInput):
-    """The API doesn't offer this shape."""
+    """The service doesn't offer this aspect ratio."""
 
 
 class InvalidSeed(InvalidInput):
@@ -116,7 +116,7 @@ class InvalidSeed(InvalidInput):
 
 
 class InvalidImage(InvalidInput):
-    """The image can't be read, is no image, or is too large to be opened safely."""
+    """The image can't be read, isn't an image, or is too large to be opened safely."""
 
     field = "image"
 
@@ -174,7 +174,7 @@ class InsufficientBalance(ServiceError):
 
 
 class PermissionRefused(ServiceError):
-    """403: the service refuses this to the key (not in the interface; some services answer so)."""
+    """403: the service doesn't allow the key to do that (not in the interface; some services answer so)."""
 
 
 class NotFound(ServiceError):
@@ -226,8 +226,8 @@ class DeadlineExceeded(AnswerLost, TimeoutError):
 class SubmissionUncertain(ReelbookError):
     """A paid request was sent and never answered: the job may be running, and may be billed.
 
-    It was not sent again, unless that was asked for. `estimated_cost_usd` is what it costs if it was
-    accepted, each time that it may have been; `answer` is what the service said, None if nothing came back.
+    It was not sent again, unless `retry_uncertain` asked for that. `estimated_cost_usd` is the cost of all
+    the attempts that may have been accepted; `answer` is what the service said, None if nothing came back.
     `refusal` is the error that ended the repetitions, if the last of them certainly bought nothing.
     """
 

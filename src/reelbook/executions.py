@@ -1,8 +1,7 @@
 """Which cell is running: what tells a cell that runs again from a script, a button or another cell.
 
-What a cell starts belongs to it for as long as it goes on. Tasks carry the cell in their context; a thread is
-told by whether it exists at a cell's start and at its end. How front ends name their cells is known here and
-nowhere else.
+What a cell starts belongs to it for as long as it runs. Tasks carry the cell in their context; threads are
+listed at a cell's start and at its end. How front ends name their cells is known only here.
 """
 
 from __future__ import annotations
@@ -320,8 +319,7 @@ _ONCE: Final = "once:"
 class Place:
     """Which submission of a cell this is: the `nth` equal one, from 1.
 
-    `cell` is a hash of its source, `cell_id` its name where the front end gives one; `shared` as in
-    `Execution`.
+    `cell` is a hash of its source, `cell_id` the front end's name for it; `shared` is as in `Execution`.
     """
 
     cell: str

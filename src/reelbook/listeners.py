@@ -1,4 +1,4 @@
-"""Callbacks that people and panels subscribe."""
+"""Callbacks that panels and people's own code subscribe to news."""
 
 import logging
 import threading
@@ -10,7 +10,7 @@ P = ParamSpec("P")
 _log = logging.getLogger(__name__)
 
 
-def call_beside(callback: Callable[P, object], *news: P.args, **named: P.kwargs) -> None:
+def call_in_thread(callback: Callable[P, object], *news: P.args, **named: P.kwargs) -> None:
     """Calls it on a thread of its own, where it may wait; a script's end waits for it. Errors are logged."""
 
     def call() -> None:

@@ -26,7 +26,6 @@ _HELP: Final = {
 
 
 def load(shell: Any) -> None:
-    """Registers `%%video` with IPython's `shell`."""
     magic: Any = functools.partial(video, shell)
     magic.__doc__ = _parser().format_help()
     shell.register_magic_function(magic, "cell", "video")
@@ -68,7 +67,7 @@ def _sweep(session: Session, given: Any, template: str, asked: dict[str, Any]) -
         return Sweep(template, **axes).run(session, confirm=given.yes, again=given.again)
     except InvalidInput as error:  # it names the arguments of `Sweep`
         said = re.sub(r"Give (\w+)=\[…\]", r"Give --axis \1=…", str(error))
-        error.args = (said.replace("Say confirm=True", "Add --yes"),)
+        error.args = (said.replace("Pass confirm=True", "Add --yes"),)
         raise
 
 

@@ -91,7 +91,7 @@ def _is_active(value: Any) -> Any:
 
 
 def _word(value: Any) -> str:
-    """A submission's status word: only its id matters, so any other value is no error."""
+    """A submission's status word: only its id matters, so no value is an error."""
     word = value.strip() if isinstance(value, str) else ""
     return word.lower() if word.lower() in _STATES else word or wire.PENDING
 
@@ -275,8 +275,6 @@ class CreatedKey(_Answered):
 
 
 class Revoked(_Answered):
-    """The confirmation that a key was revoked."""
-
     key_id: Label = ""
     message: Label = ""
 

@@ -25,7 +25,7 @@ from .errors import (
     InvalidPrompt,
     InvalidSeed,
 )
-from .secret import is_held, quotable, veiled
+from .secret import hidden, is_held, quotable
 
 if TYPE_CHECKING:
     from .media.images import ImageSource, PreparedImage
@@ -101,13 +101,13 @@ def _prompt(value: Any) -> str:
         raise InvalidPrompt(f"The prompt must be text, not {type(value).__name__}.")
     if not value.strip():
         raise InvalidPrompt("The prompt is empty. Say what is seen and how it moves.")
-    if half := _half(value):
-        raise InvalidPrompt(f"Character {half} of the prompt is half of one, such as of an emoji. Remove it.")
+    if at := _lone_surrogate(value):
+        raise InvalidPrompt(f"Character {at} of the prompt is half of one, such as half an emoji. Remove it.")
     return value.strip()
 
 
-def _half(text: str) -> int:
-    """Which character of `text` is half of one, which no request can hold; 0 where none is."""
+def _lone_surrogate(text: str) -> int:
+    """The place of a character that is only half of one, from 1; 0 where none is."""
     return next((place for place, each in enumerate(text, 1) if "\ud800" <= each <= "\udfff"), 0)
 
 
@@ -248,15 +248,14 @@ class JobRequest:
     ) -> JobRequest:
         """A clip that moves a still image: a path, bytes, a file object, a PIL image or a numpy array.
 
-        It is turned upright, stripped of metadata and shrunk where it is large, unless `media.images.prepare`
-        has done that. Raises InvalidPrompt and InvalidDuration before the image is looked at, and
-        InvalidImage.
+        It is turned upright, stripped of metadata and shrunk where it is large, unless it is a PreparedImage.
+        Raises InvalidPrompt and InvalidDuration before the image is looked at, and InvalidImage.
         """
         from .media.images import PreparedImage, prepare
 
         asked = cls("image-to-video", prompt, **_checked_options("image-to-video", options))
         if not isinstance(image, PreparedImage):
-            image = veiled(image)  # type: ignore[assignment]  # opened as a path, and never printed
+            image = hidden(image)  # type: ignore[assignment]  # opened as a path, and never printed
             image = prepare(image)
         return replace(asked, image=image)
 
@@ -294,7 +293,7 @@ class JobRequest:
         return wire.cost_usd(self.duration_seconds)
 
     def with_seed(self) -> JobRequest:
-        """The same request, with a seed drawn now where it was left random, so that it can be repeated."""
+        """The same request, with a seed drawn now if it was left random, so that it can be repeated."""
         return replace(self, seed=secrets.randbelow(SEEDS)) if self.seed == wire.RANDOM_SEED else self
 
     @cached_property
@@ -369,8 +368,6 @@ BatchItem = str | Mapping[str, Any] | JobRequest
 
 
 class BatchOptions(TextOptions, total=False):
-    """The options of `Session.submit_many`."""
-
     experiment: str | None
     again: bool
     once: str | None
@@ -401,7 +398,7 @@ def _made(item: object, defaults: Mapping[str, Any], pictures: dict[int, Prepare
     """The request that an item stands for. `pictures` are those of the items before, by their `id`."""
     if isinstance(item, JobRequest):
         if not item.complete:
-            raise InvalidInput("Its picture isn't kept. Give the image again.")
+            raise InvalidInput("Its image isn't kept. Give it again.")
         return item
     if isinstance(item, str):
         item = {"prompt": item}
@@ -426,7 +423,7 @@ def _made(item: object, defaults: Mapping[str, Any], pictures: dict[int, Prepare
 
 def checked_identifier(value: Any, what: str) -> str:
     """A `request_id` or `key_id` as it came from the service. Raises InvalidInput."""
-    if not isinstance(value, str) or not value.strip() or _half(value):
+    if not isinstance(value, str) or not value.strip() or _lone_surrogate(value):
         raise InvalidInput(f"The {what} must be the text that the service gave, not {quotable(value)}.")
     if is_held(value):
         raise InvalidInput(f"That is a key, not a {what}. Nothing was sent.")

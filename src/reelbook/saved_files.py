@@ -31,10 +31,10 @@ def target_file(
         return next(each for each in numbered(target) if not each.exists() or is_same(each))
     if not target.absolute().parent.is_dir():
         raise InvalidInput(
-            f"There is no folder {target.absolute().parent}. Make it first. Nothing was written."
+            f"There is no folder {target.absolute().parent}. Create it first. Nothing was written."
         )
     if target.exists() and not overwrite and not is_same(target):
-        raise InvalidInput(f"{target} is there already. {remedy}. Nothing was written.")
+        raise InvalidInput(f"{target} already exists. {remedy}. Nothing was written.")
     return target
 
 

@@ -137,7 +137,7 @@ def quotable(value: object) -> str:
     return said if len(said) <= QUOTED_CHARACTERS else f"{said[:QUOTED_CHARACTERS]}…"
 
 
-def veiled(value: T) -> T | Secret:
+def hidden(value: T) -> T | Secret:
     """`value`, in a Secret if it is text that looks like a key: verbose tracebacks print arguments."""
     return Secret(value) if isinstance(value, str) and looks_like_key(value) else value
 

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from . import wire
 from .errors import ConfigurationError
-from .secret import Secret, quotable, veiled
+from .secret import Secret, hidden, quotable
 
 API_KEY = "REELBOOK_API_KEY"
 BASE_URL = "REELBOOK_BASE_URL"
@@ -82,11 +82,11 @@ def keep(name: str, value: Secret) -> None:
         keyring.set_password(KEYRING_SERVICE, name, value.reveal())
         kept = True
     if not kept:  # raised outside, so that no chain of errors holds the value
-        raise ConfigurationError("The system's keyring didn't take it. Nothing was kept.")
+        raise ConfigurationError(f"The keyring didn't accept it. Set {name} in the environment instead.")
 
 
 def home(argument: str | os.PathLike[str] | None = None) -> Path:
-    """The folder for clips, ledger and sandbox: the argument, `REELBOOK_HOME`, or the system's own place.
+    """The folder for clips, ledger and sandbox: the argument, `REELBOOK_HOME`, or the system's usual place.
 
     Raises ConfigurationError where it begins with ~ and there is no such user, and where its path is no text.
     """
@@ -111,8 +111,8 @@ def max_spend_usd(argument: float | Secret | None = None) -> float | None:
 
     Raises ConfigurationError for anything but an amount of 0 or more.
     """
-    argument = veiled(argument)
-    given = veiled(os.environ.get(MAX_SPEND, "").strip()) if argument is None else argument
+    argument = hidden(argument)
+    given = hidden(os.environ.get(MAX_SPEND, "").strip()) if argument is None else argument
     if given == "":
         return None
     try:
@@ -129,8 +129,7 @@ def max_spend_usd(argument: float | Secret | None = None) -> float | None:
 def checked_base_url(url: str | Secret) -> str:
     """The service's address without a trailing slash, if a key may be sent to it.
 
-    The API's own path, often copied along with it, is left out. Raises ConfigurationError for anything but a
-    plain http(s) address.
+    The API's own path, often copied with it, is left out. Raises ConfigurationError for an unusable address.
     """
     url = Secret.of(url)  # verbose tracebacks print arguments
     return _checked(url, "service").removesuffix(wire.API)
@@ -178,7 +177,7 @@ def _problem(url: Secret) -> str:
     if parts.scheme not in ("http", "https") or not host:
         return "must begin with https:// (or http://) and name a host"
     if parts.username or parts.password or parts.query or parts.fragment:
-        return "must hold no user, password, query or fragment"
+        return "must not contain a user, password, query or fragment"
     return ""
 
 
@@ -243,5 +242,5 @@ def checked_key(key: Secret, kind: str = "API key") -> Secret:
     if key.reveal() and all("!" <= character <= "~" for character in key.reveal()):
         return key
     raise ConfigurationError(
-        f"The {kind} is empty, or has a space, a line break or a character that none has. Copy it again."
+        f"The {kind} is empty, or has a space, a line break or a character that isn't allowed. Copy it again."
     )

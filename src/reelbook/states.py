@@ -1,4 +1,4 @@
-"""What each state of a job means. One row for each state; whatever asks anything about a state reads it here.
+"""What each state of a job means: one row for each state, the only place where that is written down.
 
 The interface names four (section "Job states"). The others are Reelbook's own, for before the service
 answers or where it never takes the job. A service may also use words of its own.
@@ -16,7 +16,7 @@ Tone = Literal["wait", "run", "done", "fail", "odd", "off"]
 Group = Literal["under way", "completed", "failed", "uncertain", "taken back"]
 """What a person looks for by it."""
 
-INTENDED: Final = "intended"  # recorded, not sent; told as "sending"
+INTENDED: Final = "intended"  # recorded, not sent; shown as "sending"
 SENDING: Final = "sending"  # the request may be on its way
 REFUSED: Final = "refused"  # the service said no
 UNCERTAIN: Final = "uncertain"  # sent, never answered
@@ -97,6 +97,6 @@ def listed() -> str:
     return ", ".join(row.name.replace(" ", "-") for row in _ROWS if row.name != INTENDED)
 
 
-def names(**asked: object) -> tuple[str, ...]:
+def names(**where: object) -> tuple[str, ...]:
     """The states with these properties: `names(final=True, charge="none")`."""
-    return tuple(row.name for row in _ROWS if all(getattr(row, key) == value for key, value in asked.items()))
+    return tuple(row.name for row in _ROWS if all(getattr(row, key) == value for key, value in where.items()))

@@ -16,7 +16,7 @@ R = TypeVar("R")
 ALIKE = 0.65  # "duration" and "duration_seconds" are alike, "poster" and "note" aren't
 
 
-def missing(owner: str, name: str, offered: Iterable[str]) -> AttributeError:
+def attribute_error(owner: str, name: str, offered: Iterable[str]) -> AttributeError:
     """The error for an attribute that `owner` ("module 'x'") doesn't have, with the nearest one offered."""
     # Tools ask for many names with underscores.
     near = [] if name.startswith("_") else nearest(name, [each for each in offered if each[0] != "_"])
@@ -34,7 +34,7 @@ class SuggestsNames:
             __tracebackhide__ = True
             if hasattr(type(self), name):
                 return object.__getattribute__(self, name)  # a property that failed: its error, not ours
-            raise missing(f"{type(self).__name__!r} object", name, dir(type(self)))
+            raise attribute_error(f"{type(self).__name__!r} object", name, dir(type(self)))
 
 
 def by_name(call: Callable[P, R]) -> Callable[P, R]:

@@ -2,9 +2,8 @@
 
     timing.use(timing.Timing(new_loop=JumpingLoop))  # for the sessions that are connected from now on
 
-With REELBOOK_TEST_JOBS=short in the environment a kernel or a command that a test starts asks soon about its
-first jobs. Otherwise it leaves them alone for some seconds, as a service's jobs may take minutes; those of a
-test's sandbox don't.
+With REELBOOK_TEST_JOBS=short in the environment, a kernel or command that a test starts asks about its first
+jobs soon. Otherwise it waits some seconds, as a service's jobs may take minutes; a test's don't.
 """
 
 import asyncio
@@ -19,8 +18,7 @@ SHORT_JOBS = ((0.0, 1.0, None),) * 3
 class Timing:
     """`new_loop` makes the event loop of a session, whose clock it goes by.
 
-    `took` is what is believed about jobs while nothing is known: times of earlier ones, at least and at most,
-    in seconds.
+    `took` is what is believed about jobs at first: times of earlier ones, at least and at most, in seconds.
     """
 
     new_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.SelectorEventLoop

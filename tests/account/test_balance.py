@@ -61,8 +61,8 @@ def test_what_moves_while_a_question_is_out_is_asked_for_again() -> None:
             SimpleNamespace(client=service),  # type: ignore[arg-type] # only its client is used
             ledger,
             SimpleNamespace(spawn=asyncio.ensure_future),  # type: ignore[arg-type]
-            told=lambda: None,
-            heard=heard.append,
+            on_change=lambda: None,
+            on_balance=heard.append,
             observed=lambda: True,
         )
         tracker.moved()

@@ -44,7 +44,7 @@ def test_a_key_nobody_saw_is_found_and_can_be_revoked(session: rb.Session, sandb
         session.keys.create("workshop")
     (candidate,) = uncertain.value.candidates
     assert candidate.key_id != older.key_id
-    assert f"{candidate.key_id} ({candidate.key_preview}, made " in str(uncertain.value)
+    assert f"{candidate.key_id} ({candidate.key_preview}, created " in str(uncertain.value)
     session.keys.revoke(candidate.key_id)
     active = [key.key_id for key in session.keys.list() if key.is_active and key.name == "workshop"]
     assert active == [older.key_id]
@@ -120,7 +120,7 @@ def test_no_job_is_lost_while_the_key_is_changed(
     assert set(used[changed_at:]) == {after}
     assert before in used[:changed_at]
     assert {job.state for job in batch} == {"completed"}
-    assert session.sandbox.lasting == {"pace": 2}, "a sandbox that is started again is as fast"
+    assert session.sandbox.kept_settings == {"pace": 2}, "a sandbox that is started again is as fast"
     assert sandbox.state()["requests"]["text-to-video"] == 10
     session.close()
     assert handle_on(home, sandbox.url, sandbox.pid).api_key == rotation.new.api_key
@@ -281,7 +281,7 @@ def test_stop_says_which_key_was_made_or_that_there_may_be_one(
     monkeypatch.setattr(session.keys, "_call", lambda ask: next(asked)(ask))
     with pytest.raises(KeyboardInterrupt) as stop:
         session.keys.create("today")
-    assert "A key “today” may have been made" in stop.value.__notes__[0]
+    assert "A key “today” may have been created" in stop.value.__notes__[0]
     with pytest.raises(KeyboardInterrupt) as stop:
         session.keys.rotate("tomorrow")
     (made,) = [key for key in session.keys.list() if key.name == "tomorrow"]

@@ -36,7 +36,7 @@ def opened(
     **chosen: object,
 ) -> OpenedClassroom:
     terms: dict[str, Any] = {"address": session.base_url, **chosen}
-    with Classrooms(session).alone() as classes:
+    with Classrooms(session).locked() as classes:
         return classes.open(classes.plan(students, **terms), renew=renew, report=report)
 
 
@@ -45,7 +45,7 @@ def sheet(classroom: Classroom) -> Path:
 
 
 def closed(session: rb.Session, name: str | None = None, *, all_made_since: bool = False) -> ClosedClassroom:
-    with Classrooms(session).alone() as classes:
+    with Classrooms(session).locked() as classes:
         return classes.close(name, all_made_since=all_made_since)
 
 
@@ -202,7 +202,7 @@ def test_keys_that_the_service_does_not_know_are_not_called_revoked(
 
 
 @pytest.mark.parametrize(
-    ("held", "why"), [("../.git/HEAD", "lies in a repository"), ("thesis.txt", "holds other things")]
+    ("held", "why"), [("../.git/HEAD", "is inside a repository"), ("thesis.txt", "holds other things")]
 )
 def test_a_folder_that_wont_do_is_left_alone(
     session: rb.Session, tmp_path: Path, held: str, why: str
@@ -333,6 +333,6 @@ def test_a_plan_makes_nothing(session: rb.Session) -> None:
     with raw_server(lambda exchange: exchange.answer(404)) as service:
         with rb.connect("live", api_key="sk-planted-address", base_url=service.url) as live:
             assert Classrooms(live).plan(["Ada"]).address == service.url
-    with classes.alone(), pytest.raises(errors.ClassroomError, match="Another program"):
+    with classes.locked(), pytest.raises(errors.ClassroomError, match="Another program"):
         closed(session)
     assert (active(session), (session.home / "classrooms").exists()) == ([], False)

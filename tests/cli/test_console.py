@@ -18,7 +18,7 @@ from support.raw_server import Exchange
 
 from reelbook.account import Facts
 from reelbook.cli import console
-from reelbook.client.client import Paid
+from reelbook.client.client import PaidRequest
 from reelbook.errors import AnswerLost, NotAVideo
 from reelbook.ledger import Submission
 from reelbook.requests import JobRequest
@@ -192,7 +192,7 @@ def test_every_code_that_has_a_command_is_what_the_library_says() -> None:
     said = re.sub(r'"\n\s*f?"', "", "\n".join(sources))
     said = re.sub(r"\{(\w+)\}", r"\1", re.sub(r"\{[\w.]+!r\}", "'x'", said))
     assert [code for code, _ in console._COMMANDS if not re.search(code, said)] == []
-    lost = Paid(keyed=True).failure(AnswerLost("Lost."), 1.0)
+    lost = PaidRequest(keyed=True).failure(AnswerLost("Lost."), 1.0)
     assert "()" not in console.with_commands(f"{GIVEN_UP} {clip_missing(None)} {lost}")
     with pytest.raises(NotAVideo) as gone:
         Clip(Path("gone.mp4"), "req-1").poster()

@@ -68,7 +68,7 @@ def test_an_image_is_moved_and_what_was_changed_is_said(
         (["x", "--image", "photo.png", "--seed", "7"], "no aspect ratio and no seed"),
         (["x", "-o", "missing/x.mp4"], "no folder"),
         (["x", "-o", "forbidden/x.mp4"], "can't be written to"),
-        (["x", "-o", "fox.mp4"], "fox.mp4 is there already. Choose another --output, or --force"),
+        (["x", "-o", "fox.mp4"], "fox.mp4 already exists. Choose another --output, or --force"),
         (["x", "-o", "new.gif"], "Name it new.mp4, not new.gif."),
         (["x", "-o", "new.WEBM"], "Name it new.mp4, not new.WEBM."),
         ([], "Give a prompt"),
@@ -116,7 +116,7 @@ def test_a_live_service_gets_nothing_without_a_yes(run: Run, live: RawServer, fo
     result = run("generate", "a fox")
     assert result.exit_code == 2
     assert f"about $0.25, live service at {live.url.removeprefix('http://')}\n" in result.stderr
-    assert "Nothing was sent. --yes goes ahead unasked." in result.stderr
+    assert "Nothing was sent. --yes goes ahead." in result.stderr
     said, code = on_a_terminal("generate", "a fox", cwd=folder, typed="\n")
     assert (code, "Send it? [y/N]:" in said) == (1, True)
     assert said.endswith("Nothing was sent.\r\n")
@@ -265,7 +265,7 @@ def test_after_an_error_it_is_said_how_to_come_back(
     ("place", "error"),
     [
         ("atomic_write", OSError(errno.ENOSPC, "No space left on device")),
-        ("target_file", InvalidInput("a-fox.mp4 is there already.")),
+        ("target_file", InvalidInput("a-fox.mp4 already exists.")),
     ],
 )
 def test_a_clip_that_cannot_be_saved_is_said_to_be_kept(

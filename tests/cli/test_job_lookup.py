@@ -36,7 +36,7 @@ def test_a_mistyped_state_is_refused(run: Run, book: Book) -> None:
     book.job("req_queued", "queued")
     refused = run("jobs", "--state", "finished")
     assert (refused.exit_code, refused.stdout) == (2, "")
-    assert "No job has the state 'finished'. There are sending, pending," in refused.stderr
+    assert "No job has the state 'finished'. The states are sending, pending," in refused.stderr
     assert [job["id"] for job in listed(run, "--state", "queued")] == ["req_queued"]
     assert listed(run, "--state", "not-accepted") == []
 

@@ -219,7 +219,7 @@ def test_a_receipt_is_printed_from_the_ledger(run: Run, sandbox: Sandbox, folder
     assert (written.exit_code, written.stdout) == (0, "fog.csv: 1 clip, 2 s: $0.10 charged.\n")
     with (folder / "fog.csv").open(encoding="utf-8-sig", newline="") as file:
         assert [line["prompt"] for line in csv.DictReader(file)] == ["a fox", ""]
-    for name, why in (("nowhere/fog.csv", "There is no folder"), ("fog.csv", "is there already")):
+    for name, why in (("nowhere/fog.csv", "There is no folder"), ("fog.csv", "already exists")):
         refused = run("jobs", "receipt", "--csv", name)
         assert (refused.exit_code, why in refused.stderr) == (2, True)
     assert run("jobs", "receipt", "--csv", "fog.csv", "--force").exit_code == 0
@@ -252,6 +252,6 @@ def test_picked_clips_are_handed_over_as_a_page(run: Run, sandbox: Sandbox, tmp_
     assert "the tail" in text
     assert re.findall(r"won . of 1 vote", text) == ["won 0 of 1 vote", "won 1 of 1 vote"]
     again = run("jobs", "export", str(page), str(jobs[2].request_id))
-    assert (again.exit_code, "there already" in again.stderr) == (2, True)
+    assert (again.exit_code, "already exists" in again.stderr) == (2, True)
     run("jobs", "export", str(page), str(jobs[2].request_id), "--force", "--no-prompts")
     assert "<mark>" not in page.read_text("utf-8")

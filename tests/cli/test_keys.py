@@ -70,7 +70,7 @@ def test_a_key_goes_where_it_was_asked_for(
     [
         (["--show", "--rate-limit", "0"], "The rate limit must be 1 to 100 requests a minute, not 0"),
         ([], "Say where the new key goes"),
-        (["--out", "taken"], "taken is there already"),
+        (["--out", "taken"], "taken already exists"),
         (["--out", "nowhere/ada.key"], "can't be written"),
         (["--keep"], "no keyring"),
     ],

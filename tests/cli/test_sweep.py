@@ -110,7 +110,7 @@ def test_it_asks_above_a_dollar_and_a_dry_run_buys_nothing(run: Run, sandbox: Sa
         (["empty.toml"], "empty.toml has no template"),
         (["strange.toml"], "called sede. Did you mean seed?"),
         (["words.toml"], "wildcards takes names with their values, not 5"),
-        (["picture.toml"], "An int is no image"),
+        (["picture.toml"], "An int isn't an image"),
         (["prompt.toml"], "No axis can be called template"),
         (
             ["a {animal}", "--axis", "animal=fox", "--axis", "template=a hen"],

@@ -325,7 +325,7 @@ async def test_a_disk_isnt_filled_to_its_end(
             exchange.send(mp4[start : start + 5000])
 
     with raw_server(handle) as files:
-        with pytest.raises(DownloadFailed, match=r"No space left on device.*make room"):
+        with pytest.raises(DownloadFailed, match=r"No space left on device.*free some space"):
             await fetch(files.url, tmp_path / "clip.mp4")
     kept = sum(path.stat().st_size for path in tmp_path.glob("*.part"))
     assert kept <= len(mp4) // 2 + 2**16  # what a busy machine reads at once
@@ -349,8 +349,8 @@ async def test_a_name_as_long_as_may_be_has_room_for_its_part(name: str, mp4: by
 @pytest.mark.parametrize(
     ("number", "advice"),
     [
-        (errno.ENOSPC, "make room"),
-        (errno.EDQUOT, "make room"),
+        (errno.ENOSPC, "free some space"),
+        (errno.EDQUOT, "free some space"),
         (errno.EACCES, "can be written to"),
         (errno.EROFS, "can be written to"),
         (errno.ENAMETOOLONG, "shorter name"),
@@ -367,4 +367,4 @@ async def test_each_trouble_of_a_disk_has_its_own_advice(
         with pytest.raises(DownloadFailed) as failed:
             await fetch(files.url, tmp_path / "clip.mp4")
     assert advice in str(failed.value)
-    assert ("make room" in str(failed.value)) == (advice == "make room")
+    assert ("free some space" in str(failed.value)) == (advice == "free some space")

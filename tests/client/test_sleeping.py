@@ -131,7 +131,7 @@ async def test_a_download_that_slept_goes_on(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(transport, "READ_SECONDS", DEADLINE_SECONDS)
     monkeypatch.setattr(downloads, "STALL_WINDOW_SECONDS", DEADLINE_SECONDS)
     monkeypatch.setattr(downloads, "MIN_BYTES_PER_SECOND", 150)
-    monkeypatch.setattr(downloads, "_must_play", lambda _: 1.0)
+    monkeypatch.setattr(downloads, "_playable_seconds", lambda _: 1.0)
 
     arrived = threading.Event()
 

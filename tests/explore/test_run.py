@@ -302,7 +302,7 @@ def test_pictures_are_there_for_a_later_kernel(session: rb.Session, sandbox: San
         until(lambda: again.wait(0))
         assert again.counts == {"completed": 2, "planned": 1}
         assert sent(sandbox, "image-to-video") - before == 1
-        assert f"picture of cell {gone.number} isn't kept" in str(again.trouble)
+        assert f"image of cell {gone.number} isn't kept" in str(again.trouble)
         with pytest.raises(errors.InvalidInput, match="no sweep 99"):
             rb.Sweep.open(later, "99")
 

@@ -150,13 +150,13 @@ def test_what_is_no_study_is_refused(run: SweepRun, tmp_path: Path) -> None:
     (tmp_path / "no.mp4").write_text("no video")
     with pytest.raises(NotAVideo):
         rb.Study([tmp_path / "no.mp4"], run.session)
-    with pytest.raises(InvalidInput, match="A study's voter is a text, not 3"):
+    with pytest.raises(InvalidInput, match="A study's voter must be text, not 3"):
         rb.Study(jobs[:2], voter=3)  # type: ignore[arg-type] # a wrong one
-    with pytest.raises(InvalidInput, match="A study's question is a text, not None"):
+    with pytest.raises(InvalidInput, match="A study's question must be text, not None"):
         rb.Study(jobs[:2], question=None)  # type: ignore[arg-type] # a wrong one
     study = rb.Study(jobs[:2])
     for asks in (study.result, lambda voter: study.vote(study.pair(), "left", voter=voter)):
-        with pytest.raises(InvalidInput, match="A study's voter is a text, not 3"):
+        with pytest.raises(InvalidInput, match="A study's voter must be text, not 3"):
             asks(3)  # type: ignore[arg-type] # a wrong one
     wrong: list[tuple[Pair, str]] = [(study.pair(), "both"), (Pair(study.clips[0], jobs[2].result()), "left")]
     for pair, answer in wrong:

@@ -240,8 +240,8 @@ def test_a_sample_of_a_million_million_is_a_sweep() -> None:
             {"template": "a", "image": "PICTURE", "seed": 1, "aspect_ratio": "1:1"},
         ),
         ("InvalidInput", "has 1,331 cells", {"template": "{a}{b}{c}", "a": "0-10", "b": "0-10", "c": "0-10"}),
-        ("InvalidInput", "name of a sweep is a text", {**GIVEN, "name": ["fox"]}),
-        ("InvalidInput", "no design 'all'", {**GIVEN, "design": "all"}),
+        ("InvalidInput", "name of a sweep must be text", {**GIVEN, "name": ["fox"]}),
+        ("InvalidInput", "not 'all'", {**GIVEN, "design": "all"}),
         ("InvalidInput", "takes no sample", {**GIVEN, "design": "pairs", "sample": 5}),
         ("InvalidInput", "Say how large", {**GIVEN, "design": "sample"}),
         ("InvalidInput", "Say how large", {**GIVEN, "sample": 0}),
@@ -252,7 +252,7 @@ def test_a_sample_of_a_million_million_is_a_sweep() -> None:
         ("InvalidInput", "A base is for", {**GIVEN, "base": {"animal": "fox"}}),
         (
             "InvalidInput",
-            "none of the values of animal",
+            "isn't one of the values of animal",
             {**GIVEN, "design": "one-at-a-time", "base": {"animal": "cat"}},
         ),
         (

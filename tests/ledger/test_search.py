@@ -164,7 +164,7 @@ def test_a_page_is_asked_for_in_an_order_and_of_a_size(ledger: Ledger) -> None:
             ledger.tool_calls.recent(limit)
     with pytest.raises(InvalidInput, match="'cheapest', only newest, oldest, costliest"):
         find(ledger, sort="cheapest")
-    with pytest.raises(InvalidInput, match=r"tag is one text, not \['a', 'b'\]"):
+    with pytest.raises(InvalidInput, match=r"tag must be one text, not \['a', 'b'\]"):
         find(ledger, tag=["a", "b"])
-    with pytest.raises(InvalidInput, match="text is one text, not 5"):
+    with pytest.raises(InvalidInput, match="text must be one text, not 5"):
         ledger.prompts(5, 10)  # type: ignore[arg-type] # wrong on purpose

@@ -186,7 +186,7 @@ def test_a_ledger_with_nothing_to_settle_is_closed_without_a_word(folder: Path) 
 
 @pytest.mark.parametrize(
     ("number", "said"),
-    [(errno.ENOSPC, "disk is full"), (errno.EDQUOT, "disk is full"), (errno.EROFS, "may only be read")],
+    [(errno.ENOSPC, "disk is full"), (errno.EDQUOT, "disk is full"), (errno.EROFS, "read-only")],
 )
 def test_the_systems_reason_is_told(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch, number: int, said: str

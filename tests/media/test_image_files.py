@@ -52,8 +52,8 @@ def test_arrays_are_pictures(
     [
         (np.zeros((3, 20, 30), np.uint8), "transpose"),
         (np.zeros((20, 30, 2), np.uint8), "20 × 30 × 2"),
-        (np.zeros(9, np.uint8), "no picture"),
-        (np.zeros((4, 20, 30, 3), np.uint8), "no picture"),
+        (np.zeros(9, np.uint8), "isn't a picture"),
+        (np.zeros((4, 20, 30, 3), np.uint8), "isn't a picture"),
         (np.zeros((0, 30, 3), np.uint8), "no pixels"),
         (np.zeros((20, 30), np.int64), "ambiguous"),
         (np.full((20, 30), 255.0), "from 255 to 255"),
@@ -127,8 +127,8 @@ def test_a_truncated_file_is_found(kind: str) -> None:
         (".", "folder"),
         ("https://example.org/a.png", "address"),
         ("a\0b", "can't be read"),
-        (42, "int is no image"),
-        (None, "no image"),
+        (42, "int isn't an image"),
+        (None, "isn't an image"),
     ],
 )
 def test_a_source_that_cannot_be_opened(source: str, words: str) -> None:

@@ -42,7 +42,7 @@ def test_a_lesson_runs_and_tells_the_truth(lesson: Path, home: Path, tmp_path: P
 @pytest.mark.browser
 def test_in_a_class_a_lesson_uses_the_room_s_sandbox(sandbox: Sandbox, tmp_path: Path) -> None:
     """With the three settings of a student's card: the clips are ordered there, and no other one starts."""
-    with rb.connect("sandbox") as teacher, Classrooms(teacher).alone() as classes:
+    with rb.connect("sandbox") as teacher, Classrooms(teacher).locked() as classes:
         room = classes.open(classes.plan(["Ada"], address=sandbox.url)).status.classroom
     card = dict(
         line.split("=", 1)

@@ -136,7 +136,7 @@ def test_every_kind_can_be_asked_for_and_taken_back(faulty: Client) -> None:
         ({"kind": "500", "times": True}, "times"),
         ({"kind": "500", "after": -1}, "after"),
         ({"kind": "500", "after": 1.5}, "after"),
-        ({"kind": "500", "seconds": 3}, "seconds is no option of 500; it has handled"),
+        ({"kind": "500", "seconds": 3}, "seconds isn't an option of 500; it has handled"),
         ({"kind": "answer_lost", "handled": True}, "it has none"),
         ({"kind": "500", "handled": 1}, "handled can't be 1"),
         ({"kind": "stall", "seconds": -1}, "seconds"),

@@ -100,7 +100,7 @@ async def test_an_unknown_tool_is_named_as_such(shared: Client) -> None:
     """With those that there are."""
     async with tools_of(shared) as tools:
         with pytest.raises(
-            MCPError, match="There is no tool of that name; there are generate_video_from_text"
+            MCPError, match="There is no tool of that name; the tools are generate_video_from_text"
         ):
             await tools.call_tool("generate_everything", {})
 
@@ -239,10 +239,10 @@ async def test_an_image_arrives_whole(shared: Client, still: Any) -> None:
 @pytest.mark.parametrize(
     ("tool", "arguments", "reason"),
     [
-        (TEXT, {}, "prompt is required and must be a text"),
+        (TEXT, {}, "prompt is required and must be text"),
         (TEXT, {"prompt": "x", "duration_seconds": 11}, "duration_seconds must be from 1 to 10"),
-        (TEXT, {"prompt": "x", "duration": 1}, "'duration' is no argument of generate_video_from_text; it "),
-        (IMAGE, {"prompt": "x"}, "image_base64 is required and must be a text"),
+        (TEXT, {"prompt": "x", "duration": 1}, "'duration' isn't an argument of generate_video_from_text"),
+        (IMAGE, {"prompt": "x"}, "image_base64 is required and must be text"),
         (IMAGE, {"prompt": "x", "image_base64": "?"}, "image_base64 must be a JPEG or PNG file in base64"),
         (IMAGE, {"prompt": "x", "image_base64": "QUJD"}, "image must be a JPEG or PNG file that can be "),
         (IMAGE, {"prompt": "x", "image_base64": "Q" * 15_000_000}, "The image is larger than 10485760 bytes"),

@@ -52,7 +52,7 @@ WRONG: list[tuple[Any, type[errors.InvalidInput], str]] = [
     ({"prompt": "a fox", "lenght": 3}, errors.InvalidInput, "takes no lenght"),
     ({"duration_seconds": 3}, errors.InvalidInput, "no prompt"),
     (7, errors.InvalidInput, "not int"),
-    (rb.JobRequest("image-to-video", "a fox", 5), errors.InvalidInput, "picture"),
+    (rb.JobRequest("image-to-video", "a fox", 5), errors.InvalidInput, "image"),
 ]
 
 

@@ -48,7 +48,7 @@ def test_nothing_is_bought_that_cannot_be_written_down(
     session.subscribe(lambda job: told.append(session.facts.trouble) if job is None else None)
     with read_only(session._ledger):
         for _ in range(2):
-            with pytest.raises(LedgerUnavailable, match=r"Nothing was sent\. .* it may only be read"):
+            with pytest.raises(LedgerUnavailable, match=r"Nothing was sent\. .* it is read-only"):
                 session.text_to_video("a fox", duration_seconds=1)
         until(lambda: told and told[-1])
         with pytest.warns(UserWarning, match="can't be written"):

@@ -44,7 +44,7 @@ def test_nothing_is_ever_replaced(session: rb.Session, tmp_path: Path) -> None:
     jobs = finished(session, "a fox")
     first, second = export(jobs, tmp_path), export(jobs, tmp_path)
     assert first.path != second.path
-    with pytest.raises(InvalidInput, match="is there already"):
+    with pytest.raises(InvalidInput, match="already exists"):
         export(jobs, first.path)
     with pytest.raises(InvalidInput, match="There is no folder"):
         export(jobs, tmp_path / "nowhere" / "a.zip")

@@ -105,7 +105,7 @@ def test_a_link_that_comes_after_the_clip_is_completed_is_asked_for(home: Path, 
         links = iter([" ", " ", files.url])
         with service_with(lambda: next(links)) as service, connected(service) as session:
             job = session.text_to_video("a fox", duration_seconds=1)
-            with pytest.raises(errors.LinkExpired, match="not where it lies"):
+            with pytest.raises(errors.LinkExpired, match="not where it is"):
                 job.result(30)
             job.watch()
             assert job.result(30).path.read_bytes() == mp4

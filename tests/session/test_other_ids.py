@@ -85,7 +85,7 @@ def test_another_jobs_end_is_never_believed_however_often_it_comes(
         notes = set()
         jobs[1].subscribe(lambda job: notes.add(str(job.error)))
         assert lengths(*jobs) == [1.0, 2.0]
-    assert "told of “req_1”" in str(notes)
+    assert "answered about “req_1”" in str(notes)
 
 
 def test_one_id_for_two_submissions_is_said_and_the_second_is_uncertain(

@@ -266,7 +266,7 @@ def test_a_zip_of_several_asks_which(clip: Clip, tmp_path: Path) -> None:
     with pytest.raises(NoPassport, match="three"):
         rb.passport(archive, "three")
     archive.write_bytes(archive.read_bytes()[:-30])
-    with pytest.raises(NoPassport, match=r"foxes\.zip is no zip"):
+    with pytest.raises(NoPassport, match=r"foxes\.zip isn't a zip"):
         rb.passport(archive)
 
 

@@ -139,10 +139,10 @@ def test_times_are_moments_days_or_epoch_seconds(session: Session) -> None:
 def test_a_state_or_a_mode_that_there_isnt_is_refused(session: Session) -> None:
     """An empty list would say that no job has it; what isn't sent yet is sending."""
     for mode in ("image", 5, ["text-to-video"]):
-        with pytest.raises(InvalidInput, match="There are text-to-video and image-to-video"):
+        with pytest.raises(InvalidInput, match="The modes are text-to-video and image-to-video"):
             session.jobs(mode=mode)  # type: ignore[arg-type] # wrong on purpose
     for wrong in ("finished", ["completed", "finished"]):
-        with pytest.raises(InvalidInput, match=r"No job has the state 'finished'\. There are sending,"):
+        with pytest.raises(InvalidInput, match=r"No job has the state 'finished'\. The states are sending,"):
             session.jobs(state=wrong)
     with pytest.raises(InvalidInput, match="A state is a word"):
         session.jobs(state=[5])  # type: ignore[list-item] # wrong on purpose

@@ -53,7 +53,7 @@ def locked(home: Path) -> Iterator[sqlite3.Connection]:
 
 @contextlib.contextmanager
 def read_only(ledger: Ledger | LedgerFile) -> Iterator[None]:
-    """SQLite refuses every write, as in a folder that may only be read."""
+    """SQLite refuses every write, as in a folder that is read-only."""
     store = ledger.store
 
     def only(value: int) -> None:

@@ -95,7 +95,7 @@ def test_what_can_be_done_follows_the_state() -> None:
     """
 
     def names(request: JobRequest = FOX, *, request_id: str | None = "req-1", **changes: Any) -> list[str]:
-        facts = {name: changes.pop(name) for name in ("word_would_tell", "finding_out") if name in changes}
+        facts = {name: changes.pop(name) for name in ("settled_if_alone", "finding_out") if name in changes}
         shown = face(view(**changes), request, request_id=request_id, **facts)
         return [name for name, _ in shown["actions"]]
 
@@ -116,7 +116,7 @@ def test_what_can_be_done_follows_the_state() -> None:
     assert (["again", "Again · $0.25"] in seedless["actions"], seedless["again"]) == (True, [])
     unanswered: dict[str, Any] = {"state": "uncertain", "request_id": None}
     assert names(**unanswered) == ["find_out", "again"]
-    assert names(**unanswered, word_would_tell=True) == ["find_out", "only_me", "again"]
+    assert names(**unanswered, settled_if_alone=True) == ["find_out", "only_me", "again"]
     assert names(**unanswered, finding_out=True) == ["again"]
 
 

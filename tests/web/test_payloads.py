@@ -44,7 +44,7 @@ async def test_a_field_of_the_table_is_read_everywhere(monkeypatch: pytest.Monke
     assert payloads.wanted_from_text({"prompt": "a fox"}).request["negative_prompt"] == ""
     with pytest.raises(Refused, match="negative_prompt must have at most 20 characters"):
         payloads.wanted_from_text({**asked, "negative_prompt": "x" * 21})
-    with pytest.raises(Refused, match="negative_prompt must be a text"):
+    with pytest.raises(Refused, match="negative_prompt must be text"):
         payloads.wanted_from_text({**asked, "negative_prompt": None})
     moved = await payloads.wanted_from_form(form(still(), prompt="a", negative_prompt="b", words="4"), MOST)
     assert (moved.request["negative_prompt"], moved.request["words"]) == ("b", 3)

@@ -137,7 +137,7 @@ def test_what_cant_go_out_is_said_first(handed: list[Handed], tmp_path: Path) ->
         ([private], "a.html", "belongs to clip 1"),
         ([replace(handed[0], note=f"see {Path.home()}/x")], "a.html", "home folder"),
         ([replace(handed[0].clip, path=tmp_path / "gone.mp4")], "a.html", "isn't on this disk"),
-        (handed, "old.html", "there already"),
+        (handed, "old.html", "already exists"),
         (handed, "no/a.html", "no folder"),
         (handed, "a.pdf", r"\.html or \.zip, not \.pdf"),
         ([], "a.html", "No clips"),

@@ -304,7 +304,7 @@ def test_a_clip_from_an_image_wants_its_image(tmp_path: Path) -> None:
     ("name", "data", "said"),
     [
         ("plain.json", b"{}", "plain.json doesn't say what made it"),
-        ("bad.zip", b"PK\x03\x04 not a zip", "bad.zip is no zip that can be read"),
+        ("bad.zip", b"PK\x03\x04 not a zip", "bad.zip isn't a zip that can be read"),
         ("seed.json", b'"seed": 9007199254740993, "prompt": "x', "The seed 9007199254740993 is too large"),
     ],
 )

@@ -1,4 +1,4 @@
-"""One account at the service: its connection, its money and its keys. It knows no job.
+"""One account at the service: its connection, its money and its keys. It knows nothing of jobs.
 
 The ledger keeps what the service said about the money.
 """

@@ -53,7 +53,7 @@ class Facts:
 class BalanceTracker:
     """Balance and usage, on the session's thread. It asks by itself only while somebody looks (`observed`).
 
-    `told` is called after each answer and each attempt, `heard` with each balance that the service said.
+    `on_change` is called after each answer and each attempt, `on_balance` with each balance.
     """
 
     def __init__(
@@ -62,8 +62,8 @@ class BalanceTracker:
         ledger: Ledger,
         thread: EventThread,
         *,
-        told: Callable[[], None],
-        heard: Callable[[float], None],
+        on_change: Callable[[], None],
+        on_balance: Callable[[float], None],
         observed: Callable[[], bool],
     ) -> None:
         self.outdated = True  # something has happened since the ledger was read
@@ -77,8 +77,8 @@ class BalanceTracker:
         self._client = connection.client
         self._ledger = ledger
         self._thread = thread
-        self._told = told
-        self._heard = heard
+        self._on_change = on_change
+        self._on_balance = on_balance
         self._observed = observed
 
     @property
@@ -92,7 +92,6 @@ class BalanceTracker:
             return self._funds
 
     async def balance(self, *, background: bool = False) -> Balance:
-        """Asks for the balance."""
         return await self._kept(self._client.balance(background=background))
 
     async def usage(self, days: int, *, background: bool = False) -> Usage:
@@ -100,7 +99,7 @@ class BalanceTracker:
 
     def moved(self) -> None:
         """Something was paid for: asks for the balance soon, if somebody looks."""
-        self._told()
+        self._on_change()
         if not self._observed():
             return
         self._moved = True
@@ -147,7 +146,7 @@ class BalanceTracker:
         except ReelbookError:
             return  # the next change of money asks again
         finally:
-            self._told()
+            self._on_change()
 
     async def _usage_held_balance(self) -> bool:
         try:
@@ -164,6 +163,6 @@ class BalanceTracker:
         sample = sample_of(told, time.time(), asked_at)
         self._ledger.samples.add(sample)
         if sample.balance_usd is not None:
-            self._heard(sample.balance_usd)
-            self._told()
+            self._on_balance(sample.balance_usd)
+            self._on_change()
         return told

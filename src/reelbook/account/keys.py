@@ -67,8 +67,8 @@ class Keys(SuggestsNames):
             raise
         except KeyboardInterrupt as stop:
             stop.add_note(
-                f"A key “{name}” may have been made, and nobody saw its secret: look at session.keys.list(), "
-                "and revoke it."
+                f"A key “{name}” may have been created, and nobody saw its secret: look at "
+                "session.keys.list() and revoke it."
             )
             raise
         self._seen.add(created.key_id)
@@ -121,7 +121,7 @@ class Keys(SuggestsNames):
             async with client.with_key(new.api_key, rate_limit=limit) as trial:
                 # A clip in progress proves more than the balance: the new key sees what the old one made.
                 await (trial.balance() if clip is None else trial.status(clip))
-                # First, as a kernel that is given the key without it would find none of the jobs.
+                # First: a kernel that got the key before this would find none of the jobs.
                 account = self._ledger.add_key(new.api_key)
                 if self._connection.sandbox is not None:
                     _keep_with_sandbox(self._connection, new.api_key)
@@ -191,8 +191,7 @@ class Rotation:
     def keep(self) -> None:
         """Keeps the new key in the system's keyring, with the address. Raises ConfigurationError.
 
-        The environment and Colab's secrets take precedence over the keyring: `old_is_set_in` says what to
-        change.
+        The environment and Colab's secrets come before the keyring: `old_is_set_in` says what to change.
         """
         if self._connection.sandbox is not None:
             return  # the sandbox keeps it
@@ -246,7 +245,7 @@ def _named(candidates: tuple[ApiKey, ...]) -> str:
     if not candidates:
         return "The list shows no such key so far."
     keys = ", ".join(
-        f"{key.key_id} ({key.key_preview or 'no preview'}, made {key.created_at or 'at an unknown time'})"
+        f"{key.key_id} ({key.key_preview or 'no preview'}, created {key.created_at or 'at an unknown time'})"
         for key in candidates
     )
     which = "This one may be it" if len(candidates) == 1 else "One of these may be it"
@@ -254,7 +253,7 @@ def _named(candidates: tuple[ApiKey, ...]) -> str:
 
 
 def _made(new: CreatedKey) -> str:
-    return f"The new key {new.key_id} (“{new.name}”) was made"
+    return f"The new key {new.key_id} (“{new.name}”) was created"
 
 
 def _revoke(new: CreatedKey) -> str:

@@ -21,7 +21,7 @@ from ..ledger import Entry, Funds, Ledger, Spend
 
 # The last fifth of a limit is a few clips: enough to finish a thought, or to raise the limit in time.
 LIMIT_SHARE: Final = 0.8
-# So few more clips like it take a few minutes, as long as adding credits.
+# So many clips take a few minutes, which is as long as it takes to add credits.
 FEW_CLIPS: Final = 5
 _LEAST_USD: Final = 1e-9
 

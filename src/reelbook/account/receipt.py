@@ -86,7 +86,6 @@ class Receipt:
 
     @property
     def charged_usd(self) -> float:
-        """What was charged."""
         return self._sum("charged")
 
     @property
@@ -215,7 +214,7 @@ def _submitted(entry: Entry, services: Mapping[int, str]) -> ReceiptRow:
         # Rounded down, so that `since` with a row's own time finds the row.
         submitted_at=local(math.floor(entry.intended_at)),
         request_id=entry.request_id,
-        state=entry.told_state,
+        state=entry.shown_state,
         mode=entry.mode,
         prompt=entry.prompt,
         actual_seconds=entry.actual_seconds,

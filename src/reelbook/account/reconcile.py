@@ -134,7 +134,7 @@ async def _looked_up(connection: Connection, ledger: Ledger) -> list[Finding]:
 
 
 async def _ask(ledger: Ledger, balance: BalanceTracker, rules: Rules, *, sent_at: float | None) -> Sample:
-    # As of the time before the question: what was posted by then is in the answer.
+    # The time before the question: all that was posted by then is in its answer.
     began = time.time()
     if not rules.sandbox:
         return sample_of(await balance.balance(), began)
@@ -247,7 +247,7 @@ def _answer(mine: _JobBounds, others: Sequence[_JobBounds], change: _Change) -> 
 class _JobBounds:
     """What is known of a job. Times are epoch seconds.
 
-    In the end it costs from `least_usd` to `most_usd`. Not `sure`: it may never have been accepted.
+    It costs from `least_usd` to `most_usd`. Not `sure`: it may not have been accepted.
     """
 
     sent_at: float

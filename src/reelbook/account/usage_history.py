@@ -21,7 +21,7 @@ from .usage import KnownUsage, Reading, Totals, UsageSpan, infer_reading
 
 KEPT_DAYS: Final = 100
 MANY_SAMPLES: Final = 5000
-APART_SECONDS: Final = DAY_SECONDS / 4  # of two answers about the same number of days, to tell days apart
+APART_SECONDS: Final = DAY_SECONDS / 4  # of answers closer together than this, only the newest is used
 
 
 class UsageHistory:
@@ -117,7 +117,7 @@ class UsageHistory:
     async def _refine(self) -> None:
         began = time.time()
         self.trouble, self.asked = "", 0
-        told: set[int] = set()  # of which numbers of days another answer in this round says nothing new
+        known_days: set[int] = set()  # values of `days` that this round needn't ask about again
         since = began - KEPT_DAYS * DAY_SECONDS
         # One from later was heard by a clock that was ahead, and would overrule what is heard now.
         kept = self._ledger.samples.list(since=since, before=began, limit=MANY_SAMPLES)
@@ -130,12 +130,12 @@ class UsageHistory:
         learn()
         try:
             await self._connection.reach()
-            while (days := usage.next_days(self._known, told)) is not None:
+            while (days := usage.next_days(self._known, known_days)) is not None:
                 answer = await self._balance.usage(days, background=True)
                 self.asked += 1
                 # A service may have a shortest and a longest period: those between say the same.
                 period = answer.period_days or days
-                told.update(range(min(days, period), max(days, period) + 1))
+                known_days.update(range(min(days, period), max(days, period) + 1))
                 if days == self.days:
                     self.days = period
                 if (totals := _totals(time.time(), period, answer)) is not None:

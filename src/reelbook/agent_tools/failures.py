@@ -20,7 +20,7 @@ _REFUSALS: Mapping[int, tuple[type[errors.ServiceError], str]] = {
 }
 _LOST: Mapping[str, str] = {
     "lost": "The answer was lost on its way.",
-    "foreign": "What answers at this address is no tool server.",
+    "foreign": "What answers at this address is not a tool server. Check the address.",
 }
 
 

@@ -150,8 +150,7 @@ class ToolServer:
     async def _sent(self, send: Callable[[ToolConnection], Awaitable[T]], seconds: float) -> T:
         """Returns what `send` returns; tries once more where the server had dropped the session.
 
-        Such a request is refused unread. Raises ExchangeFailed, TimeoutError, and ReelbookError where the
-        server can't be joined.
+        Such a request was refused unread. Raises ExchangeFailed, TimeoutError and, on joining, ReelbookError.
         """
         async with Deadline(seconds):
             connection = await self._join()

@@ -38,11 +38,9 @@ class Classroom:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The students without a key."""
         return tuple(student for student, key_id in self.students.items() if key_id is None)
 
     def key_name(self, student: str) -> str:
-        """The name of a student's key at the service."""
         return f"{self.label} · {student}"
 
     def handout(self, student: str) -> Path:
@@ -79,6 +77,6 @@ def keep(path: Path, content: Callable[[], str]) -> None:
         reason = error.strerror or type(error).__name__
     # Raised where no variable holds a key: verbose tracebacks print those.
     raise ClassroomError(
-        f"{path} couldn't be written ({reason}). Set that right and run the same command again: no key is "
-        "made that isn't written down, and one that is in no student's file is revoked and made anew."
+        f"{path} couldn't be written ({reason}). Fix that and run the same command again: no key is created "
+        "that isn't written down, and one that is in no student's file is revoked and created again."
     )

@@ -54,7 +54,6 @@ class ClassroomStatus:
 
     @property
     def inactive(self) -> list[str]:
-        """The students without an active key."""
         return [student for student, key in self.keys.items() if key is None or not key.is_active]
 
     @property
@@ -89,7 +88,7 @@ class ClosedClassroom:
 class Classrooms:
     """The classes by cards that one home has at the session's service.
 
-    `plan`, `open` and `close` are called within `alone`.
+    Call `plan`, `open` and `close` within `locked`.
     """
 
     def __init__(self, session: Session) -> None:
@@ -101,7 +100,7 @@ class Classrooms:
         self._folder = session.home / "classrooms" / file_name(host.lower())
 
     @contextlib.contextmanager
-    def alone(self) -> Iterator[Self]:
+    def locked(self) -> Iterator[Self]:
         """Keeps other programs from this home's classes. Raises ClassroomError if another works on them."""
         home = self._session.home
         home.mkdir(parents=True, exist_ok=True)
@@ -177,8 +176,8 @@ class Classrooms:
 
         Waits when the request budget is spent. Goes on with a class that an earlier call left half done:
         nobody gets two keys. A key whose answer was lost is looked up in the service's list and revoked, as
-        nobody saw its secret, and made anew. Those in `renew` lose the key that they have and get another,
-        with a new file. `install` is what the cards tell pip to install, such as a wheel's address; it is
+        nobody saw its secret, and created again. Those in `renew` lose the key that they have and get a new
+        one in a new file. `install` is what the cards tell pip to install, such as a wheel's address; it is
         tried first, in a fresh environment. Without it the package's name is tried, and if that can't be
         installed no card tells how.
 
@@ -275,7 +274,6 @@ class Classrooms:
         return free
 
     def _status(self, classroom: Classroom, keys: Sequence[ApiKey]) -> ClassroomStatus:
-        """The class by the service's list of `keys`."""
         classes = self._classes()
         own = tuple(key for key in keys if _is_of(classroom, key))
         others = tuple(

@@ -50,7 +50,7 @@ def checked(folder: Path, fresh: bool = False) -> Path:
     for place in (folder, *folder.parents):
         if any((place / name).exists() for name in _REPOSITORIES):
             raise InvalidInput(
-                f"{folder} lies in a repository ({place}), and the files hold keys: one commit would "
+                f"{folder} is inside a repository ({place}), and the files hold keys: one commit would "
                 "publish them. Nothing was done. Name a folder elsewhere (`--out`)."
             )
     if folder.exists() and (not folder.is_dir() or (fresh and any(folder.iterdir()))):

@@ -30,7 +30,7 @@ def read(path: Path) -> tuple[str, ...]:
     except OSError as error:
         raise InvalidInput(f"{path} can't be read ({error.strerror or error}). Nothing was done.") from None
     except csv.Error as error:
-        raise InvalidInput(f"{path.name} is no list of names ({error}). Nothing was done.") from None
+        raise InvalidInput(f"{path.name} isn't a list of names ({error}). Nothing was done.") from None
     if not names:
         raise InvalidInput(f"{path.name} holds no names. Write one a line. Nothing was done.")
     return names

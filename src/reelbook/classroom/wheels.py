@@ -91,8 +91,7 @@ def gather(
     """Downloads into `folder` what each target needs: yields it with what is missing, "" if nothing is.
 
     `requirement` defaults to this installation's Reelbook, with JupyterLab, whose wheel is built first. What
-    the folder has already stays. Raises ClassroomError if pip is missing or Reelbook's own wheel can't be
-    built.
+    the folder has already stays. Raises ClassroomError without pip, or if Reelbook's wheel can't be built.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     requirement = requirement or f"{PACKAGE}[{EXTRA}]=={own_wheel(folder)}"
@@ -135,7 +134,7 @@ def own_wheel(folder: Path) -> str:
     ended = _run("-m", "pip", "wheel", "--quiet", "--no-deps", f"--wheel-dir={folder}", source)
     if ended.returncode:
         raise ClassroomError(
-            f"Reelbook's own wheel can't be made of {source}: {_said(ended)} Nothing was gathered."
+            f"Reelbook's own wheel can't be built from {source}: {_said(ended)} Nothing was gathered."
         )
     return package.version
 

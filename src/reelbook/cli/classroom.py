@@ -47,7 +47,7 @@ def open_one(
     ] = None,
     out: Annotated[Path | None, option("Where the files go. Default: in the home.", file_okay=False)] = None,
     address: Annotated[
-        str | None, option("Where students reach the service, if not where this does.")
+        str | None, option("Where students reach the service, if not at the address used here.")
     ] = None,
     install: Annotated[
         str | None,
@@ -68,8 +68,8 @@ def open_one(
 ) -> None:
     """Create a key for each student, a file each and a sheet of cards to print.
 
-    The files hold the keys, and nothing else does: they are readable by you only, and lie in no repository.
-    Stopped half-way, the same command goes on, and nobody gets two keys.
+    The files hold the keys, and nothing else does: only you can read them, and no repository has them.
+    If it is stopped half-way, run it again: it goes on, and nobody gets two keys.
     """
     from ..classroom import roster as lists
     from ..classroom.classroom import Classrooms
@@ -77,7 +77,7 @@ def open_one(
     names = lists.read(students)
     for each in lists.numbered(names):
         say(f"There is more than one {each.rpartition(' (')[0]}. This one is “{each}” on the card.", err=True)
-    with open_session(service, home) as session, Classrooms(session).alone() as classes:
+    with open_session(service, home) as session, Classrooms(session).locked() as classes:
         planned = classes.plan(
             names,
             name=name,
@@ -129,7 +129,7 @@ def status(service: Which = Service.auto, home: Home = None) -> None:
 def close(
     name: Name = None,
     all_made_since: Annotated[
-        bool, option("Revoke also the keys that others made since it was opened.", "--all-made-since")
+        bool, option("Also revoke the keys that others made since it was opened.", "--all-made-since")
     ] = False,
     service: Which = Service.auto,
     home: Home = None,
@@ -139,7 +139,7 @@ def close(
 
     with (
         open_session(service, home) as session,
-        Classrooms(session).alone() as classes,
+        Classrooms(session).locked() as classes,
         _reported("Revoked", "Stopped; some keys are still active. Run the same command again.") as report,
     ):
         closed = classes.close(name, all_made_since=all_made_since, report=report)
@@ -152,7 +152,7 @@ def close(
         "By the service's own list, asked for after that, none of the class's keys is active; it shows "
         f"{len(closed.after.own)} as revoked."
     )
-    say(f"The files in {classroom.folder} hold useless keys now and can go.")
+    say(f"The files in {classroom.folder} hold revoked keys now and can be deleted.")
     _say_others(others)
     if any(key.is_active for key in others) and not all_made_since:
         again = command_line("classroom", "close", "--name", classroom.name, service=service, home=home)
@@ -185,7 +185,6 @@ def _say_opened(opened: OpenedClassroom, listed: Sequence[str], closing: str) ->
 
 
 def _say_status(shown: ClassroomStatus) -> None:
-    """A classroom, a line for each student."""
     called, students = shown.classroom.name, shown.classroom.students
     used = sum(bool(key and key.last_used) for key in shown.keys.values())
     there = len(students) - len(shown.classroom.missing)

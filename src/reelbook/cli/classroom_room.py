@@ -43,7 +43,7 @@ def serve(
     ] = None,
     expires: Annotated[
         str | None,
-        option("When the class ends: 17:00, or 2026-11-25T17:00. Default: with Ctrl-C.", metavar="TIME"),
+        option("When the class ends: 17:00, or 2026-11-25T17:00. Default: at Ctrl-C.", metavar="TIME"),
     ] = None,
     max_duration: Annotated[
         int | None,
@@ -109,7 +109,7 @@ def serve(
                 serving.serve(room, listening, on_started=lambda: introduce(room))
             except ssl.SSLError:
                 raise InvalidInput(
-                    f"{tls_cert} and {tls_key} are no PEM files of a certificate and its key."
+                    f"{tls_cert} and {tls_key} aren't the PEM files of a certificate and its key."
                 ) from None
             say("Stopped. Run the same command again: the class goes on.")
 
@@ -119,7 +119,7 @@ def report(
     out: Annotated[Path | None, option("Where the files go. Default: here.", file_okay=False)] = None,
     home: Home = None,
 ) -> None:
-    """Write what a class came to: its spending as a table, and its clips as a page that needs no network.
+    """Write a class's report: its spending as a table, and its clips as a page that needs no network.
 
     Nothing is asked of the service, and the class may go on meanwhile.
     """
@@ -143,7 +143,7 @@ def report(
     if reserved:
         say(f"Still reserved, for clips on their way or never answered: {dollars(reserved)}.")
     say(f"Table: {written.table}")
-    beside = " Its clips lie beside it." if written.beside else ""
+    beside = " Its clips are beside it." if written.beside else ""
     say(f"{count(written.clips, 'clip')}: {written.page}.{beside}")
 
 
@@ -159,7 +159,7 @@ def wheels(
 ) -> None:
     """Gather what students install, while there is a network: the room serves it where there is none.
 
-    It takes some minutes and, with the usual Pythons and platforms, about 700 MB.
+    It takes a few minutes and, with the usual Pythons and platforms, about 700 MB.
     """
     from ..classroom.wheels import Target, folder_of, gather
 
@@ -196,7 +196,7 @@ def end_time(text: str, now: datetime | None = None) -> float:
     if at <= now:
         tomorrow = (now + timedelta(days=1)).strftime("%Y-%m-%d")
         raise typer.BadParameter(
-            f"{text} is over. For tomorrow: {tomorrow}T{at.strftime('%H:%M')}", param_hint="--expires"
+            f"{text} has passed. For tomorrow: {tomorrow}T{at.strftime('%H:%M')}", param_hint="--expires"
         )
     return at.timestamp()
 
@@ -223,13 +223,13 @@ def introduce(room: Room) -> None:
     say(f"Its token      {room.token.reveal()}\n")
     if not room.tls:
         say(
-            "It is plain HTTP: on an open network others could read along. Students' keys are good for this "
-            "class only."
+            "It is plain HTTP: on an open network others can read what is sent. Students' keys are good for "
+            "this class only."
         )
     if not complete_targets(folder_of(room.session.home)):
         say("Students install Reelbook from here once you have run: reelbook classroom wheels")
     if picture is None:
-        say("A QR code stands here with: pip install segno")
+        say("To show a QR code here: pip install segno")
     say("Ctrl-C stops it.")
 
 

@@ -89,7 +89,7 @@ def require_yes(
     if yes:
         return
     if not sys.stdin.isatty():
-        raise InvalidInput(f"{stake}, and nobody is here to be asked. {untouched} --yes goes ahead unasked.")
+        raise InvalidInput(f"{stake}, and there is nobody to ask. {untouched} --yes goes ahead.")
     if not typer.confirm(terminal_text(question), default=False, err=True):
         say(untouched, err=True)
         raise typer.Exit(1)

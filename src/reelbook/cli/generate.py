@@ -49,8 +49,8 @@ def generate(
 ) -> None:
     """Make a clip and write it to a file.
 
-    From text, or with --image from a still. The cost is shown before anything is sent; a live service is
-    sent to only after a yes. Ctrl-C ends the waiting, not the job, and says how to watch it again.
+    From text, or with --image from a still. The cost is shown before anything is sent; nothing goes
+    to a live service before a yes. Ctrl-C ends the waiting, not the job, and says how to watch it again.
     """
     from ..session.clip import clip_file_name
     from .progress import clip_figures

@@ -79,8 +79,8 @@ class JobLookup:
         if (numbered := self.file.get(number)) is not None:
             return numbered
         raise InvalidInput(
-            f"No job in this home has the id or the number “{shown(wanted)}”. reelbook jobs lists those "
-            "there are; reelbook generate --resume watches one from elsewhere by its whole id."
+            f"No job in this home has the id or the number “{shown(wanted)}”. reelbook jobs lists what "
+            "there is; reelbook generate --resume watches one from elsewhere by its whole id."
         )
 
     def anything(self) -> bool:

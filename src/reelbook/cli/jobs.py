@@ -339,7 +339,7 @@ def job_table(lookup: JobLookup, entries: Sequence[Entry], width: int) -> Table:
         *([Column("When", lambda entry: _short_time(entry.intended_at))] if times else []),
         Column(
             "State",
-            lambda entry: entry.told_state,
+            lambda entry: entry.shown_state,
             lambda entry: COLOURS.get(states.state(entry.state).tone, ""),
         ),
         Column("Prompt", lambda entry: "★ " * entry.marks.picked + entry.prompt, wide=True),
@@ -432,7 +432,7 @@ def _facts(lookup: JobLookup, entry: Entry) -> list[tuple[str, str | None]]:
         ("id", entry.request_id or "none: the service never answered with one"),
         ("number", f"#{entry.id} in this home"),
         ("service", lookup.service_of(entry)),
-        ("state", entry.told_state + progress_now),
+        ("state", entry.shown_state + progress_now),
         ("error", entry.error and with_commands(entry.error)),
         ("still", entry.image_digest and f"its SHA-256 begins {entry.image_digest[:12]}"),
         *(
@@ -484,7 +484,7 @@ def _job_fields(lookup: JobLookup, entry: Entry) -> dict[str, Any]:
         "number": entry.id,
         "id": entry.request_id,
         "service": lookup.service_of(entry),
-        "state": entry.told_state,
+        "state": entry.shown_state,
         **{name: entry.record.get(name) for name in ("mode", "prompt", *options())},
         **{name: iso_time(value) if name.endswith("_at") else value for name, value in kept.items()},
         "cell": None if entry.place is None else entry.place.cell,

@@ -70,7 +70,7 @@ def list_keys(as_json: AsJson = False, service: Which = Service.auto, home: Home
 
 @commands.command()
 def create(
-    name: Annotated[str, typer.Argument(help="What you know it by in the list.")],
+    name: Annotated[str, typer.Argument(help="Its name in the list.")],
     rate_limit: Annotated[
         int, option("Requests a minute, 1 to 100. Default: 10.", metavar="NUMBER")
     ] = wire.DEFAULT_REQUESTS_PER_MINUTE,
@@ -85,7 +85,7 @@ def create(
         with waiting_notice(session):
             created = session.keys.create(name, rate_limit=rate_limit)
         place.put(created.api_key, session.base_url, created.key_id)
-        say(terminal_line(f"“{created.name}” is made: {created.key_id}. {place.said}"), err=True)
+        say(terminal_line(f"“{created.name}” was created: {created.key_id}. {place.said}"), err=True)
 
 
 @commands.command()
@@ -143,7 +143,7 @@ def rotate(
                 rotation = session.keys.rotate(name, rate_limit=rate_limit)
             place.put(rotation.new.api_key, session.base_url, rotation.new.key_id)
         said = [
-            terminal_line(f"“{rotation.new.name}” is made and works: {rotation.new.key_id}."),
+            terminal_line(f"“{rotation.new.name}” was created and works: {rotation.new.key_id}."),
             place.said,
             words.elsewhere(rotation.old_is_set_in or ""),
         ]
@@ -182,21 +182,21 @@ class SecretPlace:
         if not (self.show or self.out or self.keep or self.said):
             raise InvalidInput(
                 "Say where the new key goes, because the service shows it only once: --out FILE, --keep (the "
-                "system's keyring) or --show (print it). Nothing was made."
+                "system's keyring) or --show (print it). Nothing was created."
             )
         if self.keep and not settings.has_keyring():
             raise InvalidInput(
                 "This system has no keyring to keep it in. Run pip install keyring, or use --out. "
-                "Nothing was made."
+                "Nothing was created."
             )
         if self.out is not None:
             try:
                 os.close(os.open(self.out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
             except OSError as error:
-                there = f"{self.out} is there already. Choose another --out."
+                there = f"{self.out} already exists. Choose another --out."
                 wrong = f"{self.out} can't be written: {error.strerror}."
                 said = there if isinstance(error, FileExistsError) else wrong
-                raise InvalidInput(f"{said} Nothing was made.") from None
+                raise InvalidInput(f"{said} Nothing was created.") from None
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -230,7 +230,7 @@ class SecretPlace:
         self.said = " ".join([*said, *failed])
         if failed and not said:
             raise ReelbookError(
-                f"{self.said} The key was made and nobody has its secret: revoke it with "
+                f"{self.said} The key was created and nobody has its secret: revoke it with "
                 f"reelbook keys revoke {shell_word(key_id)}, and make another one."
             )
 

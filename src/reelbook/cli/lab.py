@@ -40,7 +40,7 @@ def lab(
     """Open the lessons in JupyterLab.
 
     They run on your class's sandbox where its address is configured, else on one of your own, and never on a
-    live service. Copies of them that are there already are kept as they are. Ctrl-C ends it.
+    live service. Copies that are there already stay as they are. Ctrl-C ends it.
     """
     from ..sandbox import server
     from ..session.connector import configured_sandbox

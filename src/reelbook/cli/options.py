@@ -51,7 +51,7 @@ Yes = Annotated[bool, option("Go ahead without being asked.", "--yes", "-y")]
 Home = Annotated[
     Path | None,
     option(
-        "The folder for clips, ledger and sandbox. Default: REELBOOK_HOME, or the system's place.",
+        "The folder for clips, ledger and sandbox. Default: REELBOOK_HOME, or the system's usual place.",
         file_okay=False,
     ),
 ]

@@ -1,7 +1,6 @@
 """Jobs on their way, followed on the terminal until each has a clip or an error.
 
-A person gets bars that move in place, a program plain lines, one for each change. The words are those of the
-panels (`reelbook.text`).
+A person gets bars that move in place, a program a line for each change. The words are `reelbook.text`'s.
 """
 
 from __future__ import annotations

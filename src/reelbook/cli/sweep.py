@@ -47,7 +47,7 @@ commands = typer.Typer(
 )
 
 
-@commands.command(PLAN, short_help="Plan a sweep and make its clips (may be left out).")
+@commands.command(PLAN, short_help='Plan a sweep and make its clips ("plan" may be omitted).')
 @with_fields(several=True)
 def plan(
     *,
@@ -133,7 +133,7 @@ def stop(
     service: Which = Service.auto,
     home: Home = None,
 ) -> None:
-    """Buy nothing more of a sweep, and don't remind of it. What was sent goes on; `resume` still works."""
+    """Buy nothing more of a sweep, and stop mentioning it. What was sent goes on; `resume` still works."""
     from ..explore import Sweep
 
     with open_session(service, home) as session:
@@ -167,7 +167,7 @@ def _file(path: Path) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{path} isn't valid TOML: {error}.") from None
     if not isinstance(given.get("template"), str):
-        raise InvalidInput(f'{path} has no template. It begins with: template = "a {{animal}} runs".')
+        raise InvalidInput(f'{path} has no template. Begin it with: template = "a {{animal}} runs".')
     axes = given.pop("axes", {})
     if not isinstance(axes, dict):
         raise InvalidInput(f"{path}: axes is a table of names and values, below a line [axes].")

@@ -26,9 +26,8 @@ def usage(
 ) -> None:
     """Draw what was used day by day.
 
-    The service tells totals only, so it takes a request for each day that has to be told apart, behind
-    everything else that the key does. The answers are kept, and the next time takes few. Ctrl-C draws what
-    is known so far.
+    The service reports totals only, so this sends a request for each day that has to be told apart, after
+    everything else that the key does. Answers are kept, so the next time takes few. Ctrl-C draws what it has.
     """
     with open_session(service, home) as session:
         history = session.usage_history(days)

@@ -32,7 +32,7 @@ from ..requests import (
     checked_rate_limit,
     lists_options,
 )
-from ..secret import Secret, veiled
+from ..secret import Secret, hidden
 from . import responses, retries
 from .scheduling.budget import Budget, BudgetView, Purpose
 from .scheduling.estimates import Belief, Pace
@@ -174,7 +174,7 @@ class AsyncClient:
 
             accepted = await client.submit(rb.JobRequest.from_text("a red fox in snow"))
 
-        Raises InvalidInput for a request whose picture wasn't kept, InsufficientBalance and other
+        Raises InvalidInput for a request whose image wasn't kept, InsufficientBalance and other
         ServiceErrors, ConnectionFailed where it certainly wasn't accepted, and SubmissionUncertain where the
         answer was lost: it isn't sent again then, unless the service offers an idempotency key.
 
@@ -185,11 +185,11 @@ class AsyncClient:
 
         `record` is told about each attempt before it is sent and after: see `SubmissionRecord`.
         """
-        paid = Paid(record, retry_uncertain=retry_uncertain, keyed="idempotency_key" in self.offers)
+        paid = PaidRequest(record, retry_uncertain=retry_uncertain, keyed="idempotency_key" in self.offers)
         path, content = wire.TEXT_TO_VIDEO, dict[str, Any](json=request.arguments())
         if request.mode == "image-to-video":
             if (image := request.image) is None:
-                raise errors.InvalidInput("Its picture isn't kept. Give the image again. Nothing was sent.")
+                raise errors.InvalidInput("Its image isn't kept. Give it again. Nothing was sent.")
             form = {name: str(value) for name, value in request.arguments().items()}
             files = {"image": (image.filename, image.data, image.media_type)}
             path, content = wire.IMAGE_TO_VIDEO, {"data": form, "files": files}
@@ -236,7 +236,7 @@ class AsyncClient:
         `JobRequest.from_image`. `prompt` describes the motion, `duration_seconds` is a whole number from
         1 to 10. `retry_uncertain` and errors are those of `submit`, and InvalidImage.
         """
-        image = veiled(image)  # type: ignore[assignment]  # opened as a path, and never printed
+        image = hidden(image)  # type: ignore[assignment]  # opened as a path, and never printed
         request = await asyncio.to_thread(JobRequest.from_image, image, prompt, **options)
         return await self.submit(request, retry_uncertain=retry_uncertain)
 
@@ -259,8 +259,7 @@ class AsyncClient:
     async def take_back(self, request_id: str) -> None:
         """Takes back a job that waits in a class's room; nothing is paid for it.
 
-        Raises BadRequest if it was already sent to the service, NotFound if it or `take_back` isn't known
-        there.
+        Raises BadRequest if it was already sent, NotFound if the room doesn't know it or `take_back`.
         """
         path = wire.path_of(wire.ROOM_JOBS, checked_identifier(request_id, "request_id"))
         read = functools.partial(models.job_status, asked=request_id)
@@ -300,7 +299,7 @@ class AsyncClient:
         body = {"name": name, "rate_limit": checked_rate_limit(rate_limit)}
         read = models.CreatedKey.model_validate
         try:
-            return await self._call("POST", wire.KEYS, read, paid=Paid(), json=body)
+            return await self._call("POST", wire.KEYS, read, paid=PaidRequest(), json=body)
         except errors.ReelbookError as error:
             if not retries.is_uncertain(error):
                 raise
@@ -333,7 +332,7 @@ class AsyncClient:
         if belief is None:
             belief = Belief(self._pace, asyncio.get_running_loop().time())
         ask = functools.partial(self._status, request_id, Purpose.POLL, attempts=1, belief=belief)
-        return watch(self._scheduler, belief, ask, self._otherwise_answers, patience_seconds=patience_seconds)
+        return watch(self._scheduler, belief, ask, self._service_answers, patience_seconds=patience_seconds)
 
     async def wait(self, request_id: str, *, timeout_seconds: float | None = None) -> models.Completed:
         """The status of a job once it is completed. Raises JobFailed, or WaitTimeout while it goes on."""
@@ -379,7 +378,7 @@ class AsyncClient:
 
         return await download(self._transport, url, Path(path), report, max_bytes, expected_seconds)
 
-    async def _otherwise_answers(self) -> bool:
+    async def _service_answers(self) -> bool:
         """Whether the service gave a useful answer in the last minute, or gives its balance now."""
         oldest = asyncio.get_running_loop().time() - wire.RATE_WINDOW_SECONDS
         if self._answered_at < oldest:
@@ -407,7 +406,7 @@ class AsyncClient:
         into: Callable[[Mapping[str, Any]], Model],
         purpose: Purpose = Purpose.CLICK,
         *,
-        paid: Paid | None = None,
+        paid: PaidRequest | None = None,
         attempts: int = retries.MAX_ATTEMPTS,
         belief: Belief | None = None,
         **content: Any,
@@ -474,7 +473,7 @@ class JobIds:
             self._warned = True
         if said in self._own or self._is_known(said):
             raise errors.UnexpectedAnswer(
-                f"Asked about “{request_id}”, the service told of “{said}”, which is another job. "
+                f"Asked about “{request_id}”, the service answered about “{said}”, which is another job. "
                 "The answer was ignored.",
                 answer=errors.Answer(200),
             )
@@ -484,8 +483,7 @@ class JobIds:
 class SubmissionRecord:
     """Hears about each attempt to send a paid request; this base class ignores what it hears.
 
-    A ReelbookError that `sending` raises keeps the attempt from being sent; one that `unanswered` raises ends
-    the repetitions.
+    A ReelbookError raised by `sending` stops the attempt; one raised by `unanswered` ends the repetitions.
     """
 
     def repeat_key(self) -> str:
@@ -502,7 +500,7 @@ class SubmissionRecord:
         """The attempt may have been accepted, and `retry_uncertain` is about to repeat it."""
 
 
-class Paid:
+class PaidRequest:
     """A request that must not take effect twice unasked. See `AsyncClient.submit`.
 
     A `keyed` one takes effect once, however often it is sent; it is `doubtful` once an answer was lost.

@@ -59,7 +59,7 @@ SUFFIX_BYTES = len(".part.json")
 Report = Callable[[int, int | None], None]
 
 _REMEDIES = {
-    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "make room on the disk"),
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free some space on the disk"),
     **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "choose a folder that can be written to"),
     errno.ENAMETOOLONG: "choose a folder or a file with a shorter name",
 }
@@ -86,7 +86,7 @@ async def download(
     # A link without a host is on the service's own: the interface says no more than "URL".
     address = _address(transport, transport.base_url if url.startswith("/") else "", url)
     if address is None:
-        raise DownloadFailed("The clip's address is no http address. Nothing was fetched.")
+        raise DownloadFailed("The clip's address isn't an http or https address. Nothing was fetched.")
     if path.is_dir():
         raise InvalidInput(f"{path} is a folder: name the file, too. Nothing was fetched.")
     part = path.with_name(plain_name(path.name, room=SUFFIX_BYTES) + ".part")
@@ -158,8 +158,7 @@ class _File:
         """Downloads until the file is as long as it should be, or there is no more of it.
 
         A file in fragments plays up to wherever it was cut, and a server that gives no length may cut it
-        anywhere. One that came out the same twice, or whose link no longer works, was paid for, so it is
-        kept.
+        anywhere. One that came out the same twice, or whose link no longer works, is kept: it was paid for.
         """
         earlier = self.part.with_suffix(".cut")
         for _ in range(MAX_SHORT):
@@ -174,7 +173,7 @@ class _File:
                 os.replace(earlier, self.part)
                 no_more = True
             try:
-                seconds = await asyncio.to_thread(_must_play, self.part)
+                seconds = await asyncio.to_thread(_playable_seconds, self.part)
             except NotAVideo:
                 self.forget()
                 raise
@@ -240,7 +239,7 @@ class _File:
             done = looked = start
             with self.part.open("r+b" if start else "wb") as file:
                 file.seek(start)
-                async for chunk in _lively(chunks):
+                async for chunk in _fast_enough(chunks):
                     self.refuse_too_large(done + len(chunk))
                     if done - looked >= LOOK_BYTES:
                         looked = done
@@ -291,13 +290,13 @@ class _File:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def _must_play(path: Path) -> float:
+def _playable_seconds(path: Path) -> float:
     from ..media.clips import probe
 
     return probe(path).duration_seconds
 
 
-async def _lively(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _fast_enough(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """Yields the chunks as they come. A trickle too slow ever to end counts as a lost answer."""
     spent, got = 0.0, 0
     while True:

@@ -32,7 +32,7 @@ _REFUSALS: Mapping[int, tuple[type[errors.ServiceError], str]] = {
         errors.AuthenticationError,
         "The service doesn't accept this API key. It may be mistyped or revoked.",
     ),
-    403: (errors.PermissionRefused, "The service refuses this to the key."),
+    403: (errors.PermissionRefused, "The service doesn't allow this key to do that."),
     404: (errors.NotFound, "The service doesn't know this. It may belong to another account or be gone."),
     413: (
         errors.PayloadTooLarge,
@@ -56,8 +56,8 @@ class Reply:
 def read(reply: Reply, into: Callable[[Mapping[str, Any]], Model], *, quote: bool = False) -> Model:
     """The reply's JSON object as a value made by `into`.
 
-    Raises the typed ServiceError of the reply's status, and UnexpectedAnswer where the body is no JSON object
-    or lacks a required field. Only `quote` lets the error quote the body: it may hold a new key.
+    Raises the typed ServiceError of the reply's status, and UnexpectedAnswer for a body that isn't JSON or
+    lacks a required field. Only `quote` lets the error quote the body: it may hold a new key.
     """
     if not 200 <= reply.status < 300:
         raise error_for(reply)
@@ -98,13 +98,13 @@ def error_for(reply: Reply) -> errors.ServiceError:
         )
     if status == 429:
         wait = _retry_after(reply.headers)
-        when = f" It asks to wait {wait:.0f} s." if wait is not None else ""
+        when = f" It asks you to wait {wait:.0f} s." if wait is not None else ""
         return errors.RateLimited(
             f"The key's requests are used up.{when}", answer=answer, retry_after_seconds=wait
         )
     if status < 400:
         return errors.UnexpectedAnswer(
-            f"The service answered with status {status}.{_pointing(reply)}", answer=answer
+            f"The service answered with status {status}.{_redirect_words(reply)}", answer=answer
         )
     kind, text = _REFUSALS.get(status, _REFUSALS[400])
     if status >= 500:
@@ -189,7 +189,7 @@ def _said(reply: Reply) -> str:
         return summary(reply).extract.strip() if plain else ""
 
 
-def _pointing(reply: Reply) -> str:
+def _redirect_words(reply: Reply) -> str:
     """The origin that a redirect leads to; only that, as the rest may hold what was sent."""
     try:
         target = urlsplit(reply.headers.get("location", ""))

@@ -192,8 +192,7 @@ class Transport:
         """Catches what is raised around a request; the caller raises `progress.failure` after the block.
 
         Raised there, and not `from` its cause, the error keeps httpx's frames and requests out of the
-        traceback. The cause needn't be httpx's own error: an answer may hold an invalid address, text or
-        header.
+        traceback. The cause may be another library's: an answer can hold an invalid address or header.
         """
         try:
             yield
@@ -294,7 +293,7 @@ class _Progress:
     def failed(self, exc: Exception, said: str) -> errors.ReelbookError:
         """What `exc` means for the request; `said` are its words, without the key."""
         if isinstance(exc, UnicodeEncodeError) and exc.encoding == "utf-8" and not self.began:
-            half = "A text holds half a character, such as of an emoji, which no request takes."
+            half = "A text holds half a character, such as half an emoji, which no request can hold."
             return errors.InvalidInput(f"{half} Nothing was sent.")
         if isinstance(exc, _NEVER_SENT) or not self.began:
             return errors.ServiceUnreachable(f"The service can't be reached. Nothing was sent.{said}")
@@ -345,7 +344,7 @@ def _text(exc: BaseException) -> str:
 
 
 async def _hide_location(response: httpx.Response) -> None:
-    """Hides a redirect's target from httpx, which parses each, and raises where it is no address."""
+    """Hides a redirect's target from httpx, which parses each, and raises for an invalid address."""
     if (location := response.headers.pop("location", None)) is not None:
         response.extensions["location"] = {"location": location}
 

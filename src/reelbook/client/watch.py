@@ -47,13 +47,13 @@ async def watch(
     scheduler: Scheduler,
     belief: Belief,
     ask: Callable[[], Awaitable[models.JobStatus]],
-    otherwise_answers: Callable[[], Awaitable[bool]],
+    service_answers: Callable[[], Awaitable[bool]],
     *,
     patience_seconds: float = PATIENCE_SECONDS,
 ) -> AsyncGenerator[Observation, None]:
     """Asks until the job is finished; `ask` waits for its turn. See `AsyncClient.watch`.
 
-    `otherwise_answers` tells whether the service answers requests other than those about this job.
+    `service_answers` tells whether the service answers requests other than those about this job.
     """
     loop = asyncio.get_running_loop()
     refusals, refused_since = 0, loop.time()
@@ -73,7 +73,7 @@ async def watch(
                     refused_since = loop.time()
                 refusals += 1
                 long_enough = loop.time() - refused_since >= patience_seconds
-                if refusals >= REFUSALS and long_enough and await otherwise_answers():
+                if refusals >= REFUSALS and long_enough and await service_answers():
                     raise
             now = loop.time()
             done = status is not None and status.finished

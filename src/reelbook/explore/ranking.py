@@ -84,8 +84,7 @@ class Ranking:
     def between(self, ones: Collection[int], others: Collection[int], *, comparisons: int = 1) -> Odds:
         """The odds that the average of `ones` beats that of `others`.
 
-        The more `comparisons` are made, the more certainty it takes to call one different, as some differ by
-        chance.
+        The more `comparisons` are made, the more certainty each takes, as some will differ by chance.
         """
         weights = np.zeros(len(self._mean))
         weights[[*ones]] += 1 / len(ones)

@@ -1,7 +1,6 @@
 """A sweep's run: buys its cells one by one, can be stopped and resumed, and says how each is doing.
 
-The ledger knows which cell has which clip, so a run goes on where it ended. This is a view of that, kept on
-the session's thread.
+The ledger knows which cell has which clip; this is a view of that, kept on the session's thread.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from ..formatting import count, dollars
 from ..ledger import Submission, SweepCell, SweepRecord
 from ..ledger.records import cell_state
 from ..ledger.sweeps import PAUSED, RUNNING, STOPPED, sameness, sweep_state
-from ..listeners import Listeners, call_beside
+from ..listeners import Listeners, call_in_thread
 from ..requests import JobRequest, options
 from ..saved_files import csv_of
 from ..secret import quotable
@@ -63,8 +62,7 @@ class Swept(Protocol):
 class RunCell:
     """A cell of a run at one moment.
 
-    `state` is `planned`, `left out` or its job's (see `JobView`). `found`: its clip existed before and cost
-    nothing.
+    `state` is `planned`, `left out` or its job's (see `JobView`). `found`: its clip existed, at no cost.
     """
 
     cell: Cell
@@ -195,7 +193,7 @@ class SweepRun:
         if planned.cost_usd > confirm_above_usd and not confirm:
             raise ConfirmationNeeded(
                 f"This makes {count(planned.bought, 'clip')} for about {dollars(planned.cost_usd)}. "
-                "Say confirm=True to buy them. Nothing was sent.",
+                "Pass confirm=True to buy them. Nothing was sent.",
                 cost_usd=planned.cost_usd,
             )
         if self.id is None:
@@ -259,8 +257,7 @@ class SweepRun:
         """Waits until nothing more is coming, and returns the clips in the order of the cells.
 
         Raises the error of a missing clip that wasn't left out, and InvalidInput before it is begun. After
-        `timeout` seconds raises WaitTimeout, and the run goes on. Raises WouldDeadlock on the session's own
-        thread.
+        `timeout` seconds raises WaitTimeout; the run goes on. Raises WouldDeadlock on the session's thread.
         """
         if not self.wait(timeout):
             raise WaitTimeout(f"Not all clips are here after {timeout:g} s. The sweep goes on.")
@@ -314,7 +311,7 @@ class SweepRun:
 
         def tell(_: object) -> None:
             if not self.session.closed:
-                call_beside(callback, self)
+                call_in_thread(callback, self)
 
         self._over.add_done_callback(tell)
 
@@ -403,13 +400,13 @@ class SweepRun:
     def _go(self) -> None:
         if self._over.done():
             self._over = Future()
-            self._thread.spawn(self._carry())
+            self._thread.spawn(self._keep_buying())
 
     @property
     def _elsewhere(self) -> bool:
         return self._runs_elsewhere or self._watched_elsewhere
 
-    async def _carry(self) -> None:
+    async def _keep_buying(self) -> None:
         try:
             looked_at = self._thread.now()
             while self._buy_next():
@@ -460,7 +457,7 @@ class SweepRun:
         for job in tried:
             job._life.cancel(_STOPPED, later=True)
             if queued:
-                self._thread.spawn(_taken_out(job))
+                self._thread.spawn(_take_out_of_queue(job))
 
     def _pause(self, trouble: str) -> None:
         self.trouble = trouble
@@ -472,7 +469,7 @@ class SweepRun:
         """Submits a cell, or returns the job that it has by now."""
         request = cell.cell.request
         if not request.complete:
-            raise InvalidInput(f"The picture of cell {cell.number} isn't kept any more. Nothing was sent.")
+            raise InvalidInput(f"The image of cell {cell.number} isn't kept any more. Nothing was sent.")
         entry, seen = None, cell.job
         if seen is not None and seen.entry_id is not None:
             entry = self.session._ledger.get(seen.entry_id)
@@ -504,7 +501,7 @@ class SweepRun:
         raise with_message(error, f"{self.trouble or error} {said}")
 
 
-async def _taken_out(job: Job) -> None:
+async def _take_out_of_queue(job: Job) -> None:
     """Takes a job out of a class's queue. If the room is away, it stays there and is made."""
     with contextlib.suppress(ReelbookError):
         await job._life.take_back()

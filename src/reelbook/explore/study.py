@@ -92,7 +92,6 @@ class StudyResult:
 
     @property
     def more(self) -> int:
-        """About how many more votes a winner takes."""
         return self.lead.odds.more
 
     @property
@@ -295,7 +294,7 @@ def interval(odds: Odds) -> str:
 
 def _text(given: str, what: str) -> str:
     if not isinstance(given, str):
-        raise InvalidInput(f"A study's {what} is a text, not {quotable(given)}.")
+        raise InvalidInput(f"A study's {what} must be text, not {quotable(given)}.")
     return given
 
 

@@ -16,7 +16,7 @@ from .. import wire
 from ..errors import InvalidInput
 from ..media.images import PreparedImage, prepare
 from ..requests import FIELDS, JobRequest
-from ..secret import quotable, veiled
+from ..secret import hidden, quotable
 from ..session import Job, Session
 from ..session.request_code import script
 from ..suggestions import nearest
@@ -80,7 +80,7 @@ class Sweep:
     ) -> None:
         FIELDS["prompt"].checked(template)
         if not isinstance(name, str | None):
-            raise InvalidInput(f"The name of a sweep is a text, not {quotable(name)}.")
+            raise InvalidInput(f"The name of a sweep must be text, not {quotable(name)}.")
         template, replaced = _replaced(template, replace, axes)
         images: dict[str, PreparedImage] = {}
         given = {each: _axis(each, values, images) for each, values in {**replaced, **axes}.items()}
@@ -138,7 +138,7 @@ class Sweep:
             ]
             cost = sum(cell.request.estimated_cost_usd for cell in self.cells)
             return script(len(self.cells), cost, body, sweep)
-        raise InvalidInput('The code of a sweep is there as "cell" or "script".')
+        raise InvalidInput('The code of a sweep comes as "cell" or "script".')
 
     @classmethod
     def open(cls, session: Session, sweep_id: str | int) -> SweepRun:
@@ -196,8 +196,6 @@ RESERVED: Final = {*FIELDS, *inspect.signature(Sweep).parameters} - {"axes"}
 
 
 class SweptCell(NamedTuple):
-    """A cell, and the sweep that it belongs to."""
-
     sweep: Sweep
     cell: Cell
 
@@ -215,7 +213,7 @@ class _Grid:
     ) -> list[Place]:
         """The cells of a design in buying order, without those that ask for the same as an earlier one."""
         if design not in DESIGNS:
-            raise InvalidInput(f"There is no design {quotable(design)}. There are {', '.join(DESIGNS)}.")
+            raise InvalidInput(f"The design must be one of {', '.join(DESIGNS)}, not {quotable(design)}.")
         if sample is not None and design not in ("sample", "latin-hypercube"):
             raise InvalidInput(f'The design "{design}" takes no sample.')
         if base and design != "one-at-a-time":
@@ -274,7 +272,7 @@ class _Grid:
         for axis in self.axes:
             value = base.get(axis.name, axis.values[0])
             if value not in axis.values:
-                raise InvalidInput(f"The base's {axis.name} is none of the values of {axis.name}.")
+                raise InvalidInput(f"The base's {axis.name} isn't one of the values of {axis.name}.")
             place.append(axis.values.index(value))
         return tuple(place)
 
@@ -331,7 +329,7 @@ def _value(name: str, value: Any) -> Any:
 
 
 def _picture(source: Any) -> tuple[PreparedImage, str]:
-    source = veiled(source)  # opened as a path, and never printed
+    source = hidden(source)  # opened as a path, and never printed
     picture = source if isinstance(source, PreparedImage) else prepare(source)
     return picture, Path(source).name if isinstance(source, str | os.PathLike) else "picture"
 

@@ -69,8 +69,7 @@ class Styles:
 
     The file is a wildcard file like any other: edit it, share it, replace it. Empty lines and lines that
     begin with # aren't styles. In the forms, `__styles__` in a template stands for them without further
-    setup. `home` is the folder of the ledger (default: as in `reelbook.connect`). Raises InvalidInput if the
-    file isn't UTF-8 text.
+    setup. `home` is as in `reelbook.connect`. Raises InvalidInput if the file isn't UTF-8 text.
     """
 
     def __init__(self, home: str | PathLike[str] | None = None) -> None:

@@ -1,7 +1,6 @@
 """Which kernels are alive: each holds a lock on a small file, which the system releases when the kernel ends.
 
-A process id may be reused, and means nothing in another container or on another machine that shares the
-folder.
+A process id may be reused, and means nothing in another container or on a machine that shares the folder.
 """
 
 import contextlib

@@ -154,7 +154,7 @@ class Ledger(Entries):
     def opened_at(self) -> float:
         """When the session began (epoch seconds); earlier by as much as the clock was set back since."""
         by_now = self.store.clock() - (time.monotonic() - self._opened)
-        self._opened_at = min(self._opened_at, by_now)  # kept: what was submitted meanwhile has such times
+        self._opened_at = min(self._opened_at, by_now)  # kept: jobs submitted meanwhile have these times
         return self._opened_at
 
     def add_key(self, key: Secret) -> Account:
@@ -164,8 +164,6 @@ class Ledger(Entries):
     def use_key(self, account: Account) -> None:
         """Counts requests as those of the key that `add_key` recorded."""
         self.account = self.requests.account = account
-
-    # Submissions.
 
     def intend(
         self, batch: Sequence[Submission], *, withdrawn: Callable[[], bool] = lambda: False
@@ -355,8 +353,6 @@ class Ledger(Entries):
         self.store.keep(lambda db: db.execute(marked, values), flush=False)
         return kept
 
-    # What a new kernel takes up.
-
     def recover(self) -> None:
         """Settles what dead kernels left half done, in every account: see `_settle`."""
         for (name,) in self.store.rows(f"SELECT DISTINCT kernel FROM entries WHERE {_UNSENT}"):  # noqa: S608 - our own words
@@ -409,8 +405,6 @@ class Ledger(Entries):
         )
         return took or (self._took("mode = ?", request.mode) if alike else [])
 
-    # Money.
-
     def spend(self, *, here: bool = False) -> Spend:
         """What the account's submissions cost; `here`: those of this kernel in this session."""
         since = self.opened_at if here else None
@@ -426,8 +420,6 @@ class Ledger(Entries):
         since = min(self.opened_at, now - RECENT_SECONDS)
         lives = self.store.kernel.lives
         return self.store.read(lambda db: money.funds(db, self.account.id, since, now, lives))
-
-    # Helpers.
 
     def _change(self, entry_id: int, *, only_from: tuple[str, ...] = (), **changes: Any) -> bool:
         return self.store.keep(lambda db: _change(db, entry_id, only_from, changes))

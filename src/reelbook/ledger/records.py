@@ -52,7 +52,7 @@ class SweepCell:
 
     @property
     def state(self) -> str:
-        return cell_state(None if self.entry is None else self.entry.told_state, left_out=self.left_out)
+        return cell_state(None if self.entry is None else self.entry.shown_state, left_out=self.left_out)
 
 
 def cell_state(job: str | None, *, left_out: bool) -> str:
@@ -116,8 +116,7 @@ class EarlierRun:
     """The run that submitted a job which a later one got back.
 
     `known_by` is how it was recognised: by its cell's id, its cell's text alone, a pool of threads that this
-    cell may share with another, the label in `once`, or its place in a sweep. `notebook` is the path of its
-    notebook, None if unknown.
+    cell may share with another, the label in `once`, or its place in a sweep. `notebook` is a path, or None.
     """
 
     at: datetime
@@ -175,7 +174,7 @@ class Entry:
         )
 
     @property
-    def told_state(self) -> str:
+    def shown_state(self) -> str:
         """The state as a person reads it: what is only recorded counts as being sent."""
         return states.SENDING if self.state == states.INTENDED else self.state
 

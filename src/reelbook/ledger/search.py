@@ -36,8 +36,7 @@ class Filter:
     """What `Ledger.find` looks for; None restricts nothing. `state` is one word or several.
 
     `since` and `until` (not included) are epoch seconds. The cost is the final one, or the estimate until
-    that is known. `cells` are numbers of the `sweep`'s cells. Raises InvalidInput for a text that is none,
-    and for an unknown mode.
+    that is known. `cells` are numbers of the `sweep`'s cells. Raises InvalidInput for unusable values.
     """
 
     text: str | None = None
@@ -56,10 +55,10 @@ class Filter:
     def __post_init__(self) -> None:
         for name in ("text", "experiment", "tag"):
             if not isinstance(value := getattr(self, name), str | None):
-                raise InvalidInput(f"{name} is one text, not {quotable(value)}.")
+                raise InvalidInput(f"{name} must be one text, not {quotable(value)}.")
         if self.mode not in (None, *get_args(wire.Mode)):
             modes = " and ".join(get_args(wire.Mode))
-            raise InvalidInput(f"No job has the mode {quotable(self.mode)}. There are {modes}.")
+            raise InvalidInput(f"No job has the mode {quotable(self.mode)}. The modes are {modes}.")
 
 
 EVERYTHING: Final = Filter()
@@ -92,7 +91,7 @@ class Entries(Part):
     ) -> list[Entry]:
         """A page of entries, sorted by time or by cost; `after` is the `id` of the last page's last entry.
 
-        Raises InvalidInput for an unknown order, and for a limit that is no whole number from 0.
+        Raises InvalidInput for an unknown order, and for a limit that isn't a whole number from 0 on.
         """
         if sort not in get_args(Sort):
             raise InvalidInput(f"Jobs can't be sorted {quotable(sort)}, only {', '.join(get_args(Sort))}.")
@@ -171,9 +170,9 @@ def matching(db: sqlite3.Connection, wanted: str, *values: object) -> list[Entry
 
 
 def checked_limit(limit: int) -> int:
-    """How many rows are read at most. Raises InvalidInput for what is no whole number from 0."""
+    """How many rows are read at most. Raises InvalidInput for anything but a whole number from 0 on."""
     if not isinstance(limit, int) or limit < 0:
-        raise InvalidInput(f"limit is a whole number from 0, not {quotable(limit)}.")
+        raise InvalidInput(f"limit must be a whole number, 0 or more, not {quotable(limit)}.")
     return min(limit, ALL_ENTRIES)
 
 
@@ -185,17 +184,17 @@ def marks(values: Collection[object]) -> str:
 def named_states(given: str | Collection[str], entries: Entries) -> tuple[str, ...]:
     """The ledger's words for the states that a person named.
 
-    A service may have states of its own. Raises InvalidInput for a word that is no state of any entry either.
+    A service may have states of its own. Raises InvalidInput for a word that isn't the state of any entry.
     """
     words = [given] if isinstance(given, str) else given
     if not isinstance(words, Collection) or not all(isinstance(word, str) for word in words):
         raise InvalidInput(f"A state is a word, or several: {states.listed()}.")
     if any(map(holds_key, words)):
-        raise InvalidInput(f"No job has the state {NOT_SHOWN}. There are {states.listed()}.")
+        raise InvalidInput(f"No job has the state {NOT_SHOWN}. The states are {states.listed()}.")
     named = [word.strip().lower().replace("-", " ") for word in words]
     for state in named:
         if state not in states.STATES and not entries.find(Filter(state=state), limit=1):
-            raise InvalidInput(f"No job has the state {quotable(state)}. There are {states.listed()}.")
+            raise InvalidInput(f"No job has the state {quotable(state)}. The states are {states.listed()}.")
     return (*named, states.INTENDED) if states.SENDING in named else tuple(named)
 
 

@@ -63,13 +63,13 @@ def open_file(home: Path) -> tuple[sqlite3.Connection, str | None]:
     # One at a time: if two kernels find the file damaged or missing, the second finds the first one's work.
     with acquire(FileLock(home / "ledger.lock"), _OPENING_SECONDS):
         if path.is_file() and path.stat().st_size == 0:
-            return _begun_anew(path, "empty")
+            return _recreated(path, "empty")
         try:
             return patiently(lambda: _ready(path), _OPENING_SECONDS), None
         except sqlite3.Error as error:
             if not is_damage(error):
                 raise
-        return _begun_anew(path, "damaged")
+        return _recreated(path, "damaged")
 
 
 def open_memory() -> sqlite3.Connection:
@@ -136,8 +136,8 @@ def _make_new(path: Path) -> tuple[Path, int]:
     # SQLite gives its companion files the mode of this one, which has to be right before there are any.
     os.close(os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     with contextlib.closing(_at_newest_schema(unfinished)) as connection:
-        saved = _saved(path, connection)
-    kept = _moved_aside(path)  # also a deleted one's journal, which would be played into the new one
+        saved = _rescued(path, connection)
+    kept = _move_aside(path)  # also a deleted one's journal, which would be played into the new one
     unfinished.rename(path)
     _remove(unfinished)  # a journal that was emptied and left
     return kept, saved
@@ -166,7 +166,7 @@ def _at_newest_schema(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _begun_anew(path: Path, damage: str) -> tuple[sqlite3.Connection, str]:
+def _recreated(path: Path, damage: str) -> tuple[sqlite3.Connection, str]:
     """A new ledger in place of a damaged or empty one, with what can be read of it, or of an earlier one."""
     earlier = sorted(path.parent.glob("ledger.damaged-*.db"), reverse=True)
     kept, saved = _make_new(path)
@@ -175,7 +175,7 @@ def _begun_anew(path: Path, damage: str) -> tuple[sqlite3.Connection, str]:
     copy = kept
     while not saved and earlier:
         copy = earlier.pop(0)
-        saved = _saved(copy, connection)
+        saved = _rescued(copy, connection)
     source = ""
     if saved and copy != kept:
         source = f" from an earlier one, {copy},"
@@ -188,7 +188,7 @@ def _begun_anew(path: Path, damage: str) -> tuple[sqlite3.Connection, str]:
     )
 
 
-def _saved(path: Path, connection: sqlite3.Connection) -> int:
+def _rescued(path: Path, connection: sqlite3.Connection) -> int:
     """How many entries of a damaged file could be saved."""
     # Read-only, because closing it would write the journal into the file, which must stay as it is.
     as_it_is = f"{path.resolve().as_uri()}?mode=ro"
@@ -206,7 +206,7 @@ def _connect(database: str, *, uri: bool = False) -> sqlite3.Connection:
     return connection
 
 
-def _moved_aside(path: Path) -> Path:
+def _move_aside(path: Path) -> Path:
     kept = path.with_name(f"ledger.damaged-{datetime.now():%Y%m%d-%H%M%S-%f}.db")
     for ending in _COMPANIONS:
         with contextlib.suppress(FileNotFoundError):
@@ -274,7 +274,7 @@ class Store:
             try:
                 return patiently(lambda: work(self._connection), _IN_USE_SECONDS)
             except sqlite3.Error as error:
-                return work(self._turned_to_copy(error))
+                return work(self._switch_to_copy(error))
 
         return self._call(read)
 
@@ -300,12 +300,12 @@ class Store:
             return work(connection)
 
         def write() -> T:
-            if self._copy is not None and not self._returned():
+            if self._copy is not None and not self._back_on_disk():
                 raise self._refusal()
             try:
                 return self._on_disk(wanted)
             except sqlite3.Error as error:
-                self._turned_to_copy(error)
+                self._switch_to_copy(error)
                 raise self._refusal() from error
 
         try:
@@ -326,11 +326,11 @@ class Store:
         """
 
         def keep() -> T:
-            if self._copy is None or self._returned():
+            if self._copy is None or self._back_on_disk():
                 try:
                     return self._on_disk(work, flush)
                 except sqlite3.Error as error:
-                    self._turned_to_copy(error)
+                    self._switch_to_copy(error)
             assert self._copy is not None
             kept = _transaction(self._copy, work)
             if lasting:
@@ -352,7 +352,7 @@ class Store:
             written = self._closed = True
             if self._copy is not None:
                 try:
-                    patiently(self._pay, _CLOSING_SECONDS, pause_seconds=_RETURN_SECONDS, passes=passes)
+                    patiently(self._catch_up, _CLOSING_SECONDS, pause_seconds=_RETURN_SECONDS, passes=passes)
                 except sqlite3.Error:
                     written = False
                 self._copy.close()
@@ -378,24 +378,24 @@ class Store:
             return uninterrupted(alone) if in_main else alone()
         except UnicodeEncodeError:
             raise InvalidInput(
-                "A text holds half a character, such as of an emoji, which no file takes. Nothing was kept."
+                "A text holds half a character, such as half an emoji. Remove it. Nothing was kept."
             ) from None
 
     def _on_disk(self, work: Work[T], flush: bool = True) -> T:
         return patiently(lambda: self._committed(work, flush), _IN_USE_SECONDS)
 
     def _committed(self, work: Work[T], flush: bool = True) -> T:
-        self._prove_in_place()
+        self._check_in_place()
         return _transaction(self._connection, work, flush)
 
-    def _prove_in_place(self) -> None:
+    def _check_in_place(self) -> None:
         """Raises sqlite3.Error if the ledger's name leads elsewhere: nobody would find what is kept here."""
         with contextlib.suppress(OSError):
             if self._opened is None or os.path.samestat(self.path.stat(), self._opened):
                 return
         raise _sqlite_error(sqlite3.SQLITE_READONLY_DBMOVED, "moved")  # as SQLite says where there is no WAL
 
-    def _turned_to_copy(self, error: sqlite3.Error) -> sqlite3.Connection:
+    def _switch_to_copy(self, error: sqlite3.Error) -> sqlite3.Connection:
         """Goes on in memory, with what can be read from the disk. Re-raises what isn't the disk's fault."""
         if self.in_memory or primary_code(error) not in _DISK:
             raise error
@@ -410,18 +410,18 @@ class Store:
                 self._connection.execute("PRAGMA busy_timeout=0")  # what is locked was waited for already
             rescue(self._connection, copy)
             self._copy = copy
-            self._return_later()
+            self._retry_later()
         why, remedy = f"The ledger can't be written: {_reason(error, self.path)}.", _remedy(error, self.path)
         self._refused = f"Nothing was sent. {why} {remedy}"
         self._tell(f"{why} {_MEANWHILE} {remedy}")
         return self._copy
 
-    def _returned(self) -> bool:
+    def _back_on_disk(self) -> bool:
         """Tries the disk again: writes what it lacks, and uses it from then on."""
         try:
-            self._pay()
+            self._catch_up()
         except sqlite3.Error as error:
-            self._turned_to_copy(error)
+            self._switch_to_copy(error)
             return False
         assert self._copy is not None
         self._copy.close()
@@ -430,8 +430,8 @@ class Store:
         self._tell(None)
         return True
 
-    def _pay(self) -> None:
-        self._prove_in_place()  # what the disk says of a folder that is gone would help nobody
+    def _catch_up(self) -> None:
+        self._check_in_place()  # what the disk says of a folder that is gone would help nobody
         # On a nearly full disk one write may fit and the next may not, so there has to be some room.
         if not self._locked and (reason := _disk_reason(self.path.parent)):
             raise _sqlite_error(sqlite3.SQLITE_IOERR, reason)
@@ -447,22 +447,22 @@ class Store:
         if self._damaged:
             raise _sqlite_error(sqlite3.SQLITE_CORRUPT, "it was damaged before")
 
-    def _return_later(self) -> None:
+    def _retry_later(self) -> None:
         """Has the disk tried again soon, even if nobody has anything to write."""
         myself = weakref.ref(self)
 
         def look() -> None:
             if (store := myself()) is not None:
                 with contextlib.suppress(SessionClosed):
-                    store._call(store._return_or_wait)
+                    store._call(store._retry)
 
         timer = threading.Timer(_RETURN_SECONDS, look)
         timer.daemon = True
         timer.start()
 
-    def _return_or_wait(self) -> None:
-        if self._copy is not None and not self._returned():
-            self._return_later()
+    def _retry(self) -> None:
+        if self._copy is not None and not self._back_on_disk():
+            self._retry_later()
 
     def _tell(self, trouble: str | None) -> None:
         if trouble != self.trouble:
@@ -505,12 +505,12 @@ def _unusable(error: Exception, path: Path) -> LedgerUnavailable:
     kind = LedgerLocked if isinstance(error, Timeout) or _is_lock(error) else LedgerUnavailable
     return kind(
         f"The ledger {path} can't be used: {_reason(error, path)}. Without it a clip could be lost or paid "
-        f"twice. Set that right, or {_ELSEWHERE}; connect(…, ledger=None) does without one."
+        f"for twice. Fix that, or {_ELSEWHERE}; connect(…, ledger=None) does without one."
     )
 
 
 def _remedy(error: sqlite3.Error, path: Path) -> str:
-    said = ("It" if _is_lock(error) else "Set that right; it") + " is tried again all the time."
+    said = ("It" if _is_lock(error) else "Fix that; it") + " is tried again all the time."
     if is_damage(error):
         said = "Restart the kernel: what can be read of it goes into a new one."
     elif _is_moved(error):
@@ -548,7 +548,7 @@ def _os_reason(error: Exception) -> str:
     if number in (errno.ENOSPC, errno.EDQUOT):
         return "the disk is full"
     if number in (errno.EROFS, errno.EACCES, errno.EPERM):
-        return "it may only be read"
+        return "it is read-only"
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
@@ -573,7 +573,7 @@ def _touch(connection: sqlite3.Connection) -> None:
 
 _SQLITE_SAYS: Final = {
     sqlite3.SQLITE_FULL: "the disk is full",
-    sqlite3.SQLITE_READONLY: "it may only be read",
+    sqlite3.SQLITE_READONLY: "it is read-only",
 }
 _PROBE_BYTES: Final = 65_536
 _MEANWHILE: Final = (

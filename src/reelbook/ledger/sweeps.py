@@ -193,7 +193,7 @@ class Sweeps(Part):
         def work(db: sqlite3.Connection) -> None:
             row = db.execute("SELECT * FROM sweeps WHERE id = ?", (sweep,)).fetchone()
             if row is None:
-                return  # of a copy that the disk gave nothing of
+                return  # the copy in memory lacks it: nothing could be read from the disk
             if wish == RUNNING:
                 cells = _cells(db, sweep)
                 if self._state(row, cells) != RUNNING:

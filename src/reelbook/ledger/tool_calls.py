@@ -1,7 +1,6 @@
 """The calls of agent tools, and what the clips cost that they bought.
 
-A call is recorded before it is sent, because it may cost money. User ids are masked in the arguments and kept
-as salted fingerprints.
+A call is recorded before it is sent, as it may cost money. User ids are kept as salted fingerprints only.
 """
 
 import json

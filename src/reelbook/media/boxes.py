@@ -62,7 +62,7 @@ def read_notes(path: Path) -> Notes:
 
 def notes(file: BinaryIO, name: str = "The file") -> Notes:
     """The same for an open file. `name` is what an error calls it."""
-    boxes = _outer(file, name)
+    boxes = _outer_boxes(file, name)
     index = _index(file, next(each for each in boxes if each.kind == b"moov"), name)
     listed = _list_of_tags(index.child(b"udta") or Node(b"udta"))
     tags = {}
@@ -70,7 +70,7 @@ def notes(file: BinaryIO, name: str = "The file") -> Notes:
         data = item.child(b"data")
         if data is not None and data.own[:4] == struct.pack(">I", _UTF8):
             tags[item.kind] = data.own[8:].decode("utf-8", "replace")
-    packets = [each for each in boxes if _is(file, each, _XMP) and each.size <= _LARGEST_PACKET]
+    packets = [each for each in boxes if _has_uuid(file, each, _XMP) and each.size <= _LARGEST_PACKET]
     return Notes(tags, xmp=b"".join(_body(file, each, _LARGEST_PACKET)[16:] for each in packets))
 
 
@@ -82,8 +82,8 @@ def copy_with_notes(source: Path, target: Path, tags: Mapping[bytes, str], xmp: 
     only gets the XMP, at its end. Raises OSError, and NotAVideo if the source isn't an MP4.
     """
     with source.open("rb") as file, target.open("wb") as copy:
-        boxes = _outer(file, source.name)
-        if any(_is(file, each, _C2PA) for each in boxes):
+        boxes = _outer_boxes(file, source.name)
+        if any(_has_uuid(file, each, _C2PA) for each in boxes):
             file.seek(0)
             shutil.copyfileobj(file, copy)
             return False
@@ -92,7 +92,7 @@ def copy_with_notes(source: Path, target: Path, tags: Mapping[bytes, str], xmp: 
             if box.kind == b"moov" and whole:
                 copy.write(_tagged(_index(file, box, source.name), tags, box))
             else:
-                _copy(file, box, copy, void=_is(file, box, _XMP))
+                _copy(file, box, copy, void=_has_uuid(file, box, _XMP))
         copy.write(Node(b"uuid", _XMP + xmp).written())
     return True
 
@@ -175,7 +175,7 @@ class Node:
         return struct.pack(">I4s", _HEAD + len(body), self.kind) + body
 
 
-def _outer(file: BinaryIO, name: str) -> list[Box]:
+def _outer_boxes(file: BinaryIO, name: str) -> list[Box]:
     length = file.seek(0, os.SEEK_END)
     boxes: list[Box] = []
     at = 0
@@ -189,13 +189,13 @@ def _outer(file: BinaryIO, name: str) -> list[Box]:
         elif size == 0:
             size = length - at  # the last one, to the file's end
         if not boxes and kind not in (b"ftyp", b"moov", b"mdat", b"free", b"skip", b"wide"):
-            raise NotAVideo(f"{name} is no MP4.")
+            raise NotAVideo(f"{name} isn't an MP4.")
         if not head <= size <= length - at or len(boxes) == _MOST_BOXES:
             raise NotAVideo(f"{name} is cut off or damaged.")
         boxes.append(Box(kind, at, size, head))
         at += size
     if not any(each.kind == b"moov" for each in boxes):
-        raise NotAVideo(f"{name} is no MP4, or is cut off.")
+        raise NotAVideo(f"{name} isn't an MP4, or is cut off.")
     return boxes
 
 
@@ -213,7 +213,7 @@ def _body(file: BinaryIO, box: Box, most: int) -> bytes:
     return file.read(box.size - box.head)
 
 
-def _is(file: BinaryIO, box: Box, uuid: bytes) -> bool:
+def _has_uuid(file: BinaryIO, box: Box, uuid: bytes) -> bool:
     if box.kind != b"uuid":
         return False
     file.seek(box.start + box.head)

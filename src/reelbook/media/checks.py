@@ -48,12 +48,10 @@ class ClipChecks:
 
     @property
     def black_seconds(self) -> float:
-        """How long the picture is black."""
         return _length(self.black)
 
     @property
     def frozen_seconds(self) -> float:
-        """How long nothing moves."""
         return _length(self.frozen)
 
     def __str__(self) -> str:

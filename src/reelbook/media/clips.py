@@ -103,7 +103,7 @@ def _probed(path: Path, _changed_at: int, size_bytes: int) -> ClipInfo:
 def frame(path: ClipPath, at_seconds: float = 0.0) -> Image.Image:
     """The frame shown `at_seconds`; beyond the end, the last. Raises `NotAVideo` and `InvalidInput`."""
     if not math.isfinite(at_seconds):
-        raise InvalidInput(f"{at_seconds} seconds is no place in a clip.")
+        raise InvalidInput(f"{at_seconds} seconds isn't a time in a clip. Give seconds from its beginning.")
     with _open(path) as (container, stream):
         return _picture(_frame_at(container, stream, at_seconds, path))
 

@@ -1,7 +1,6 @@
 """Opens whatever a person hands over as an image, as one decoded picture; says in plain words if it can't.
 
-It also says what else the file carries: the place, the camera, texts. `images` removes that, or the page that
-redrew the picture did.
+It also says what else the file carries (place, camera, texts), which `images` or the page removes.
 """
 
 from __future__ import annotations
@@ -55,8 +54,7 @@ def open_image(image: ImageSource) -> Opened:
     """Opens and decodes `image`; the caller's object stays as it was.
 
     A file object is read from its current position and not closed. Of a moving picture it takes the first
-    frame (of a PIL image, its current one). Raises `InvalidImage`, which says what is wrong, or what the file
-    seems to be.
+    frame (of a PIL image, its current one). Raises `InvalidImage`, which says what is wrong.
     """
     if isinstance(image, Image.Image):
         return _from_pillow(image)
@@ -70,7 +68,7 @@ def open_image(image: ImageSource) -> Opened:
         return _decoded(_stream(image))
     kind = type(image).__name__
     raise InvalidImage(
-        f"{'An' if kind[0] in 'aeiouAEIOU' else 'A'} {kind} is no image. "
+        f"{'An' if kind[0] in 'aeiouAEIOU' else 'A'} {kind} isn't an image. "
         "Give a path, bytes, a file, a PIL image or a numpy array."
     )
 
@@ -169,7 +167,7 @@ def _from_array(image: Any) -> Image.Image:
         channels_first = array.ndim == 3 and array.shape[0] in (1, 3, 4)
         hint = " Its channels stand first: use array.transpose(1, 2, 0)." if channels_first else ""
         raise InvalidImage(
-            f"An array of {shape} is no picture. "
+            f"An array of {shape} isn't a picture. "
             f"It must be height × width, with 1, 3 or 4 channels or none.{hint}"
         )
     _check_size(array.shape[1], array.shape[0])
@@ -235,7 +233,7 @@ def hidden_data(source: Opened) -> list[str]:
     picture = source.picture
     try:
         exif = picture.getexif()
-        camera, located = _told_by(exif)
+        camera, located = _exif_findings(exif)
         if source.format == "TIFF":
             camera = bool(set(exif) & _CAMERA)
     except Exception:  # broken EXIF is dropped with the rest
@@ -243,7 +241,7 @@ def hidden_data(source: Opened) -> list[str]:
     xmp = picture.info.get("xmp") or picture.info.get("XML:com.adobe.xmp") or b""
     located = located or b"GPS" in (xmp if isinstance(xmp, bytes) else str(xmp).encode())
     texts = bool(xmp or picture.info.get("comment") or getattr(picture, "text", None))
-    return _said(located, camera, texts)
+    return _removal_notes(located, camera, texts)
 
 
 def removed_by_the_page(segments: Iterable[tuple[str, bytes]]) -> list[str]:
@@ -262,7 +260,7 @@ def removed_by_the_page(segments: Iterable[tuple[str, bytes]]) -> list[str]:
             colours = _profile_segment(body) or colours
         else:
             texts, located = True, located or b"GPS" in body
-    return [*_said(located, camera, texts), *turned, *colours]
+    return [*_removal_notes(located, camera, texts), *turned, *colours]
 
 
 def is_turned(exif: Image.Exif) -> bool:
@@ -277,7 +275,7 @@ def is_srgb(profile: bytes) -> bool:
     return "srgb" in ImageCms.getProfileDescription(ImageCms.ImageCmsProfile(BytesIO(profile))).lower()
 
 
-def _said(located: bool, camera: bool, texts: bool) -> list[str]:
+def _removal_notes(located: bool, camera: bool, texts: bool) -> list[str]:
     if located:
         return ["location and camera data removed"]
     if camera:
@@ -285,7 +283,7 @@ def _said(located: bool, camera: bool, texts: bool) -> list[str]:
     return ["hidden text removed"] if texts else []
 
 
-def _told_by(exif: Image.Exif) -> tuple[bool, bool]:
+def _exif_findings(exif: Image.Exif) -> tuple[bool, bool]:
     return bool(set(exif) - {ExifTags.Base.Orientation}), bool(exif.get_ifd(ExifTags.IFD.GPSInfo))
 
 
@@ -294,7 +292,7 @@ def _exif_segment(body: bytes) -> tuple[bool, bool, list[str]]:
         try:
             exif = Image.Exif()
             exif.load(body)
-            return (*_told_by(exif), ["turned upright"] if is_turned(exif) else [])
+            return (*_exif_findings(exif), ["turned upright"] if is_turned(exif) else [])
         except Exception:  # Pillow raises all kinds of errors for a broken file
             return True, False, []
 

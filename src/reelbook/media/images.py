@@ -14,7 +14,7 @@ from PIL import Image, ImageOps
 
 from .. import wire
 from ..errors import InvalidImage
-from ..secret import quotable, veiled
+from ..secret import hidden, quotable
 from .image_files import ImageSource, Opened, hidden_data, is_srgb, is_turned, open_image, quietly
 
 __all__ = ["ImageSource", "PreparedImage", "prepare", "saved", "thumbnail"]
@@ -61,7 +61,7 @@ def prepare(image: ImageSource, *, max_side: int = MAX_SIDE, max_bytes: int = MA
     all metadata, shrunk to `max_side` pixels and `max_bytes` bytes, and saved as PNG if it was one or has
     transparent parts and that is small enough, else as JPEG. Raises `InvalidImage`.
     """
-    image = veiled(image)  # type: ignore[assignment]  # verbose tracebacks print arguments
+    image = hidden(image)  # type: ignore[assignment]  # verbose tracebacks print arguments
     source = open_image(image)
     with quietly():
         if _passes(source, max_side, max_bytes):

@@ -43,7 +43,7 @@ class Accounts:
         self._uses_saved = True
 
     def authenticate(self, secret: str) -> Key | None:
-        """The active key that `secret` is, None if there is none."""
+        """The active key with this secret, None if there is none."""
         rows = self._store.read(
             "SELECT key_id, rate_limit FROM keys WHERE digest = ? AND is_active", (key_digest(secret),)
         )
@@ -55,7 +55,6 @@ class Accounts:
         self._uses_saved = False
 
     def save_uses(self) -> None:
-        """Write down which keys were used when."""
         if self._uses_saved:
             return
         self._uses_saved = True
@@ -115,7 +114,6 @@ class Accounts:
             db.execute("UPDATE account SET balance_micro = ?", (micro(balance_usd),))
 
     def top_up(self, amount_usd: float) -> None:
-        """Add to what is left to spend."""
         with self._store.transaction() as db:
             db.execute("UPDATE account SET balance_micro = balance_micro + ?", (micro(amount_usd),))
 

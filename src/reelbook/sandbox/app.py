@@ -74,7 +74,7 @@ def make_app(service: SandboxService, *, loopback_only: bool = True) -> ASGIApp:
         start=service.start,
         close=service.close,
         is_own_host=lambda host, _: not loopback_only or _LOOPBACK_HOST.fullmatch(host) is not None,
-        between=partial(_with_faults, service, faults, log),
+        middleware=partial(_with_faults, service, faults, log),
     )
 
 
@@ -130,7 +130,7 @@ async def _tools(service: SandboxService, request: Request) -> ASGIApp:
     if not same(request.headers.get(wire.USER_ID_HEADER, ""), service.access.user_id):
         raise Refused(401, f"{wire.USER_ID_HEADER} is missing or names nobody here")
     try:
-        # In a thread: for the first one that comes in this takes half a second.
+        # In a thread, as the first request takes half a second here.
         server = await asyncio.to_thread(_tool_server)
     except ImportError as exc:
         raise Refused(501, f"{EXTRA_MISSING} ({exc})") from None
@@ -155,7 +155,7 @@ async def _with_faults(
     if scope["path"] not in (STATE, page.PAGE):  # a page that is left open uses nothing
         service.note_use()
     endpoint = endpoint_of(scope["method"], scope["path"])
-    # A clip on our own page is no client's.
+    # A clip on our own page isn't a client's request.
     if endpoint is None or Headers(scope=scope).get("sec-fetch-site") == "same-origin":
         await app(scope, body.receive, send)
         return

@@ -2,8 +2,7 @@
 
 Dask's own client tries to reach a lost scheduler for as long as `distributed.comm.timeouts.connect` says (30
 s), forgets what it had asked for, and closes itself without telling those who wait. Here they are told at
-once, and the scheduler is looked for until it is back. A cluster that has no workers for 30 s counts as lost,
-too.
+once, and the scheduler is looked for until it is back. A cluster without workers for 30 s counts as lost.
 """
 
 import asyncio
@@ -46,8 +45,7 @@ class DaskPool(Executor):
 
     Reelbook must be installed where the scheduler and the workers run. What is submitted fails with
     WorkerKilled if Dask gave up on it because its workers died, and with ClusterLost while the cluster is
-    lost; the pool goes on looking for it. Raises SandboxError if Dask isn't installed or the scheduler can't
-    be reached.
+    lost; the pool goes on looking for it. Raises SandboxError without Dask or a scheduler at that address.
     """
 
     def __init__(self, address: str) -> None:
@@ -71,7 +69,6 @@ class DaskPool(Executor):
         started.result()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Run `fn` on a worker."""
         return asyncio.run_coroutine_threadsafe(self._result(fn, args, kwargs), self._loop)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:

@@ -24,8 +24,6 @@ from .service import SandboxService
 
 
 def routes(service: SandboxService, faults: Faults) -> list[Route]:
-    """The routes of the control plane."""
-
     async def about(request: Request) -> Response:
         told = {"service": protocol.SERVICE_NAME, "version": VERSION, "instance": service.instance}
         return JSONResponse({**told, "pace": service.settings.pace})

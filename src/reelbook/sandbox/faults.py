@@ -95,7 +95,6 @@ class Faults:
         self._faults.append(_checked(wanted))
 
     def clear(self) -> None:
-        """Stop all faults. Links that expired stay expired."""
         self._faults.clear()
 
     def listed(self) -> list[dict[str, Any]]:
@@ -301,7 +300,7 @@ KINDS: Final[Mapping[str, Callable[..., Awaitable[None]]]] = {
     "expired_link": _expired_link,
     "drop_download": partial(_short_body, after_bytes=10_000),
 }
-# The endpoints of those that can't happen to every one.
+# The endpoints of the kinds that can't happen to all of them.
 _CAN_HAPPEN_TO: Final[Mapping[str, frozenset[str]]] = {
     "broken_json": _EVERY - {"download"},
     **dict.fromkeys(("not_found", "unknown_status"), frozenset({"status"})),
@@ -327,7 +326,7 @@ def _checked(wanted: Mapping[str, Any]) -> Fault:
     for name, value in given.items():
         if name not in defaults:
             offered = f"it has {', '.join(defaults)}" if defaults else "it has none"
-            raise Refused(400, f"{name} is no option of {kind}; {offered}")
+            raise Refused(400, f"{name} isn't an option of {kind}; {offered}")
         if not _fits(name, defaults[name], value):
             raise Refused(400, f"{name} can't be {value!r}")
     possible = _CAN_HAPPEN_TO.get(kind, _EVERY)

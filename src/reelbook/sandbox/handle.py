@@ -38,8 +38,8 @@ class Sandbox(SuggestsNames):
     api_key: Secret = field(repr=False)
     control_token: Secret = field(repr=False)
     home: Path = field(repr=False)
-    # How fast it was made to be: `server.restarted` makes the next one the same.
-    lasting: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    # Speed settings, which `server.restarted` gives to the next one.
+    kept_settings: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def mcp_url(self) -> str:
@@ -88,7 +88,7 @@ class Sandbox(SuggestsNames):
             raise InvalidInput(f"The {protocol.PACE_IS}, not {quotable(pace)}.")
         self._ask(protocol.SETTINGS, wanted)
         lasting = {"pace": pace, "rate_limiting": rate_limiting}
-        self.lasting.update((name, value) for name, value in lasting.items() if value is not None)
+        self.kept_settings.update((name, value) for name, value in lasting.items() if value is not None)
 
     def plant_history(self, history: Iterable[Mapping[str, float]]) -> None:
         """Give the account a past: mappings of `days_ago`, `seconds`, `requests` and `usd`.
@@ -126,7 +126,7 @@ class Sandbox(SuggestsNames):
          answer_lost     the request is handled, the connection reset before a byte of the answer
          close           the connection is closed without an answer; handled=False
          short_body      it is closed within the answer's body; after_bytes=None: in the middle
-         garbage         bytes that are no HTTP; handled=True
+         garbage         bytes that aren't HTTP; handled=True
          stall           nothing for seconds=60, then the answer; handled=True (else closed then)
          drip            the answer, a byte every seconds=1
          500, 503        the status; handled=False
@@ -167,7 +167,7 @@ class Sandbox(SuggestsNames):
         """End the sandbox and wait for its end. Unfinished jobs go on when it is started again."""
         self._ask(protocol.STOP, {})
         if not ended_within(Places(self.home), END_TIMEOUT_SECONDS):
-            raise SandboxError(f"The sandbox (process {self.pid}) was asked to stop and still runs.")
+            raise SandboxError(f"The sandbox (process {self.pid}) still runs. Try to stop it again.")
 
     def _ask(self, path: str, body: dict[str, Any] | None, method: str | None = None) -> dict[str, Any]:
         headers = {protocol.TOKEN_HEADER: self.control_token.reveal(), "Content-Type": "application/json"}

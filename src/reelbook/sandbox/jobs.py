@@ -1,8 +1,7 @@
 """Jobs: what is kept of each, the states that it passes with time, and the queue that carries this out.
 
 A job's state at a moment is a function of what is kept of it. The queue draws what was accepted, moves it on,
-and charges it when it is done. Jobs are in the database only, so that a server that was killed goes on where
-it stopped.
+and charges it when it is done. Jobs are in the database only, so that they survive a killed server.
 """
 
 from __future__ import annotations
@@ -220,7 +219,6 @@ class JobQueue:
                         file.unlink()
 
     def _remove_old_clips(self) -> None:
-        """Remove clips finished more than 7 days ago."""
         before = self._clock.now() - KEEP_VIDEOS_SECONDS
         rows = self._store.read("SELECT video FROM jobs WHERE finished_at < ? AND video NOTNULL", (before,))
         for row in rows:

@@ -1,7 +1,6 @@
 """The service's interface as an OpenAPI document, built from the tables that read requests and write answers.
 
-`NOT_SHOWN` lists what the interface leaves open, what is done here, and which switch of the sandbox changes
-it.
+`NOT_SHOWN` lists what the interface leaves open, what is done here, and which switch changes it.
 """
 
 from collections.abc import Mapping, Sequence

@@ -35,7 +35,7 @@ PAGE: Final = "/"
 ENTER: Final = f"{protocol.PREFIX}/enter"
 PRESS: Final = f"{protocol.PREFIX}/page"
 CLIPS: Final = 12  # the newest
-LATEST: Final = 6  # requests that stand below the timeline
+LATEST: Final = 6  # requests listed below the timeline
 SLICE_SECONDS: Final = 2
 SLICES: Final = 60
 KEPT_REQUESTS: Final = 20_000
@@ -45,7 +45,6 @@ Log = deque[tuple[float, str, int]]
 
 
 def routes(service: SandboxService, faults: Faults, log: Log) -> list[Route]:
-    """The page, and the targets of its forms."""
     token = service.access.control_token
     # Good for this run of the sandbox only.
     cookie = hmac.new(token.reveal().encode(), service.instance.encode(), hashlib.sha256).hexdigest()

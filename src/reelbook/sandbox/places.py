@@ -105,7 +105,6 @@ class Notice:
 
 
 def read_notice(places: Places) -> Notice | None:
-    """The notice, None if there is none."""
     try:
         return Notice(**json.loads(places.server.read_bytes()))
     except (OSError, ValueError, TypeError):

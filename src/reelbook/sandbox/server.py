@@ -55,11 +55,11 @@ def ensure(home: Path) -> Sandbox:
 
 
 def restarted(former: Sandbox) -> Sandbox:
-    """The sandbox that runs in place of one that has ended; if it is started for that, it is as fast."""
-    if (running := find(former.home)) is not None:  # another program started it, as it wants it
+    """The sandbox in place of one that has ended; if this starts it, it has the same speed settings."""
+    if (running := find(former.home)) is not None:  # started by another program, with its own settings
         return running
     started = ensure(former.home)
-    started.settings(**former.lasting)
+    started.settings(**former.kept_settings)
     return started
 
 
@@ -141,7 +141,7 @@ def _start(home: Path, places: Places) -> Sandbox:
             env=_environment(),
             start_new_session=True,  # the notebook's Stop and a terminal's Ctrl-C are not meant for it
         )
-    # Waiting in a thread takes the ended process off the system's list for as long as this one lives.
+    # A thread waits for the process, so that it doesn't stay as a zombie once it has ended.
     threading.Thread(target=process.wait, name="reelbook-sandbox-end", daemon=True).start()
     countdown = Countdown(START_SECONDS)
     while pause := countdown.next_pause(LOOK_SECONDS):

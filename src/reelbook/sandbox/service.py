@@ -142,12 +142,10 @@ class SandboxService:
         return status_body(job, self.clock.now(), url)
 
     async def balance(self) -> Answered:
-        """What is left and what was spent (interface, Endpoints: balance)."""
         await self.jobs.move_on()
         return self.accounts.balance()
 
     async def usage(self, days: int) -> Answered:
-        """What was used in the last `days` days (interface, Endpoints: usage)."""
         await self.jobs.move_on()
         return self.accounts.usage(days, self.settings.usage_days)
 
@@ -160,7 +158,7 @@ class SandboxService:
         self._links[video] = (self.link(video)[0] + 1, status)
 
     def note_use(self) -> None:
-        """Notes that somebody asked for something, so that the sandbox stays."""
+        """Notes that the sandbox was used, so that it doesn't end yet."""
         self._last_use = time.monotonic()
 
     @property

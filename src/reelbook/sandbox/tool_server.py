@@ -1,8 +1,7 @@
 """The sandbox's agent tools, over MCP's streamable HTTP transport: names, schemas, words, and what they do.
 
 The interface names none of its tools, so these are the sandbox's own. They answer as the HTTP interface does:
-same jobs, same balance, same refusals. The only module of the sandbox that imports `mcp`; app.py imports it
-at the first request.
+same jobs, same balance, same refusals. Only this module of the sandbox imports `mcp`, at the first request.
 """
 
 import asyncio
@@ -100,7 +99,7 @@ async def _call(
     tool = CATALOGUE.get(params.name)
     if tool is None:
         known = ", ".join(CATALOGUE)
-        raise MCPError(types.INVALID_PARAMS, f"There is no tool of that name; there are {known}")
+        raise MCPError(types.INVALID_PARAMS, f"There is no tool of that name; the tools are {known}")
     try:
         told = await tool(ToolRequest(service, params.arguments or {}, context))
     except Refused as exc:
@@ -179,7 +178,7 @@ class SandboxTool:
         if unknown:
             # The HTTP interface ignores such fields; an agent that misspells one would pay for its mistake.
             known = ", ".join(self.arguments) or "none"
-            raise Refused(400, f"{unknown[0][:50]!r} is no argument of {self.name}; it has {known}")
+            raise Refused(400, f"{unknown[0][:50]!r} isn't an argument of {self.name}; it has {known}")
         return {**await self.act(call), "service": "sandbox"}
 
 
@@ -208,7 +207,7 @@ async def _wait(call: ToolRequest) -> Answered:
 
 def _decoded(image: object, most: int) -> bytes:
     if not isinstance(image, str):
-        raise Refused(400, "image_base64 is required and must be a text")
+        raise Refused(400, "image_base64 is required and must be text")
     text = re.sub(r"^data:[^,]{0,100};base64,", "", image, count=1)
     if len(text) > 2 * most + 1000:  # more than any way to write such an image down, line ends included
         raise too_large(most)

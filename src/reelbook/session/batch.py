@@ -22,8 +22,8 @@ from .job import Job
 _STOPPED_BY: dict[type[errors.ReelbookError], tuple[str, str]] = {
     errors.InsufficientBalance: ("the balance ran out", "Add credits"),
     errors.AuthenticationError: ("the service doesn't accept the key", "Connect with a key that it accepts"),
-    errors.PermissionRefused: ("the service refuses this to the key", "Look at what it says"),
-    errors.LedgerUnavailable: ("the ledger couldn't be written", "Set that right"),
+    errors.PermissionRefused: ("the service doesn't allow the key to do that", "Look at what it says"),
+    errors.LedgerUnavailable: ("the ledger couldn't be written", "Fix that"),
     errors.SubmissionUncertain: (
         "the service leaves submissions unanswered",
         "Find out what became of those with session.reconcile()",
@@ -83,8 +83,7 @@ class Batch(display.Shown, Sequence[Job]):
     def as_completed(self, timeout: float | None = None) -> Iterator[Job]:
         """Yields each job when it has ended, in the order they end; one that failed has its `error`.
 
-        Raises WaitTimeout `timeout` seconds after this call, while the jobs go on, and WouldDeadlock on the
-        session's own thread.
+        Raises WaitTimeout `timeout` seconds after this call, and WouldDeadlock on the session's own thread.
         """
         self._thread.refuse_own_thread()
         return self._until(None if timeout is None else time.monotonic() + timeout, timeout)

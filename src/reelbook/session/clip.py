@@ -97,7 +97,6 @@ class Clip(display.Shown, SuggestsNames):
 
     @property
     def frames_per_second(self) -> float:
-        """The frame rate."""
         return self.info.frames_per_second
 
     def poster(self) -> Image.Image:

@@ -19,7 +19,7 @@ from ..event_thread import EventThread, uninterrupted
 from ..executions import follow
 from ..formatting import count, dollars, terminal_line
 from ..ledger import Ledger, LedgerFile
-from ..secret import Secret, quotable, veiled
+from ..secret import Secret, hidden, quotable
 from . import display
 from .session import Session
 
@@ -43,7 +43,7 @@ class _Name(NamedTuple):
 
 
 _sessions: dict[_Name, Session] = {}
-_untold: dict[_Name, int] = {}  # how many jobs a new session took up, until it was told
+_unreported: dict[_Name, int] = {}  # how many jobs a new session took up, until a line says so
 _lock = threading.Lock()
 
 
@@ -84,7 +84,7 @@ def connect(
     api_key = None if api_key is None else Secret.of(api_key)
     address_given = None if base_url is None else Secret.of(base_url)
     base_url = None
-    service, max_spend = veiled(service), veiled(max_spend)  # type: ignore[assignment]  # refused below
+    service, max_spend = hidden(service), hidden(max_spend)  # type: ignore[assignment]  # refused below
     folder = settings.home(home)
     limit = settings.max_spend_usd(max_spend)
     if ledger not in ("home", None):
@@ -214,13 +214,13 @@ def _opened(name: _Name, reach: Callable[[], ServiceAddress]) -> Session:
                 address = reach()
                 session = _sessions[name] = Session(address, _opened_ledger(name, address), name.home)
                 # A script asks for it with session.resume(): it may end before the jobs do.
-                _untold[name] = len(session.resume()) if in_notebook else 0
+                _unreported[name] = len(session.resume()) if in_notebook else 0
             return session
 
     # Stop ends the waiting. The session is made all the same, and the next connect() finds it.
     session = _open(name) or uninterrupted(find_or_make)
     notice = None
-    if (resumed := _untold.pop(name, None)) is not None:
+    if (resumed := _unreported.pop(name, None)) is not None:
         notice = session._ledger.store.notice
         if resumed:
             clips = count(resumed, "unfinished clip")

@@ -22,7 +22,7 @@ from ..event_thread import Future, until_done
 from ..formatting import local, terminal_line
 from ..ledger import EarlierRun, Entry, Funds, Submission
 from ..ledger.search import EVERYTHING, Filter, Sort
-from ..listeners import Listeners, call_beside
+from ..listeners import Listeners, call_in_thread
 from ..media.recent_images import RecentImages
 from ..models import JobStatus
 from ..requests import JobRequest
@@ -153,7 +153,6 @@ class Job(display.Shown, SuggestsNames):
 
     @property
     def picked(self) -> bool:
-        """Whether a person picked it."""
         return self._life.known.marks.picked
 
     @property
@@ -163,7 +162,6 @@ class Job(display.Shown, SuggestsNames):
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """A person's tags on it."""
         return self._life.known.marks.tags
 
     @property
@@ -205,8 +203,7 @@ class Job(display.Shown, SuggestsNames):
         """Waits for the clip and returns it, for code that can't await.
 
         `timeout` in seconds raises WaitTimeout, and the job goes on. Raises JobFailed, InsufficientBalance
-        and the other errors of the submission, SubmissionUncertain, DownloadFailed; WouldDeadlock on the
-        session's own thread.
+        and the submission's other errors, DownloadFailed; WouldDeadlock on the session's own thread.
         """
         self._thread.refuse_own_thread()
         outcome = self._wanted()
@@ -250,8 +247,7 @@ class Job(display.Shown, SuggestsNames):
     def delete_clip(self) -> None:
         """Deletes the clip's file; the record, its marks and its cost stay.
 
-        `watch()` fetches it again as long as its link at the service works. Raises ReelbookError where the
-        disk refuses.
+        `watch()` fetches it again while its link works. Raises ReelbookError where the disk refuses.
         """
         self._thread.run(self._life.delete_clip)
 
@@ -270,7 +266,7 @@ class Job(display.Shown, SuggestsNames):
 
         def tell(outcome: Future[Clip]) -> None:
             if not isinstance(outcome.exception(), errors.SessionClosed):
-                call_beside(callback, self)
+                call_in_thread(callback, self)
 
         self._life.outcome.add_done_callback(tell)
 
@@ -425,7 +421,7 @@ class JobRegistry(JobServices):
             if life.known.ended_at is not None and life.known.balance_after_usd is None:
                 life.learn(balance_after_usd=balance_usd)
 
-    def proof(self) -> str | None:
+    def watched_clip_id(self) -> str | None:
         """The id of a clip in progress that the service was already asked about; None without one."""
         asked = (life for life in self.own if life.running and life.known.asked_at is not None)
         return next((life.request_id for life in asked if life.request_id is not None), None)
@@ -493,7 +489,7 @@ class JobRegistry(JobServices):
         clip = clip_of(entry, sandbox=self.connection.service == "sandbox")
         return JobSnapshot(
             began_at=(entry.accepted_at or entry.intended_at) + ago,
-            state=entry.told_state,
+            state=entry.shown_state,
             request_id=entry.request_id,
             watched=False,
             progress=1.0 if clip else entry.progress,

@@ -163,8 +163,7 @@ class JobServices:
 class JobLifecycle(SubmissionRecord):
     """The life of one job: its state, the task that moves it along, and the outcome that people wait for.
 
-    `entry_id` is its number in the ledger, None for a job that was taken up by its id alone. `changed` is
-    called at every change.
+    `entry_id` is its number in the ledger, None for one taken up by its id alone; `changed` hears of changes.
     """
 
     def __init__(
@@ -204,8 +203,6 @@ class JobLifecycle(SubmissionRecord):
     def asked_about(self) -> bool:
         """Whether the service is being asked about it now."""
         return self.request_id is not None and self.running and self.known.ended_at is None
-
-    # What a person wants of it.
 
     def begin(self) -> None:
         """Submits the job, or watches it where it has an id already; from then on it is the session's own."""
@@ -289,8 +286,6 @@ class JobLifecycle(SubmissionRecord):
                 self.known.clip.path.unlink()
             self.lost_clip()
 
-    # What is learnt about it.
-
     def keep(self, **changes: Any) -> None:
         """Stores what was learnt, without telling anybody yet."""
         self.known = replace(self.known, **changes)
@@ -328,7 +323,7 @@ class JobLifecycle(SubmissionRecord):
         self.reopen()
         self.finish(error=error, state=state)
 
-    def found(self, request_id: str) -> None:
+    def accepted_as(self, request_id: str) -> None:
         """It was accepted, under this id: it goes on."""
         self.reopen()
         self.keep(state=wire.PENDING, request_id=request_id, accepted_at=_now(), ended_at=None, error=None)
@@ -345,8 +340,6 @@ class JobLifecycle(SubmissionRecord):
         """Whether its watch was stopped, or will be once it has its id. Certain on the session's thread."""
         watched = self.known.watched and self._watch_wanted
         return not watched and not self.outcome.done()
-
-    # The task that moves it along.
 
     def _start(self) -> None:
         if self._task is not None or not self.running:
@@ -387,8 +380,6 @@ class JobLifecycle(SubmissionRecord):
         if self.entry_id is not None:
             self.services.ledger.abandoned(self.entry_id, str(said))
         return said
-
-    # The submission.
 
     async def _submit(self) -> None:
         ledger, balance = self.services.ledger, self.services.balance
@@ -478,7 +469,6 @@ class JobLifecycle(SubmissionRecord):
         self.quiet.clear()
 
     def unsent(self) -> None:
-        """The attempt had no effect and will be repeated."""
         self.services.ledger.unsent(_required(self.entry_id))
         if not self._unanswered:
             self.quiet.set()
@@ -486,7 +476,6 @@ class JobLifecycle(SubmissionRecord):
                 self.cancel(self._cancel_reason)
 
     def unanswered(self, error: errors.ReelbookError) -> None:
-        """The attempt may have been accepted, and is repeated all the same."""
         if self._cancel_reason is not None:
             raise errors.SubmissionCancelled("It was taken back.")
         entry_id = _required(self.entry_id)
@@ -506,8 +495,6 @@ class JobLifecycle(SubmissionRecord):
         )
         _log.warning("%s", error)
         raise error
-
-    # The watch.
 
     async def _watch(self) -> None:
         belief = self._belief()
@@ -578,8 +565,6 @@ class JobLifecycle(SubmissionRecord):
                 status.request_id, seconds=status.duration_seconds, cost_usd=status.cost_usd
             )
 
-    # The download.
-
     async def _download(self, status: Completed) -> None:
         self.learn(downloaded=None)
         self.services.balance.moved()
@@ -610,7 +595,7 @@ class JobLifecycle(SubmissionRecord):
 
     async def _fetch(self, status: Completed) -> None:
         if not status.video_url:
-            raise errors.LinkExpired("The service says the clip is completed, but not where it lies.")
+            raise errors.LinkExpired("The service says the clip is completed, but not where it is.")
         path = self.services.clips / file_name(status.request_id, ".mp4", room=SUFFIX_BYTES)
         seconds = min(status.duration_seconds or LONGEST_SECONDS, LONGEST_SECONDS)
         asked = seconds if self.request is None else self.request.duration_seconds

@@ -51,7 +51,7 @@ def join(
     if not isinstance(name, str) or not name.strip():
         raise InvalidInput("Joining needs your name, as the class knows you. Nothing was sent.")
     folder = settings.home(home)
-    kept = _Kept(folder, url, name)
+    kept = _KeyFile(folder, url, name)
     key = kept.key(code)
     # The teacher may have released the name meanwhile.
     if key is None or _ask(url, key, "GET", wire.BALANCE)[0] == 401:
@@ -70,7 +70,7 @@ def _origin(address: str) -> str:
     return f"{scheme}{found}{re.split('[/?#]', rest)[0]}"
 
 
-class _Kept:
+class _KeyFile:
     """The file in which a home keeps the key of one name at one address, readable only by its owner."""
 
     def __init__(self, home: Path, url: str, name: str) -> None:
@@ -119,7 +119,7 @@ def _joined(url: str, code: str, name: str, token: Secret) -> Secret:
         raise ClassroomError(f"{said} You haven't joined.")
     key = body.get("api_key")
     if not isinstance(key, str) or not key:
-        raise ClassroomError(f"What answers at {url} is no class. You haven't joined.")
+        raise ClassroomError(f"{url} is not a class's address. Compare it with the one on the screen.")
     return settings.checked_key(Secret(key))
 
 

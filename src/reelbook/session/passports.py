@@ -165,8 +165,7 @@ def passports_in(path: Path) -> tuple[dict[str, Passport], list[ReelbookError]]:
 def passports(file: BinaryIO, name: str) -> tuple[dict[str, Passport], list[ReelbookError]]:
     """The passports in an open MP4, JSON or zip, by the name of the clip or JSON; and a zip's damaged files.
 
-    Raises NotAVideo for a damaged MP4, NoPassport for a damaged zip, and either where a zip has damaged files
-    and no passport.
+    Raises NotAVideo for a damaged MP4, NoPassport for a damaged zip, either for a zip of only damaged files.
     """
     start = file.read(4)
     file.seek(0)
@@ -217,7 +216,7 @@ def _of_zip(file: BinaryIO, name: str) -> tuple[dict[str, Passport], list[Reelbo
                 except _UNREADABLE as error:
                     damaged.append(NoPassport(f"{clip} can't be read: {error}."))
     except _UNREADABLE as error:
-        raise NoPassport(f"{name} is no zip that can be read: {error}.") from error
+        raise NoPassport(f"{name} isn't a zip that can be read: {error}.") from error
     if damaged and not told:
         raise damaged[0]
     return told, damaged

@@ -58,7 +58,7 @@ def tell_jobs(findings: Sequence[Finding], job_of: Callable[[Entry], Job]) -> Re
         verdicts.append(Verdict(**vars(each), job=job))
         said = str(verdicts[-1])
         if each.entry.request_id is not None:
-            job._life.found(each.entry.request_id)
+            job._life.accepted_as(each.entry.request_id)
         elif each.answer == "not accepted":
             job._life.found_out(NOT_ACCEPTED, ReelbookError(said))
         else:

@@ -33,7 +33,7 @@ def request_code(request: JobRequest, kind: CodeKind = "cell") -> str:
     """The code that submits `request`. Running it buys a clip, and the code says so. Raises InvalidInput."""
     writers = {"cell": _cell, "script": _script, "curl": _curl}
     if kind not in writers:
-        raise InvalidInput('Code is there as "cell", "script" or "curl".')
+        raise InvalidInput('The code comes as "cell", "script" or "curl".')
     return writers[kind](request)
 
 

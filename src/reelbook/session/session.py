@@ -47,7 +47,7 @@ from ..requests import (
     checked_identifier,
     lists_options,
 )
-from ..secret import Secret, quotable, veiled
+from ..secret import Secret, hidden, quotable
 from ..suggestions import SuggestsNames, by_name
 from .batch import Batch, Clips
 from .job import Job, JobRegistry
@@ -138,8 +138,8 @@ class Session(Tooling, SuggestsNames):
             self._connection,
             self._ledger,
             self._thread,
-            told=lambda: self._tell(None),
-            heard=lambda balance_usd: self._jobs.heard_balance(balance_usd),
+            on_change=lambda: self._tell(None),
+            on_balance=lambda balance_usd: self._jobs.heard_balance(balance_usd),
             observed=lambda: bool(self._listeners) or self._jobs.observed,
         )
         # The home's own sandbox changes its address.
@@ -152,10 +152,10 @@ class Session(Tooling, SuggestsNames):
             self._connection,
             self._ledger,
             call=self._call,
-            clip_under_way=lambda: self._thread.run(self._jobs.proof),
+            clip_under_way=lambda: self._thread.run(self._jobs.watched_clip_id),
         )
         self._thread.settling.append(self._jobs.answered)
-        self._thread.closing += (self._client.aclose, self._close_books)
+        self._thread.closing += (self._client.aclose, self._close_ledger)
         self._made.add(self)
 
     @classmethod
@@ -181,7 +181,6 @@ class Session(Tooling, SuggestsNames):
 
     @property
     def base_url(self) -> str:
-        """The service's address."""
         return self._client.base_url
 
     @by_name
@@ -197,10 +196,10 @@ class Session(Tooling, SuggestsNames):
 
             job = session.submit(rb.JobRequest.from_text("a red fox in snow", seed=7))
 
-        Raises InvalidInput for one whose picture wasn't kept, and SpendLimitReached, before anything is sent.
+        Raises InvalidInput for one whose image wasn't kept, and SpendLimitReached, before anything is sent.
         """
         if not request.complete:
-            raise InvalidInput("Its picture isn't kept. Give the image again. Nothing was sent.")
+            raise InvalidInput("Its image isn't kept. Give it again. Nothing was sent.")
         batch = self._submissions([request], again=again, once=once, retry_uncertain=retry_uncertain)
         return self._submit(batch)[0]
 
@@ -261,7 +260,7 @@ class Session(Tooling, SuggestsNames):
         `again`, `once` and `retry_uncertain` are as in `text_to_video`. Raises InvalidImage, other
         InvalidInput and SpendLimitReached before anything is sent.
         """
-        image = veiled(image)  # type: ignore[assignment]  # opened as a path, and never printed
+        image = hidden(image)  # type: ignore[assignment]  # opened as a path, and never printed
         request = JobRequest.from_image(image, prompt, **options)
         return self.submit(request, again=again, once=once, retry_uncertain=retry_uncertain)
 
@@ -404,7 +403,7 @@ class Session(Tooling, SuggestsNames):
         self._jobs.keep_images(each.request for each in batch)
         return jobs
 
-    async def _close_books(self) -> None:
+    async def _close_ledger(self) -> None:
         unsent = self._jobs.close()
         if lost := self._ledger.file.close():
             print(lost, file=sys.stderr)  # noqa: T201 - nobody can ask for it any more
@@ -455,7 +454,7 @@ class Session(Tooling, SuggestsNames):
         InvalidInput for an unknown state, mode, sweep, value or order.
         """
         if where and sweep is None:
-            raise InvalidInput("The values in where are those of a sweep's axes: sweep says which sweep.")
+            raise InvalidInput("where takes values of a sweep's axes: name that sweep with sweep=…")
         wanted = Filter(
             text=text,
             since=epoch(since),
@@ -503,7 +502,7 @@ class Session(Tooling, SuggestsNames):
         else:
             job = self._known(clip if isinstance(clip, str) else clip.request_id)
         if job is None:
-            raise InvalidInput("The ledger knows no such clip. Nothing was picked.")
+            raise InvalidInput("Nothing was picked. The clip must be one that session.jobs() lists.")
         job.mark(picked=True, note=note)
 
     def picks(self, *, since: date | float | None = None) -> tuple[Job, ...]:
@@ -588,8 +587,6 @@ class Session(Tooling, SuggestsNames):
 
         return self._thread.call(self._asked(fetch))
 
-    # For panels and the terminal.
-
     def _known(self, request_id: str) -> Job | None:
         def find() -> Job | None:
             entry = self._ledger.by_request_id(request_id)
@@ -631,10 +628,10 @@ class Session(Tooling, SuggestsNames):
     def _tool_called(self) -> None:
         self._balance.moved()
 
-    def _tool_place(self) -> ToolAddress | None:
+    def _tool_address(self) -> ToolAddress | None:
         return None if self._connection.sandbox is not None else configured()
 
-    async def _moved_place(self) -> ToolAddress:
+    async def _find_tool_address(self) -> ToolAddress:
         await self._connection.reach()
         sandbox = self._connection.sandbox
         assert sandbox is not None
@@ -711,7 +708,7 @@ class Experiment:
 
 
 def epoch(moment: date | float | None) -> float | None:
-    """Epoch seconds; of a date those of its midnight here. Raises InvalidInput for what is no time."""
+    """Epoch seconds; for a date, those of its local midnight. Raises InvalidInput for anything but a time."""
     if isinstance(moment, date) and not isinstance(moment, datetime):
         moment = datetime(moment.year, moment.month, moment.day)
     if isinstance(moment, datetime):

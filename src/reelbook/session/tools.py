@@ -31,8 +31,7 @@ ToolAddress = tuple[str, Secret]  # the server's address and the user id
 class ToolRun:
     """A call of a tool in progress. `await run` or `run.result()` returns its ToolResult.
 
-    Stopping an `await` ends the call too, and the server is told. `progress` is the server's last
-    ToolProgress.
+    Stopping an `await` ends the call, and the server is told. `progress` is the last ToolProgress.
     """
 
     def __init__(self, thread: EventThread, tool: str, arguments: Mapping[str, Any]) -> None:
@@ -98,7 +97,6 @@ class Tooling:
 
     @property
     def closed(self) -> bool:
-        """Whether `close()` was called."""
         return self._thread.closed
 
     def tools(self) -> list[Tool]:
@@ -162,12 +160,12 @@ class Tooling:
     def _asked(self, question: Callable[[ToolServer], Awaitable[T]]) -> Coroutine[Any, Any, T]:
         """Asks the tool server; its connection is kept as long as its address and user id stay the same."""
         self._thread.refuse_closed()
-        place = self._tool_place()
+        place = self._tool_address()
         if self.__place is None and place is not None and (said := settings.insecure(place[0], "user id")):
             warnings.warn_explicit(said, settings.InsecureAddress, **caller()._asdict())
 
         async def ask() -> T:
-            url, user_id = place or await self._moved_place()
+            url, user_id = place or await self._find_tool_address()
             known = (url, user_id.fingerprint)
             if self.__server is None or self.__place != known:
                 former, self.__place = self.__server, known
@@ -210,12 +208,12 @@ class Tooling:
 
     # What a `Session` or `Tools` says of itself.
 
-    def _tool_place(self) -> ToolAddress | None:
-        """The server's address and the user id; None where `_moved_place` is to find out."""
+    def _tool_address(self) -> ToolAddress | None:
+        """The server's address and the user id; None where `_find_tool_address` is to find out."""
         raise NotImplementedError  # each kind's own
 
-    async def _moved_place(self) -> ToolAddress:
-        raise NotImplementedError  # only asked where there is no `_tool_place`: of a session on its sandbox
+    async def _find_tool_address(self) -> ToolAddress:
+        raise NotImplementedError  # only asked where there is no `_tool_address`: of a session on its sandbox
 
     def _tool_called(self) -> None:
         """A call has ended, and may have cost money."""
@@ -256,7 +254,7 @@ class Tools(Tooling):
     async def _close_ledger(self) -> None:
         self._ledger.close()
 
-    def _tool_place(self) -> ToolAddress | None:
+    def _tool_address(self) -> ToolAddress | None:
         return self._place
 
 

@@ -40,7 +40,7 @@ class ShownJob:
     note: str = ""
     tags: tuple[str, ...] = ()
     finding_out: bool = False  # the service is being asked what became of it
-    word_would_tell: bool = False  # it is settled once the person says that nobody else uses the account
+    settled_if_alone: bool = False  # settled as soon as the person says that nobody else uses the account
     kept: bool = True  # its session has a ledger on the disk
 
     @classmethod
@@ -93,7 +93,6 @@ class CardFace(TypedDict):
 
 
 def empty_face() -> CardFace:
-    """A card without a job."""
     return CardFace(
         prompt="", word="", tone="wait", shape=_SIZES["16:9"], stage=RUNNING_STAGE, note="", aside="", bar="",
         money="", actions=[], again=[], picked=None, remark=None, mark="", id="", clip=0, file="", codec="",
@@ -102,7 +101,6 @@ def empty_face() -> CardFace:
 
 
 def job_face(job: ShownJob) -> CardFace:
-    """A job's card."""
     face, view, request, row = empty_face(), job.view, job.request, state(job.view.state)
     face["prompt"] = request.prompt if request else job.prompt or f"Job {job.request_id}"
     face["word"], face["tone"] = row.title, row.tone
@@ -291,7 +289,7 @@ def _actions(job: ShownJob) -> list[list[str]]:
     actions = []
     if view.state == UNCERTAIN and not job.finding_out:
         actions.append(["find_out", "Find out"])
-        if job.word_would_tell:
+        if job.settled_if_alone:
             actions.append(["only_me", "Only I use this account"])
     if view.state == SENDING:
         actions.append(["cancel", "Don't send"])

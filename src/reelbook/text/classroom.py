@@ -8,7 +8,6 @@ from ..formatting import count, dollars
 
 
 def served(room: RoomNumbers) -> dict[str, Any]:
-    """The class as the page shows it."""
     figures, settings = _figures(room), room.settings
     if room.ended:
         where = "It has ended; reelbook classroom report writes its report."

@@ -55,7 +55,7 @@ def tiles(shown: Sequence[ShownJob], names: Sequence[str]) -> list[dict[str, Any
         about = {"key": str(place), "name": names[place], "prompt": prompt, "facts": facts, "money": money}
         length = each.clip.duration_seconds if each.clip else longest
         ended = f"ended at {length:.1f} s" if longest - length > 0.05 else ""
-        made.append({**about, "ended": ended, **_of_its_card(card, each)})
+        made.append({**about, "ended": ended, **_card_parts(card, each)})
     return made
 
 
@@ -145,7 +145,7 @@ def _figures(job: ShownJob) -> dict[str, str]:
     }
 
 
-def _of_its_card(card: CardFace, job: ShownJob) -> dict[str, Any]:
+def _card_parts(card: CardFace, job: ShownJob) -> dict[str, Any]:
     view, lines, bar = job.view, list[Line](), None
     made: dict[str, Any] = {name: part for name, part in card.items() if name in _OF_THE_CARD}
     made["shape"] = card["shape"] or [640, 360]

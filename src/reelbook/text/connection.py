@@ -79,5 +79,4 @@ def _keeping(*, colab: bool, keyring: bool, kept: bool) -> str:
 
 
 def tested(facts: Facts) -> str:
-    """Says that the key works, and what is left of the balance."""
     return f"The key works. The balance is {balance_words(facts)}."

@@ -20,9 +20,8 @@ from .status_line import KEY_REFUSED, REPLACE_KEY, balance_words
 def form_words(facts: Facts, spend: Spend | None = None) -> dict[str, Any]:
     """What the form says for each length from 1 s on, so that the page can follow the slider without asking.
 
-    "off" is why the button can't be pressed, "low" a warning beforehand. What clips in progress may still
-    cost they may also not: the button stays on. `spend` is what counts towards the limit so far, None if that
-    isn't known.
+    "off" is why the button can't be pressed, "low" a warning beforehand. Clips in progress may turn out to
+    cost nothing, so they don't switch the button off. `spend` counts towards the limit; None: unknown.
     """
     lengths = []
     for length in range(wire.MIN_SECONDS, wire.MAX_SECONDS + 1):

@@ -89,7 +89,6 @@ def found_words(clips: int, *, more: bool, of: int | None = None) -> str:
 
 
 def exported_words(path: Path, clips: int, without_file: int) -> str:
-    """Where an export is, and what is in it."""
     said = f"{count(clips, 'clip')} and {'its' if clips == 1 else 'their'} settings are in {path}."
     if clips == 0:
         said = f"The settings are in {path}."

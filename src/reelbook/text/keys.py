@@ -19,7 +19,6 @@ State = Literal["in use", "active", "revoked"]
 
 
 def state_of(key: ApiKey, in_use: ApiKey | None) -> State:
-    """The key's state in one word or two."""
     if not key.is_active:
         return "revoked"
     return "in use" if in_use is not None and key.key_id == in_use.key_id else "active"
@@ -102,13 +101,12 @@ def created(key: CreatedKey) -> str:
     """The words above a key that is shown."""
     requests = "" if key.rate_limit is None else f", with {key.rate_limit:g} requests a minute"
     return (
-        f"“{key.name}” is made{requests}. This is the only time that the key is shown: copy or download it "
-        f"now. It disappears from this page after {SHOWN_SECONDS} s."
+        f"“{key.name}” was created{requests}. This is the only time that the key is shown: copy or download "
+        f"it now. It disappears from this page after {SHOWN_SECONDS} s."
     )
 
 
 def revoked(name: str) -> str:
-    """Says that a key is revoked."""
     return f"“{name}” is revoked."
 
 

@@ -115,7 +115,7 @@ def answer_words(plan: Plan, confirm_above_usd: float) -> str:
     return buy_words(plan, verb="Yes, make") if plan.cost_usd > confirm_above_usd else ""
 
 
-def find_out_controls(uncertain: int, word_would_tell: int) -> list[list[str]]:
+def find_out_controls(uncertain: int, settled_if_alone: int) -> list[list[str]]:
     """The buttons that find out what became of unanswered submissions."""
     buttons = [["find_out", f"Find out about {count(uncertain, 'clip')}"]] if uncertain else []
-    return [*buttons, ["only_me", "Only I use this account"]] if word_would_tell else buttons
+    return [*buttons, ["only_me", "Only I use this account"]] if settled_if_alone else buttons

@@ -31,7 +31,6 @@ def summary(count: int) -> str:
 
 
 def heading(tool: Tool) -> dict[str, str]:
-    """The heading of a tool's form."""
     hints = ""
     if tool.read_only:
         hints = "The server says that it only reads."
@@ -46,7 +45,6 @@ def heading(tool: Tool) -> dict[str, str]:
 
 
 def progress(told: ToolProgress | None) -> str:
-    """The server's progress report on a call."""
     if told is None:
         return ""
     figure = f"{told.fraction * 100:.0f} %" if told.fraction is not None else ""

@@ -12,7 +12,7 @@ from .matrix import buy_words, planned
 
 NEVER_INSIDE: Final = "Never inside: your key, your account, prices, folders of this computer."
 LOOKED_FOR: Final = "Key, account, folders"
-RANDOM: Final = "had a random seed, so its longer one will differ."
+RANDOM: Final = "had a random seed, so the longer version will differ."
 
 
 def longer_words(wanted: Sequence[JobRequest], seconds: int, plan: Plan) -> dict[str, Any]:

@@ -15,7 +15,6 @@ NOTHING_SPENT: Final = "Nothing was spent in this time. Clips that are paid for 
 
 
 def total_words(total: Totals | None, days: int) -> tuple[str, str]:
-    """The period's money, and its seconds and requests."""
     if total is None:
         return "", f"Asking what was used in the last {count(days, 'day')}."
     return f"{dollars(total.usd)} in {count(days, 'day')}", _amounts(total.seconds, total.requests)

@@ -28,7 +28,7 @@ Answer = Callable[[Request], Awaitable[Mapping[str, Any]]]
 # Raises Refused (401).
 Admit = Callable[[Request, str], Awaitable[tuple[bool, Mapping[str, str]]]]
 # Hands a request to the application, or does something else with it.
-Between = Callable[[ASGIApp, Scope, RequestBody, Send], Awaitable[None]]
+Middleware = Callable[[ASGIApp, Scope, RequestBody, Send], Awaitable[None]]
 
 _SAFE: Final = ("GET", "HEAD", "OPTIONS")
 _SAID: Final = Html(
@@ -61,7 +61,7 @@ def keyed(path: str, answers: Mapping[str, Answer], admit: Admit) -> Route:
     return Route(path, endpoint, methods=list(answers))
 
 
-async def _straight(app: ASGIApp, scope: Scope, body: RequestBody, send: Send) -> None:
+async def _no_middleware(app: ASGIApp, scope: Scope, body: RequestBody, send: Send) -> None:
     await app(scope, body.receive, send)
 
 
@@ -71,12 +71,11 @@ def application(
     start: Callable[[], Awaitable[None]],
     close: Callable[[], Awaitable[None]],
     is_own_host: Callable[[str, Scope], bool],
-    between: Between = _straight,
+    middleware: Middleware = _no_middleware,
 ) -> ASGIApp:
     """An application whose errors are the interface's. `start` and `close` run on the server's loop.
 
-    What names a host that isn't its own is refused, and so is what other sites' pages send. The rest goes
-    through `between`.
+    Requests for another host and from other sites' pages are refused; the rest goes through `middleware`.
     """
 
     @contextlib.asynccontextmanager
@@ -113,7 +112,7 @@ def application(
             said = "Pages of other origins may not send this"
             await _told(scope, 403, said)(scope, body.receive, answer)
         else:
-            await between(app, scope, body, answer)
+            await middleware(app, scope, body, answer)
 
     return front
 

@@ -31,7 +31,6 @@ class SqliteFile:
         self._lock, self._reading_lock = threading.Lock(), threading.Lock()
 
     def read(self, sql: str, parameters: Mapping[str, Any] | tuple[Any, ...] = ()) -> list[sqlite3.Row]:
-        """The rows of a query."""
         with self._reading_lock:
             return self._reading.execute(sql, parameters).fetchall()
 
@@ -50,7 +49,6 @@ class SqliteFile:
             yield self._writing
 
     def close(self) -> None:
-        """Close the file; what was committed is in it."""
         with self._lock, self._reading_lock:
             self._reading.close()
             self._writing.close()

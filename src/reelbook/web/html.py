@@ -30,7 +30,6 @@ def safe(value: object) -> str:
 
 
 def joined(parts: Iterable[Html]) -> Html:
-    """One after the other."""
     return Html("".join(parts))
 
 

@@ -47,8 +47,7 @@ class Admission:
     def headers(self, settings: LimitSettings = DEFAULTS, now: float = 0.0) -> dict[str, str]:
         """The headers of every authenticated answer (interface, Limits).
 
-        `now`: the time in the answer's Date header, in seconds since the epoch. A reset given as an epoch
-        counts from it.
+        `now`: the answer's Date in epoch seconds. A reset given as an epoch counts from it.
         """
         if settings.limit_headers == "none":
             return {}

@@ -44,7 +44,6 @@ class Site:
         return filled(self.folder, template, **values)
 
     def whole(self, title: str, body: Html) -> Html:
-        """A whole page as text."""
         return filled(_SHARED, "page.html", title=title, body=body, prefix=self.prefix, name=self.name)
 
     def page(self, title: str, body: Html, *, status: int = 200) -> Response:
@@ -62,7 +61,6 @@ class Site:
         return kept_text(_SHARED / "static" / "page.css") + kept_text(own)
 
     async def static(self, request: Request) -> Response:
-        """The endpoint of the static files."""
         name = request.path_params["name"]
         folders = {"page.css": _SHARED, "page.js": _SHARED, f"{self.name}.css": self.folder}
         if name not in folders:

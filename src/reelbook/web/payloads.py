@@ -80,7 +80,6 @@ class Parameter:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The parameter as JSON Schema."""
         bounds = ("minLength", "maxLength") if self.type == "string" else ("minimum", "maximum")
         schema: dict[str, Any] = {"type": self.type, "description": self.about}
         if self.default is not None:
@@ -94,7 +93,7 @@ class Parameter:
     def _check_text(self, value: object) -> None:
         if not isinstance(value, str):
             must = "is required and must" if self.default is None else "must"
-            raise Refused(400, f"{self.name} {must} be a text")
+            raise Refused(400, f"{self.name} {must} be text")
         if self.least and not value.strip():
             raise Refused(400, f"{self.name} must not be empty")
         if len(value) > self.most:
@@ -150,7 +149,6 @@ class Wanted:
 
 
 def fields_of(mode: wire.Mode) -> tuple[Parameter, ...]:
-    """The fields that a request in `mode` may have."""
     return tuple(field for field in FIELDS if mode in field.modes)
 
 
@@ -261,7 +259,7 @@ async def json_object(request: Request) -> dict[str, Any]:
         body = json.loads(await _body(request, MAX_JSON_BYTES, too_long))
         json.dumps(body, ensure_ascii=False).encode()
     except UnicodeEncodeError:  # JSON can carry such halves; no file, database or answer takes them
-        raise Refused(400, "The body has half a surrogate pair, which is no text") from None
+        raise Refused(400, "The body has half a surrogate pair, which isn't valid text") from None
     except (ValueError, RecursionError):
         raise Refused(400, "The body is not valid JSON") from None
     if not isinstance(body, dict):

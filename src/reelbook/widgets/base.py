@@ -122,7 +122,7 @@ class Panel(anywidget.AnyWidget):
     """
 
     message: traitlets.Dict[str, str] = traitlets.Dict(
-        default_value={"text": "", "tone": "info"}, help="What stands under the panel: text and tone."
+        default_value={"text": "", "tone": "info"}, help="The message under the panel: text and tone."
     ).tag(sync=True)
     live = traitlets.Bool(help="Whether something in it changes by itself.").tag(sync=True)
     asks = traitlets.Bool(help="Whether the page has to ask for news.").tag(sync=True)
@@ -424,7 +424,6 @@ _kernel_watch: _KernelWatch | None = None
 
 
 def open_panels() -> list[Panel]:
-    """The panels that aren't closed."""
     with _panels_lock:
         return [panel for panel in _panels if panel.comm is not None]
 

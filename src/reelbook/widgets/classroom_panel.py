@@ -21,9 +21,9 @@ LOOK_SECONDS = 3.0
 class ClassroomPanel(Panel):
     """Shows the class that `reelbook classroom serve` serves from this home.
 
-    `ClassroomPanel(session)`; without a session `reelbook.connect()`. It shows where students join, who has,
-    the queue, the spending and the newest clips. All of it is read from the home's files: no token, and no
-    request. Observe or link `joined`: how many students have joined.
+    `ClassroomPanel(session)`; without a session `reelbook.connect()`. It shows the way in, who has joined,
+    the queue, the spending and the newest clips, all read from the home's files without a request.
+    Observe or link `joined`: how many students have joined.
 
         panel = rb.ClassroomPanel()
         note = ipywidgets.Label()

@@ -25,7 +25,7 @@ from .base import Callbacks, session_of
 from .bundle import packed
 from .clip_serving import ServesClips
 from .compare import MOST as MOST_COMPARED
-from .job_actions import LeadsOn, ShowsJob
+from .job_actions import OpensOtherPanels, ShowsJob
 from .static_html import figure_html, picture_html, small_poster, text_html
 
 PAGE = 60
@@ -104,7 +104,7 @@ class SearchResults:
         self.known |= {str(job.number): job for job in jobs}
 
 
-class Gallery(LeadsOn, ShowsJob, ServesClips):
+class Gallery(OpensOtherPanels, ShowsJob, ServesClips):
     """All clips of the account, including those of earlier kernels: search, filter, mark, compare, export.
 
     `Gallery(session)`; without a session it takes `reelbook.connect()`. Observe, link or set the filters
@@ -137,8 +137,8 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
     group_by = traitlets.Unicode(help="The axis that the groups are by; empty: none.").tag(sync=True)
     tag = traitlets.Unicode(help="Only with this tag; empty: any.").tag(sync=True)
     experiment = traitlets.Unicode(help="Only of this experiment; empty: any.").tag(sync=True)
-    mode = traitlets.Enum(tuple(words.MODES), "", help="Only made so; empty: any.").tag(sync=True)
-    days = traitlets.Int(0, min=0, help="Only of the last so many days; 0: any time.").tag(sync=True)
+    mode = traitlets.Enum(tuple(words.MODES), "", help="Only of this mode; empty: any.").tag(sync=True)
+    days = traitlets.Int(0, min=0, help="Only of this many last days; 0: any time.").tag(sync=True)
     sort = traitlets.Enum(tuple(words.SORTS), "newest").tag(sync=True)
     selected = traitlets.List(traitlets.Unicode(), help="Request ids of the selected clips.").tag(sync=True)
     opened = traitlets.Unicode(help="Request id of the opened clip; empty: none.").tag(sync=True)
@@ -159,7 +159,7 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         self._groups = Groups()
         opened = traits.pop("opened", "")
         super().__init__(**traits)
-        self._endings += (session.subscribe(self._live.tell),)
+        self._endings += (session.subscribe(self._live.add_news),)
         self._look_up()
         self.opened = opened  # only now, because it has to be among those found
         self._offer()
@@ -171,7 +171,6 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
 
     @property
     def chosen(self) -> tuple[Job, ...]:
-        """The selected jobs, in the order of their selection."""
         found = map(self._found.by_id, self.selected)
         return tuple(job for job in found if job is not None)
 
@@ -189,16 +188,16 @@ class Gallery(LeadsOn, ShowsJob, ServesClips):
         self._open(job)
 
     def update(self) -> None:
-        told = [job for job in self._live.told() if job is not None]
-        if told:
+        changed = [job for job in self._live.take_news() if job is not None]
+        if changed:
             self._group()
         states = words.STATES[self.state][1]
-        if any(job not in self._found.here and (states is None or job.state in states) for job in told):
+        if any(job not in self._found.here and (states is None or job.state in states) for job in changed):
             if self.group_by:
                 self._look_up()
             else:
                 self._found.take_in()
-        self._send_news(told)
+        self._send_news(changed)
         if bool(self.on_compare) != bool(self.choices.get("compare")):
             self._offer()
         with self.hold_sync():

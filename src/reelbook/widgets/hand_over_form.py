@@ -44,7 +44,6 @@ class HandOverForm(ServesClips):
 
     @property
     def jobs(self) -> Sequence[Job]:
-        """The chosen jobs."""
         return self.offers[self.which][1] if self.which < len(self.offers) else ()
 
     @traitlets.observe("which", "kind")

@@ -39,7 +39,6 @@ class Host(Panel):
 
     @property
     def children(self) -> tuple[ipywidgets.Widget, ...]:
-        """The widgets of all panes, in their order."""
         return tuple(chain.from_iterable(self.panes.values()))
 
     def _put(self, pane: str, *widgets: ipywidgets.Widget) -> None:

@@ -14,7 +14,7 @@ from reelbook import settings, wire
 from reelbook.errors import InvalidImage
 from reelbook.media import images, recent_images
 from reelbook.media.image_files import never_a_picture, removed_by_the_page
-from reelbook.secret import quotable, veiled
+from reelbook.secret import hidden, quotable
 
 from ..formatting import file_size
 from ..text.form import where_words
@@ -40,7 +40,7 @@ class TakesImage(Panel):
         self._made: dict[str, Any] | None = None  # what the page did to the file; None: nothing
         self._removed: list[str] = []  # what else was in that file
         # The image first: the crop is a part of it.
-        later = {name: veiled(traits.pop(name)) for name in ("image", "crop") if name in traits}
+        later = {name: hidden(traits.pop(name)) for name in ("image", "crop") if name in traits}
         super().__init__(**traits)
         for name, value in later.items():
             setattr(self, name, value)

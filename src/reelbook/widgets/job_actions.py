@@ -33,7 +33,7 @@ class ActsOnJobs(Panel):
     """
 
     def __init__(self, **traits: Any) -> None:
-        self._word_would_tell: set[Job] = set()
+        self._settled_if_alone: set[Job] = set()
         self._pressed: dict[object, float] = {}
         super().__init__(**traits)
 
@@ -57,7 +57,7 @@ class ActsOnJobs(Panel):
         job = self._job_of(content.get("key"))
         return None if job is None else super()._call(handler, {**content, "job": job}, buffers)
 
-    def _twice(self, button: object) -> bool:
+    def _pressed_twice(self, button: object) -> bool:
         """Whether that button was also pressed a moment ago: a double press buys once."""
         now = time.monotonic()
         before, self._pressed[button] = self._pressed.get(button, float("-inf")), now
@@ -69,7 +69,7 @@ class ActsOnJobs(Panel):
         return replace(
             ShownJob.of(job, session.service).on_disk(),
             finding_out=bool(self._doing(job)),
-            word_would_tell=job in self._word_would_tell,
+            settled_if_alone=job in self._settled_if_alone,
             kept=session.facts.kept,
         )
 
@@ -116,17 +116,17 @@ class ActsOnJobs(Panel):
     def _take_verdict(self, job: Job, asked: Future[Reconciliation]) -> None:
         mine = [verdict for verdict in asked.result().verdicts if verdict.job is job]
         if any(verdict.answer == "can't tell" != verdict.if_alone for verdict in mine):
-            self._word_would_tell.add(job)
+            self._settled_if_alone.add(job)
         else:
-            self._word_would_tell.discard(job)
+            self._settled_if_alone.discard(job)
 
     def _work_ended(self, name: Hashable) -> None:
         if isinstance(name, Job):
             self._news_of(name)
 
 
-class LeadsOn(ActsOnJobs):
-    """For panels that lead from a clip to another panel."""
+class OpensOtherPanels(ActsOnJobs):
+    """For panels whose Vary and Compare buttons open another panel."""
 
     on_vary = Callbacks[[Job]]("`callback(job)` is called when Vary is pressed.")
     on_compare = Callbacks[[tuple[Job, ...]]]("`callback(jobs)` is called when Compare is pressed.")
@@ -158,7 +158,7 @@ class ShowsJob(ActsOnJobs):
         return job_face(job)
 
     def _on_again(self, job: Job, *, another_seed: bool = False) -> None:
-        if not self._twice(job) and (sent := send_again(job, another_seed=another_seed)) is not None:
+        if not self._pressed_twice(job) and (sent := send_again(job, another_seed=another_seed)) is not None:
             self._sent_again(sent)
 
     def _sent_again(self, job: Job) -> None:

@@ -60,8 +60,7 @@ class JobBoard(ShowsJob, ServesClips):
 
     `JobBoard(session)` shows the running jobs, the `limit` newest ones of earlier kernels, and every job that
     any cell or panel submits later. `JobBoard(jobs=batch)` shows only those of the batch. Without a session
-    it takes `reelbook.connect()`. Jobs of earlier kernels are shown but not watched; "Watch again" resumes
-    one.
+    it takes `reelbook.connect()`. Jobs of earlier kernels aren't watched; "Watch again" resumes one.
 
     A row opens to its clip, its details and its actions. Observe, link or set `selected`, the request ids of
     the selected rows (open one and press Select, or hold Ctrl and click). `jobs` are the jobs shown, and
@@ -129,7 +128,6 @@ class JobBoard(ShowsJob, ServesClips):
             await asyncio.sleep(LOOK_EVERY_SECONDS)
 
     def update(self) -> None:
-        """Sends the page what has changed, in one message."""
         now, facts = time.monotonic(), self.session.facts
         waits = facts.requests_back_in_seconds is not None
         changed = self._changed()
@@ -207,11 +205,11 @@ class JobBoard(ShowsJob, ServesClips):
             self._add(job)
 
     def _news_of(self, job: Job | None) -> None:
-        self._live.tell(job)
+        self._live.add_news(job)
 
     def _changed(self) -> set[BoardEntry]:
-        told = [job for job in self._live.told() if job is not None]
-        return {self._add(job) for job in told if job in self._entries or self._given is None}
+        jobs = [job for job in self._live.take_news() if job is not None]
+        return {self._add(job) for job in jobs if job in self._entries or self._given is None}
 
     def _send_news(self, now: float, changed: set[BoardEntry]) -> None:
         chosen = set(self.selected)
@@ -263,7 +261,7 @@ class JobBoard(ShowsJob, ServesClips):
     @traitlets.observe("selected", "opened")
     def _view_changed(self, _: object) -> None:
         for job in self.jobs:
-            self._live.tell(job)
+            self._live.add_news(job)
         self.refresh()
 
     def _on_hello(self) -> None:
@@ -271,7 +269,7 @@ class JobBoard(ShowsJob, ServesClips):
             super()._on_hello()
             self._look_up()
             for job in self.jobs:
-                self._live.tell(job)
+                self._live.add_news(job)
 
     def _on_open(self, key: Any) -> None:
         with self._sending, self.hold_sync():  # with its face, which tells the page how large it is

@@ -11,12 +11,12 @@ from ..states import state
 from ..text.card import RUNNING_STAGE, CardFace, ShownJob, clip_actions, job_face
 from .bundle import packed, style
 from .clip_serving import ServesClips
-from .job_actions import LeadsOn, ShowsJob, picture_of
+from .job_actions import OpensOtherPanels, ShowsJob, picture_of
 from .notices import follow
 from .static_html import card_still, text_still
 
 
-class JobCard(LeadsOn, ShowsJob, ServesClips):
+class JobCard(OpensOtherPanels, ShowsJob, ServesClips):
     """A job's state, progress, time left and cost, and its clip once it is there.
 
         card = rb.JobCard(session.text_to_video("a red fox in snow", duration_seconds=2))
@@ -52,7 +52,7 @@ class JobCard(LeadsOn, ShowsJob, ServesClips):
     def _new_job(self, change: Any) -> None:
         self._subscriptions.close()
         self._work = {}  # what is found out about the former job isn't shown
-        self._word_would_tell.clear()
+        self._settled_if_alone.clear()
         if (job := change["new"]) is not None:
             self._subscriptions.callback(job.subscribe(self._live.changed))
             self._subscriptions.callback(Session.of(job).subscribe(self._session_changed))

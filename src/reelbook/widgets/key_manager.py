@@ -18,7 +18,7 @@ from .bundle import packed, style
 
 
 class KeyManager(Panel):
-    """The API keys of the account: their names, their limits, and when each was made and last used.
+    """The API keys of the account: their names, their limits, and when each was created and last used.
 
     `KeyManager(session)`; without a session `reelbook.connect()`. It makes keys (shown once), revokes them
     after saying what will stop, and replaces the session's own key while jobs go on. Listing costs a request:

@@ -43,17 +43,17 @@ class Live:
         with self._lock:
             if self._planned or self._closed:
                 return
-            # Planned before it is noted: an interrupt in between costs one message, not all later ones.
+            # `_planned` is set last: an interrupt in between costs one message, not all later ones.
             self._later(max(0.0, self._next_at - self._clock()), self._due)
             self._planned = True
 
-    def tell(self, news: object) -> None:
-        """As `changed`, for a panel that asks by `told` what changed."""
+    def add_news(self, news: object) -> None:
+        """As `changed`, for a panel that fetches what changed with `take_news`."""
         self._news.put(news)
         self.changed()
 
-    def told(self) -> dict[Any, None]:
-        """What was told since the last call, each once and in order."""
+    def take_news(self) -> dict[Any, None]:
+        """The news since the last call, each once and in order."""
         return dict.fromkeys(self._news.get_nowait() for _ in range(self._news.qsize()))
 
     def changed_in(self, seconds: float) -> None:

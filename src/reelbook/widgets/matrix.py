@@ -28,7 +28,7 @@ from .base import Callbacks, session_of
 from .bundle import packed
 from .clip_serving import Plays, ServesClips
 from .compare import MOST as MOST_COMPARED
-from .job_actions import LeadsOn
+from .job_actions import OpensOtherPanels
 from .notices import follow
 from .static_html import picture_html, small_poster, table_html, text_html
 
@@ -46,7 +46,7 @@ class AxisNames(traitlets.List):  # type: ignore[type-arg] # Colab's can't be su
         return super().validate(obj, [value] if isinstance(value, str) else value)
 
 
-class Matrix(Plays, LeadsOn, ServesClips):
+class Matrix(Plays, OpensOtherPanels, ServesClips):
     """The clips of a sweep in a grid: planned, bought, watched while they arrive, played on one clock.
 
     `Matrix(sweep, session)` shows a sweep as it is planned, with what it costs and the button that buys it;
@@ -76,7 +76,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
     by = traitlets.Enum(["time", "part"], "time", help="What the clips have in common.").tag(sync=True)
     selected = traitlets.List(traitlets.Int(), help="Numbers of the selected cells.").tag(sync=True)
     opened = traitlets.Int(0, help="Number of the opened cell; 0: none.").tag(sync=True)
-    confirm_above_usd = traitlets.Float(CONFIRM_ABOVE_USD, help="From where on it asks a second time.")
+    confirm_above_usd = traitlets.Float(CONFIRM_ABOVE_USD, help="The cost above which it asks a second time.")
     shape = traitlets.Float(16 / 9, help="Of the cells, width over height.").tag(sync=True)
     offers = traitlets.List(traitlets.Unicode(), help="What else the page offers.").tag(sync=True)
 
@@ -113,7 +113,6 @@ class Matrix(Plays, LeadsOn, ServesClips):
         return tuple(job for job in jobs if job is not None)
 
     def update(self) -> None:
-        """Sends the page what has changed, in one message."""
         # Before the cells: a clip that counts as here is among them.
         head_words = self._head_words() if self._page.open else None
         changed = self._changed()
@@ -189,11 +188,11 @@ class Matrix(Plays, LeadsOn, ServesClips):
             self._live.changed()
 
     def _told(self, cell: RunCell | None) -> None:
-        self._live.tell(None if cell is None else cell.number)
+        self._live.add_news(None if cell is None else cell.number)
 
     def _changed(self) -> Iterable[int]:
-        told = self._live.told()
-        return [cell.number for cell in self.run.cells if None in told or cell.number in told]
+        news = self._live.take_news()
+        return [cell.number for cell in self.run.cells if None in news or cell.number in news]
 
     @property
     def _running(self) -> bool:
@@ -230,8 +229,8 @@ class Matrix(Plays, LeadsOn, ServesClips):
         if self.run.state == "running":
             return [["pause", "Pause buying"], ["halt", "Stop buying"]]
         doubtful = [job for job in self._doubtful(None) if not self._doing(job)]
-        told = sum(job in self._word_would_tell for job in doubtful)
-        found = words.find_out_controls(len(doubtful), told)
+        settled = sum(job in self._settled_if_alone for job in doubtful)
+        found = words.find_out_controls(len(doubtful), settled)
         if plan is None or not plan.clips:
             return found
         if self.run.id is not None:
@@ -304,7 +303,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
     def _on_hello(self) -> None:
         with self._sending:
             super()._on_hello()
-            self._live.tell(None)
+            self._live.add_news(None)
             self._greeting = {
                 "name": "sweep",
                 "axes": [[axis.name, list(axis.labels)] for axis in self.sweep.axes],
@@ -340,7 +339,7 @@ class Matrix(Plays, LeadsOn, ServesClips):
         self.run.take_in([key])
 
     def _on_again(self, key: int) -> None:
-        if not self._twice(key):
+        if not self._pressed_twice(key):
             self.run.send_again(key)
 
     def _on_code(self, key: Any, kind: Any) -> dict[str, Any]:

@@ -151,7 +151,6 @@ class ToolForm:
 
 
 def form_of(schema: Json) -> ToolForm:
-    """The form for a tool's arguments."""
     with contextlib.suppress(RecursionError, ValueError):  # nested too deep, or a number with too many digits
         if (fields := _fields(schema)) is not None:
             form = ToolForm(tuple(fields))

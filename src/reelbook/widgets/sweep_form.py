@@ -31,7 +31,7 @@ COUNTED = 500  # a larger grid's other designs are only counted once they are ch
 
 
 class SweepForm(OffersPrompts, ServesClips):
-    """Asks for a sweep: a template, the values of its slots, seeds and lengths; says what it comes to first.
+    """Asks for a sweep: a template, the values of its slots, seeds and lengths; says what they cost first.
 
     `SweepForm(session)`; without a session `reelbook.connect()`. Observe, link or set `template`, `axes` (a
     dict of what is typed for each axis: {"animal": "fox, heron", "seed": "1-4"}), `design` ("grid", "pairs",
@@ -56,7 +56,7 @@ class SweepForm(OffersPrompts, ServesClips):
     axes = traitlets.Dict(help="What is typed for each axis.").tag(sync=True)
     design = traitlets.Enum(DESIGNS, "grid", help="Which cells of the grid are made.").tag(sync=True)
     sample = traitlets.Int(8, min=1, help="How many cells a sample has.").tag(sync=True)
-    confirm_above_usd = traitlets.Float(CONFIRM_ABOVE_USD, help="From where on it asks a second time.")
+    confirm_above_usd = traitlets.Float(CONFIRM_ABOVE_USD, help="The cost above which it asks a second time.")
     words = traitlets.Dict(help="What the page says of it.").tag(sync=True)
     limits = traitlets.Dict({"template": LONGEST_TEXT, "sample": MAX_CELLS}).tag(sync=True)
     earlier: Any = traitlets.List(help="The sweeps there are, newest first.").tag(sync=True)
@@ -80,8 +80,7 @@ class SweepForm(OffersPrompts, ServesClips):
         """Plans variations of a clip from text: the same, with its seed and the next three.
 
         A clip made for a sweep brings the slots of its template. The row "Vary" in the panel varies something
-        else than the seed. Raises InvalidInput for a clip from an image, and for a job whose request isn't
-        known.
+        other than the seed. Raises InvalidInput for a clip from an image and for an unknown request.
         """
         request = clip if isinstance(clip, JobRequest) else clip.request
         if request is None:

@@ -79,7 +79,6 @@ class Tray(ActsOnJobs, ServesClips):
             self.longer = longer
 
     def _plan_longer(self, seconds: int) -> None:
-        """Plans longer versions of the shorter picks."""
         asked = (job.request for job in self.picks)
         shorter = [each for each in asked if each and each.complete and each.duration_seconds < seconds]
         longer = [replace(each, duration_seconds=seconds) for each in shorter]
@@ -106,7 +105,7 @@ class Tray(ActsOnJobs, ServesClips):
             self._plan = None
 
     def _on_buy(self) -> None:
-        if self._plan is None or self._plan.problems or self._twice("buy"):
+        if self._plan is None or self._plan.problems or self._pressed_twice("buy"):
             return
         there = self.session._ledger.sweeps.found(self._wanted)
         batch = self.session.submit_many([each for each in self._wanted if each.sameness not in there])

@@ -83,13 +83,10 @@ class Room:
         return self.store.settings().code
 
     def end(self) -> None:
-        """Ends the class, as lesson 00 does: nobody can order, and what wasn't sent is taken back."""
         self.store.end()
 
 
 def make_app(room: Room, pages: list[Route]) -> ASGIApp:
-    """The room as an ASGI application, with these pages."""
-
     answers: dict[str, dict[str, Answer]] = {
         wire.TEXT_TO_VIDEO: {"POST": partial(_text_to_video, room)},
         wire.IMAGE_TO_VIDEO: {"POST": partial(_image_to_video, room)},
@@ -121,7 +118,7 @@ def join(room: Room, request: Request, name: object, code: object, token: object
     if not isinstance(name, str) or not isinstance(code, str):
         raise Refused(400, "Joining takes a code and a name, both as text.")
     if not (token is None or (isinstance(token, str) and SHORTEST_TOKEN <= len(token) <= LONGEST_TOKEN)):
-        raise Refused(400, f"token must be a text of {SHORTEST_TOKEN} to {LONGEST_TOKEN} characters")
+        raise Refused(400, f"token must be text of {SHORTEST_TOKEN} to {LONGEST_TOKEN} characters")
     known = tidy(name)
     if len(code) <= LONGEST_CODE * 2:
         if plain_code(code) == plain_code(room.code):

@@ -26,8 +26,6 @@ _PAGE: Final = Html('<!doctype html><html lang="en"><title>Wheels</title>{}</htm
 
 
 def routes(folder: Path) -> list[Route]:
-    """The wheels of this folder, and the lessons."""
-
     def wheels(request: Request) -> Response:
         names = sorted(path.name for path in folder.glob("*.whl"))
         link = Html('<a href="{}">{}</a><br>')

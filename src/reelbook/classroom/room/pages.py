@@ -70,48 +70,46 @@ Page = Callable[..., Response]  # of room, request and form, and of the student 
 
 
 def routes(room: Room) -> list[Route]:
-    """All pages, and the targets of their forms."""
-
-    def route(path: str, whose: Callable[..., Awaitable[Response]], page: Page, method: str = "GET") -> Route:
-        return Route(path, partial(whose, page, room), methods=[method])
+    def route(path: str, guard: Callable[..., Awaitable[Response]], page: Page, method: str = "GET") -> Route:
+        return Route(path, partial(guard, page, room), methods=[method])
 
     return [
-        route("/", _anybodys, _first),
-        route("/", _anybodys, _join, "POST"),
+        route("/", _for_anybody, _first),
+        route("/", _for_anybody, _join, "POST"),
         Route(wire.ROOM_JOIN, partial(join_as_program, room), methods=["POST"]),
-        route("/mine", _students, _student_page),
-        route("/mine/order", _students, _order, "POST"),
-        route("/mine/take-back", _students, _take_back, "POST"),
-        route("/mine/device", _students, _device, "POST"),
-        route("/mine/class.ipynb", _students, _notebook),
-        route("/vote", _students, voting.page),
-        route("/vote", _students, voting.voted, "POST"),
-        route("/room", _teachers, _teacher_page),
-        route("/room/enter", _anybodys, _enter, "POST"),
-        route("/room/control", _teachers, _control, "POST"),
-        route("/room/report", _teachers, _report),
-        route("/room/report.csv", _teachers, _table),
+        route("/mine", _for_student, _student_page),
+        route("/mine/order", _for_student, _order, "POST"),
+        route("/mine/take-back", _for_student, _take_back, "POST"),
+        route("/mine/device", _for_student, _device, "POST"),
+        route("/mine/class.ipynb", _for_student, _notebook),
+        route("/vote", _for_student, voting.page),
+        route("/vote", _for_student, voting.voted, "POST"),
+        route("/room", _for_teacher, _teacher_page),
+        route("/room/enter", _for_anybody, _enter, "POST"),
+        route("/room/control", _for_teacher, _control, "POST"),
+        route("/room/report", _for_teacher, _report),
+        route("/room/report.csv", _for_teacher, _table),
         Route("/room/static/{name}", SITE.static),
         *downloads.routes(folder_of(room.session.home)),
     ]
 
 
-async def _students(page: Page, room: Room, request: Request) -> Response:
+async def _for_student(page: Page, room: Room, request: Request) -> Response:
     student = await asyncio.to_thread(_student_of, room, request)
     if student is None:
         return RedirectResponse("/", 303)
     if not admitted(room, student).allowed:
         raise HTTPException(429, "Too many requests. Wait a minute.", {"Retry-After": "60"})
-    return await _anybodys(page, room, request, student)
+    return await _for_anybody(page, room, request, student)
 
 
-async def _teachers(page: Page, room: Room, request: Request) -> Response:
+async def _for_teacher(page: Page, room: Room, request: Request) -> Response:
     if same(request.cookies.get(_cookie(room, TEACHER), ""), room.token.reveal()):
-        return await _anybodys(page, room, request)
+        return await _for_anybody(page, room, request)
     return SITE.enter_page(ENTER, status=200 if request.url.path == "/room" else 403)
 
 
-async def _anybodys(page: Page, room: Room, request: Request, *student: Student) -> Response:
+async def _for_anybody(page: Page, room: Room, request: Request, *student: Student) -> Response:
     """Answers with a page, made in a thread, as it waits for the disk; its form is what was posted."""
     sent = request.method == "POST" and "content-type" in request.headers  # a button alone may say no type
     return await asyncio.to_thread(page, room, request, await read_form(request) if sent else {}, *student)
@@ -646,9 +644,6 @@ def _table(room: Room, request: Request, form: Form) -> Response:
     return downloads.attachment(
         f"{name}.csv", report.table(room.store).encode("utf-8-sig"), "text/csv; charset=utf-8"
     )
-
-
-# What the pages share.
 
 
 def _until(room: Room, settings: RoomSettings) -> str:

@@ -57,7 +57,7 @@ _WAITS: Final[tuple[tuple[type[ReelbookError], str], ...]] = (
     (InsufficientBalance, "The class's balance at the service is used up. Clips wait until it is filled up."),
     (SpendLimitReached, "The teacher's own spending limit is reached. Clips wait until it is raised."),
     (AuthenticationError, "The service doesn't accept the class's key. Clips wait for the teacher."),
-    (PermissionRefused, "The service refuses this to the class's key. Clips wait for the teacher."),
+    (PermissionRefused, "The service doesn't allow the class's key to do that. Clips wait for the teacher."),
     (RateLimited, "The class's requests of this minute are used up. Clips wait for the next one."),
     (ServiceUnreachable, "The service can't be reached now. Clips wait, and nothing is lost."),
     (LedgerUnavailable, "This computer can't write to its disk. Clips wait, and nothing is lost."),
@@ -80,9 +80,8 @@ _NO_FILE: Final = (
 class _Handed:
     """A clip that the session has, until it is settled.
 
-    `unsent`: the service hasn't answered yet. `uncertain` and `without_file`: it is recorded as such, and may
-    still turn out otherwise. `watch_at` is when it may be watched again, `unfetched_since` when its file was
-    first asked for in vain.
+    `unsent`: the service hasn't answered yet. `uncertain`, `without_file`: recorded as such, which may still
+    change. `watch_at` is when it may be watched again, `unfetched_since` when fetching its file first failed.
     """
 
     job: Job
@@ -300,12 +299,12 @@ class RoomQueue:
                 self._set(self._find_out_wanted)
         elif _open(job) and not job.running and now >= handed.watch_at:
             if isinstance(job.error, _NOT_GIVEN) and not handed.without_file:
-                self._not_given(number, handed, now)
+                self._fetch_failed(number, handed, now)
             handed.watch_at = now + (UNFETCHED_SECONDS if handed.without_file else LOOK_SECONDS)
             job.watch()
 
-    def _not_given(self, number: int, handed: _Handed, now: float) -> None:
-        """A finished clip couldn't be fetched: after a while it has failed, and its place is another's."""
+    def _fetch_failed(self, number: int, handed: _Handed, now: float) -> None:
+        """A finished clip couldn't be fetched: after a while it counts as failed and gives up its place."""
         if handed.unfetched_since is None:
             handed.unfetched_since = now
         if now - handed.unfetched_since >= UNFETCHED_SECONDS:

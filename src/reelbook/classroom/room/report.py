@@ -125,7 +125,7 @@ def write(store: RoomStore, folder: Path) -> Written:
     csv_file, html_file = folder / f"{stem}.csv", folder / f"{stem}.html"
     for file in (csv_file, html_file):
         if file.exists():
-            raise InvalidInput(f"{file} is there already. Nothing was written.")
+            raise InvalidInput(f"{file} already exists. Choose another folder. Nothing was written.")
     kept = [(job.number, Path(job.clip_path)) for job in store.all_jobs() if job.clip_path is not None]
     files = {number: path for number, path in kept if path.is_file()}
     beside = sum(path.stat().st_size for path in files.values()) > MOST_INSIDE_BYTES

@@ -1,8 +1,7 @@
 """The room's SQLite file: settings, students and their keys, jobs and the money reserved for them.
 
 Amounts are USD, in the file whole micro-USD; times are epoch seconds. Methods that change something wait for
-the disk: call them from a thread. Keys are kept as SHA-256 digests. The session's ledger is another file, and
-isn't written here.
+the disk: call them from a thread. Keys are kept as SHA-256 digests. The session's ledger is another file.
 """
 
 import contextlib
@@ -289,8 +288,7 @@ class RoomStore(SqliteFile):
     def join(self, name: str, token: str | None = None) -> tuple[Student, Secret]:
         """Gives the name to whoever asks for it first, with a key. Raises Refused.
 
-        Whoever asks again with the same `token` is let in again: the answer may have been lost. The caller
-        has checked the code.
+        The same `token` is let in again, as the answer may have been lost. The caller has checked the code.
         """
         own = None if token is None else f"join {name_key(name)} {token}"
         with self.transaction() as db:
@@ -368,7 +366,7 @@ class RoomStore(SqliteFile):
         record = json.dumps(request.record(), ensure_ascii=False, sort_keys=True)
         with self.transaction() as db:
             now, room = self.clock(), _settings(db)
-            # None equals nothing, so an order without a key is always a new one.
+            # NULL equals nothing in SQL, so an order without a key is always a new one.
             repeated = db.execute(
                 "SELECT * FROM jobs WHERE student = ? AND repeat_key = ?", (student, repeat_key)
             ).fetchone()
@@ -423,7 +421,7 @@ class RoomStore(SqliteFile):
             return max(0.0, left if own_reserved else round(left + _student(db, student).reserved_usd, 6))
 
     def hand_over(self) -> RoomJob | None:
-        """The clip whose turn it is, the session's from now on; None if it is nobody's turn."""
+        """Hands the next clip in turn over to the session; None if it is nobody's turn."""
         with self.transaction() as db:
             student = next_student(_lines(db))
             if student is None or _settings(db).paused:
@@ -438,7 +436,7 @@ class RoomStore(SqliteFile):
             return _job(row)
 
     def hand_back(self, number: int) -> None:
-        """The service didn't take it: it waits again, as the first of its student's clips."""
+        """The service didn't take it: it goes back into the queue, first among its student's clips."""
         with self.transaction() as db:
             row = db.execute(
                 "UPDATE jobs SET state = 'queued' WHERE number = ? AND state = 'handed' RETURNING student",

@@ -74,8 +74,7 @@ class Budget:
     def kept_free(self, purpose: Purpose, jobs: int) -> int:
         """The places that a request of this purpose must leave free, with `jobs` jobs in progress or waiting.
 
-        With few jobs, a person's click finds a free place at once; with many, every place is needed, and a
-        click only goes first.
+        With few jobs, a click finds a free place at once; with many, all are needed, and it only goes first.
         """
         if purpose < Purpose.POLL or (purpose == Purpose.POLL and 2 * jobs > self.limit):
             return 0

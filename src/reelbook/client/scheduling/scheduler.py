@@ -27,8 +27,7 @@ class SharedRequests(Protocol):
     def enter(self, now: float, fits: Callable[[Sequence[float], int | None], bool]) -> int | None:
         """Notes a request and returns its place; None if `fits` refuses it.
 
-        `fits` gets the moments from which the others' requests count, and the limit that the service told
-        them.
+        `fits` gets the moments from which the others' requests count, and the limit that they were told.
         """
 
     def answered(self, place: int, limit: int | None) -> None:

@@ -1,7 +1,6 @@
 """From a prompt or a still image to a real MP4: a pure function, run in worker processes.
 
-`words` reads the prompt, `film` draws text-to-video, `motion` moves a person's image, `encode` makes the
-file.
+`words` reads the prompt, `film` draws text-to-video, `motion` moves an image, `encode` makes the file.
 """
 
 from dataclasses import dataclass

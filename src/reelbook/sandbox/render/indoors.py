@@ -14,7 +14,6 @@ from reelbook.sandbox.render.words import RGB, Scene
 
 
 def indoors(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette) -> Built:
-    """A room with a window, a lamp, a plant and some furniture."""
     unit, dark = stage.unit, night_share(colours)
     walls: tuple[RGB, ...] = ((214, 186, 160), (160, 186, 182), (202, 178, 196), (190, 196, 160))
     wall = mix(

@@ -127,7 +127,6 @@ class Palette:
 
 
 def palette(scene: Scene) -> Palette:
-    """The colours of `scene`."""
     hour = HOURS[scene.time]
     feel = _FEELS.get(scene.mood or "", Feel())
     grey = 0.0

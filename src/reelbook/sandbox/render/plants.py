@@ -98,7 +98,6 @@ def birch(rng: np.random.Generator, height: float, leaf: RGB, trunk: RGB) -> Spr
 
 
 def palm(rng: np.random.Generator, height: float, leaf: RGB, trunk: RGB) -> Sprite:
-    """A palm tree."""
     pen = Pen(height, 0.5, 0.55, 1.15, 0.05, leaf)
     lean = rng.uniform(-0.1, 0.16)
     pen.limb([(0, -0.03), (lean * 0.3, 0.4), (lean, 0.85)], [0.055, 0.04, 0.035], trunk)

@@ -45,7 +45,6 @@ _PLACES: dict[str, Callable[[np.random.Generator, Stage, Scene, Palette], land.B
 
 
 def setting(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette) -> Setting:
-    """Draw the place of `scene`."""
     if scene.setting == "space":
         above = Sky(elsewhere.space_picture(rng, stage, scene, colours), (), (), None)
     elif scene.setting == "abstract":

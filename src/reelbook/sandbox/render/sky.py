@@ -23,7 +23,6 @@ class Sky:
 
 
 def sky(rng: np.random.Generator, stage: Stage, scene: Scene, colours: Palette) -> Sky:
-    """Paint the sky of `scene`."""
     height = stage.height + stage.margin
     horizon = stage.horizon + stage.margin
     rows = np.clip(np.arange(height) / horizon, 0, 1) ** 1.15

@@ -38,7 +38,7 @@ let answered = new Date()
 async function refresh() {
   if (document.hidden) return
   try {
-    // What a form answered with stands at the form's address, which can't be asked again.
+    // The answer to a form is shown at the form's address, which can't be fetched again.
     const address = document.querySelector("[data-refresh]").dataset.refresh
     const answer = await fetch(address, { credentials: "same-origin", signal: AbortSignal.timeout(ANSWER_MS) })
     answered = new Date()
@@ -50,7 +50,7 @@ async function refresh() {
     for (const part of parts) renew(part, document.importNode(page.getElementById(part.id), true))
     forms.forEach(price)
   } catch {
-    if (Date.now() - answered < 3 * REFRESH_MS) return // a page that is being left asks in vain, too
+    if (Date.now() - answered < 3 * REFRESH_MS) return // a page that is being left gets no answer either
     const since = answered.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false })
     away.textContent = `No answer since ${since}. What is shown here may have changed.`
   }

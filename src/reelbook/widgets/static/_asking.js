@@ -1,4 +1,4 @@
-// Buttons, of which one that costs much asks first.
+// Buttons; one that costs a lot asks first.
 import { isNew, refill, restButton } from "./_dom.js";
 
 /**

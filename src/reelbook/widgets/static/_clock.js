@@ -136,7 +136,7 @@ export function commonClock(clips, onTime) {
     },
     /** Adds a clip that has been loaded. */
     join(one) {
-      let missed = NaN; // the moment that the last seek didn't come to
+      let missed = NaN; // the moment that the last seek missed
       one.video.addEventListener("seeked", () => {
         // The clock went on during the seek, or the seek was somebody else's. A browser that misses is asked once more.
         if (one.video.paused && !one.video.seeking) missed = missed !== goal(one) && put(one) ? goal(one) : NaN;

@@ -9,7 +9,7 @@ const SAYS = "Clips under way are still made. Run the cell again: they appear, a
 const notes = new WeakMap();
 
 /**
- * What was noticed of kernels, by the name that their panels have for them.
+ * What is known about kernels, by the names that their panels use.
  * @type {Map<string, {at: Date, ended: boolean}>} `ended`: it won't come back
  */
 const lost = (globalThis.rbLost ??= new Map());
@@ -45,7 +45,7 @@ function drawLost({ root, body, model }) {
 }
 
 const known = new WeakSet();
-let focusLost = {}; // of which panel a view went with the keyboard's focus in it, and when
+let focusLost = {}; // the panel whose view went while it had the keyboard's focus, and when
 
 /** @param {{root: HTMLElement, body: HTMLFieldSetElement, of: any, close: () => void}} panel a view that was opened */
 function takeIn(panel) {

@@ -1,5 +1,5 @@
-// Makes large photographs smaller before they are sent: redrawn upright, with the rest of their files for Python to
-// name.
+// Makes large photographs smaller before they are sent: redrawn upright. The other parts of a file go with it, so that
+// Python can name them.
 import { h } from "./_dom.js";
 
 const SEGMENT = 20 * 1024;

@@ -65,8 +65,8 @@ export function savedField(frame, field, which, save) {
 let former = null; // the view that was opened last
 
 /**
- * What is being typed, and isn't the model's, outlives a view that the notebook replaces by a new one of the panel; in
- * the page's memory alone, and for seconds once the view is closed.
+ * What is typed and hasn't reached the model survives when the notebook replaces a view by a new one. It is kept in the
+ * page's memory only, for seconds after the view is closed.
  * @template T
  * @param {() => T} read
  * @param {(typed: T) => void} write

@@ -93,7 +93,7 @@ function render({ model, el, host }) {
     const shown = panes.get(model.get("pane"));
     const focused = el.getRootNode().activeElement; // in marimo each child has a tree of its own
     for (const [name, node] of panes) if (name && !isFoot(name)) node.hidden = node !== shown;
-    // What was pressed is out of sight: whoever pressed it goes on in what it led to.
+    // The pressed control is out of sight: the keyboard goes on in what it opened.
     const hidden = focused?.closest(".reelbook-pane[hidden]") && el.contains(focused);
     if (hidden) shown?.querySelector("textarea, button")?.focus();
   });

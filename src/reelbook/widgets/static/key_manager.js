@@ -49,9 +49,9 @@ export default panel("key_manager", "API keys", (frame, model) => {
     const rotating = which === "rotate";
     setText(title, rotating ? "Rotate the key in use" : "New key");
     setText(about, rotating
-      ? "A new key is made and tried with one request. Then this session uses it; clips under way go on. "
+      ? "A new key is created and tried with one request. Then this session uses it; clips under way go on. "
         + "The old key works until you revoke it, as the last step."
-      : "It is shown once, when it is made. One key for each person or machine can be revoked alone.");
+      : "It is shown once, when it is created. One key for each person or machine can be revoked alone.");
     setText(go, rotating ? "Create, try and use it" : "Create key");
     called.value = rotating ? words().next : "";
     limit.max = words().most;

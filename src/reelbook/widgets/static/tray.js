@@ -6,7 +6,7 @@ import { panel } from "./_live.js";
 import { posters } from "./_posters.js";
 
 /**
- * @typedef {{said: string, offers: Array<[string, string]>, off: string}} Face `off`: why not to be compared
+ * @typedef {{said: string, offers: Array<[string, string]>, off: string}} Face `off`: why they can't be compared
  * @typedef {{said: string, button: string, off: string, lengths: Array<[number, string]>, seconds: number}} Longer
  */
 

@@ -1,5 +1,5 @@
 // An extension of JupyterLab in one file, without a build: where a panel's kernel is gone, its still form is shown,
-// and where the notebook isn't trusted, what brings the panel back is said over that form. It opens a Studio in a tab.
+// and where the notebook isn't trusted, a line above it says how to bring the panel back. It opens a Studio in a tab.
 // JupyterLab draws a widget whose model it doesn't find as this text, although the output has HTML beside it.
 const LOST = "Error displaying widget: model not found";
 const VIEW = "application/vnd.jupyter.widget-view+json";
