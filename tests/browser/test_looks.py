@@ -110,6 +110,8 @@ def test_a_panel_looks_the_same_whatever_else_is_on_the_page(notebook: Notebook)
     for view, selector in VIEWS.items():
         notebook.execute(f"studio18.view = {view!r}")
         shown(cell, selector)
+    notebook.execute("studio18.compare.say('Saved.')\nstudio18.view = 'compare'")
+    until(shown(cell, ".rb-of-compare"), _SET_IN)
     shown(notebook.run("rb.Player(both18[0].clip)"), ".rb-tools")
     shown(notebook.run("rb.ImagePicker()"), ".rb-drop")
     notebook.execute("studio18.view = 'create'")
@@ -117,6 +119,9 @@ def test_a_panel_looks_the_same_whatever_else_is_on_the_page(notebook: Notebook)
     assert at_rest(cell, _PLACES) == before
 
 
+# Whether a message of the panel begins where the panel's text does.
+_SET_IN = """(panel) => panel.querySelector('.rb-message').getBoundingClientRect().left
+  >= panel.querySelector('figcaption').getBoundingClientRect().left"""
 # How many pixels the card stands below the form.
 _BELOW = """(cell) => {
   const top = (selector) => cell.querySelector(selector).getBoundingClientRect().top;
