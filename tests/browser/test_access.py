@@ -387,15 +387,13 @@ def look_at(notebook: Notebook, view: str) -> None:
     until(current, f"(button) => button.innerText.startsWith('{view}')")
 
 
-# Controls that look the same with the focus as without it, also where their frame cuts off the ring. A
-# divider shows it on its handle.
+# Controls that look the same with the focus as without it. A divider shows it on its handle; a stage cuts off
+# what is around its clip.
 UNSEEN_FOCUS = """(cell) => {
   const controls = '.rb :is(button, input, textarea, select, a[href], [tabindex]):not(:disabled, .rb-hidden)';
   const ring = (node) => ['', '::before', '::after'].map((part) => {
     const { outlineStyle, outlineWidth, outlineColor, outlineOffset } = getComputedStyle(node, part || null);
-    const { clientWidth, clientHeight } = node.parentElement;
-    const cut = getComputedStyle(node.parentElement).overflow === 'hidden' && parseFloat(outlineOffset) > 0
-      && !part && node.offsetWidth >= clientWidth && node.offsetHeight >= clientHeight;
+    const cut = node.tagName === 'VIDEO' && parseFloat(outlineOffset) > 0;
     return outlineStyle === 'none' || parseFloat(outlineWidth) < 2 || cut ? '' : outlineColor;
   });
   document.activeElement.blur();

@@ -37,10 +37,8 @@ TOGETHER = f"""(cell) => {{
   const at = ({TIMES})(cell);
   return ({STILL})(cell) && Math.max(...at) - Math.min(...at) < 0.001;
 }}"""
-CLEAR_OF_LABELS = """(scroller) => {
-  const td = document.activeElement, side = td.parentElement.querySelector('th');
-  return td.getBoundingClientRect().left >= side.getBoundingClientRect().right;
-}"""
+CLEAR_OF_LABELS = """(table) => table.querySelector('td:focus').getBoundingClientRect().left
+  >= table.querySelector('tr:has(td:focus) th').getBoundingClientRect().right"""
 # A seek that isn't the clock's.
 SOUGHT = "(cell) => { cell.querySelector('td video').currentTime += 0.15; }"
 # Puts one clip ahead of the others while all play, and pauses them as soon as it is there.

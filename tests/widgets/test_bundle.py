@@ -28,13 +28,6 @@ def test_a_panel_is_one_module_that_imports_nothing(stem: str) -> None:
     assert sorted(names) == sorted(set(names))
 
 
-def test_a_part_comes_before_what_uses_it() -> None:
-    """`_dom.js`, which all other parts want, is first in the card's module."""
-    text = bundle.module("job_card")
-    places = [text.index(word) for word in ("function openPanel(", "function clipCard(", "export default")]
-    assert places == sorted(places)
-
-
 @pytest.mark.parametrize("path", sorted(bundle.STATIC.glob("*.js")), ids=lambda path: path.name)
 def test_a_script_keeps_to_its_columns_and_reads_no_text_as_markup(path: Path) -> None:
     """Nor does it evaluate text from outside."""

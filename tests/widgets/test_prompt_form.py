@@ -112,8 +112,8 @@ def test_what_is_wrong_is_said_at_its_field_and_raised_in_python(session: rb.Ses
     assert "This session is closed." in form.message["text"]
 
 
-def test_without_a_listener_the_form_says_where_the_job_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A form that stands alone doesn't send into the dark, and names only what the notebook has."""
+def test_a_form_that_stands_alone_says_what_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To watch its job, in names that the notebook has, and to replace a key that is refused."""
     cells, form = sys.modules["__main__"], make()
     form.generate()
     assert form.message["text"] == "Sent as job 1. To watch it, run rb.JobBoard() in a cell."
@@ -128,18 +128,12 @@ def test_without_a_listener_the_form_says_where_the_job_is(monkeypatch: pytest.M
         form._sent_at = float("-inf")
         form.generate()
         assert said in form.message["text"]
-
-
-def test_a_form_that_stands_alone_says_how_a_refused_key_is_replaced() -> None:
-    """It has no place for a key itself."""
-    session = FakeSession()
-    form = make(session)
+    session = form.session
     session.facts = Facts(None, 10, 10, None, key_trouble="The service doesn't accept this API key.")
     form.refresh()
     assert form.message["text"] == session.facts.key_trouble
     says(form, "replace_key")
     assert form.message["text"].startswith("Run rb.ConnectionPanel() in a cell")
-    assert session.submitted == []
 
 
 def test_the_balance_is_asked_for_once(sandbox: Sandbox) -> None:

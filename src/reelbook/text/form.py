@@ -9,12 +9,13 @@ from reelbook.account import Facts
 from reelbook.account.limits import spend_notices
 from reelbook.errors import InvalidInput
 from reelbook.ledger import Spend
+from reelbook.models import Balance
 from reelbook.requests import FIELDS
 
 from ..explore.templates import Template, is_plain
 from ..explore.wildcards import STYLES
 from ..formatting import LITTLE_USD, count, dollars, short_path
-from .status_line import KEY_REFUSED, REPLACE_KEY, balance_words
+from .status_line import KEY_REFUSED, REPLACE_KEY
 
 
 def form_words(facts: Facts, spend: Spend | None = None) -> dict[str, Any]:
@@ -103,9 +104,9 @@ def _unaffordable(cost_usd: float, facts: Facts, spend: Spend | None) -> str:
     return f"{said} of your limit of {dollars(limit_usd)} is left; {needs}"
 
 
-def balance_heard(facts: Facts) -> str:
-    """Says what was asked for when a button was pressed that is off."""
-    return f"The balance is {balance_words(facts)}."
+def balance_heard(balance: Balance) -> str:
+    """What a press on a button came to that is off for want of money."""
+    return f"The balance is {dollars(balance.balance_usd)}."
 
 
 def where_words(count: int, folder: Path, most: int) -> str:

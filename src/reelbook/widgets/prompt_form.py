@@ -63,12 +63,7 @@ class OffersPrompts(Panel):
 
     def _on_balance(self) -> None:
         """The button was pressed while it is off: credits may have been added."""
-
-        def ask() -> str:
-            self.session.balance()
-            return words.balance_heard(self.session.facts)
-
-        self._start_work("Asking for the balance", ask)
+        self._start_work("Asking for the balance", lambda: words.balance_heard(self.session.balance()))
 
 
 def _trait(about: RequestField) -> Any:
