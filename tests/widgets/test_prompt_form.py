@@ -128,7 +128,7 @@ def test_a_form_that_stands_alone_says_what_to_run(monkeypatch: pytest.MonkeyPat
         form._sent_at = float("-inf")
         form.generate()
         assert said in form.message["text"]
-    session = form.session
+    session: Any = form.session
     session.facts = Facts(None, 10, 10, None, key_trouble="The service doesn't accept this API key.")
     form.refresh()
     assert form.message["text"] == session.facts.key_trouble
