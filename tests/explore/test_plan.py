@@ -22,6 +22,10 @@ def test_a_plan_says_clips_cost_time_and_what_is_left(sandbox: Sandbox, session:
     assert 0 < early <= likely <= late
     assert replace(plan(session, requests), seconds=planned.seconds) == planned
     assert sandbox.state()["requests"] == {"balance": 1}
+    sandbox.settings(balance_usd=0.2)
+    session.balance()
+    sandbox.settings(balance_usd=7)
+    assert plan(session, requests).problems == (), "credits were added since"
     nothing = plan(session, [])
     assert (str(nothing), nothing.seconds) == ("0 clips, nothing to pay.", (0.0, 0.0, 0.0))
 

@@ -80,6 +80,12 @@ def test_a_planned_sweep_says_what_it_costs_and_buys_at_a_press(
     for number in (1, 3, 4, 5, 6):
         page.says("take_in", key=number)
     until(lambda: page.head["controls"] == [["buy", "Make 5 clips · $0.25", ""]])
+    sandbox.settings(balance_usd=0.1)
+    session.balance()
+    until(lambda: page.head["problem"].startswith("The balance of $0.10"))
+    sandbox.settings(balance_usd=7)
+    page.says("buy")  # which asks for the balance
+    until(lambda: page.head["problem"] == "")
     assert "text-to-video" not in sandbox.state()["requests"]
     page.says("buy")
     page.says("buy")  # a double press

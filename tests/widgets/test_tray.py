@@ -61,7 +61,15 @@ def test_longer_ones_are_bought_after_their_price_was_said(session: Session, pic
     until(lambda: tray.longer["button"] == "Make 1 clip · $0.25")
     says(tray, "longer", seconds=10)
     until(lambda: tray.longer["button"] == "Make 2 clips · $1.00")
+    assert session.sandbox is not None
+    session.sandbox.settings(balance_usd=0.5)
+    session.balance()
+    until(lambda: tray.longer["off"].startswith("The balance of $0.50"))
+    session.sandbox.settings(balance_usd=7)
+    says(tray, "buy")
+    until(lambda: (tray.message["text"], tray.longer["off"]) == ("The balance is $7.00.", ""))
     assert made == []
+    tray._pressed.clear()
     says(tray, "buy")
     says(tray, "buy")
     requests = [job.request for job in made]

@@ -65,12 +65,14 @@ class Plan:
 def plan(session: Session, requests: Sequence[JobRequest], template: str = "") -> Plan:
     """The plan for a template's requests. Buys and writes nothing.
 
-    Asks for a balance that isn't known, unless it is to answer at once.
+    Asks for a balance that isn't known or isn't enough, as credits may have been added, unless it is to
+    answer at once.
     """
     there = session._ledger.sweeps.found(requests)
     missing = [each for each in requests if each.sameness not in there]
     cost = round(sum(each.estimated_cost_usd for each in missing), 6)
-    if missing and session.facts.balance_usd is None and may_wait():
+    known = session.facts.balance_usd
+    if missing and (known is None or known < cost) and may_wait():
         with contextlib.suppress(ReelbookError):
             session.balance()
     balance = session.facts.balance_usd if missing else None

@@ -9,7 +9,6 @@ from reelbook.account import Facts
 from reelbook.account.limits import spend_notices
 from reelbook.errors import InvalidInput
 from reelbook.ledger import Spend
-from reelbook.models import Balance
 from reelbook.requests import FIELDS
 
 from ..explore.templates import Template, is_plain
@@ -102,11 +101,6 @@ def _unaffordable(cost_usd: float, facts: Facts, spend: Spend | None) -> str:
     left = limit_usd - spend.committed_usd
     said = dollars(left) if left >= LITTLE_USD else "Nothing"
     return f"{said} of your limit of {dollars(limit_usd)} is left; {needs}"
-
-
-def balance_heard(balance: Balance) -> str:
-    """What a press on a button came to that is off for want of money."""
-    return f"The balance is {dollars(balance.balance_usd)}."
 
 
 def where_words(count: int, folder: Path, most: int) -> str:

@@ -6,6 +6,7 @@ from reelbook import wire
 from reelbook.account import Facts
 from reelbook.account.limits import SpendNotice, spend_notices
 from reelbook.ledger import Spend
+from reelbook.models import Balance
 
 from ..formatting import LITTLE_USD, count, dollars
 
@@ -53,6 +54,11 @@ def balance_words(facts: Facts) -> str:
     return (
         f"{left} ({dollars(facts.balance_usd + facts.to_come_usd)} less {to_come} that clips may still cost)"
     )
+
+
+def balance_heard(balance: Balance) -> str:
+    """What a press on a button came to that is off for want of money."""
+    return f"The balance is {dollars(balance.balance_usd)}."
 
 
 def _limit_words(limit_usd: float | None, spend: Spend | None, *, low: bool) -> str:

@@ -29,6 +29,7 @@ from reelbook.session import Job, Session, connect
 from reelbook.session.session import without_waiting
 from reelbook.suggestions import nearest
 
+from ..text.status_line import balance_heard
 from .bundle import added_style, module
 from .live import Live, PageState
 from .static_html import RETURNS, text_still
@@ -403,6 +404,18 @@ class Panel(anywidget.AnyWidget):
     def _on_ask(self) -> None:
         if self.asks and self._sends_news:  # it may have changed while the page couldn't be reached
             self._unsent_traits.add("live")
+
+
+class AsksForBalance(Panel):
+    """Has a button that is off for want of money: pressed all the same, it asks for the balance.
+
+    Credits may have been added meanwhile.
+    """
+
+    session: Session
+
+    def _on_balance(self) -> None:
+        self._start_work("Asking for the balance", lambda: balance_heard(self.session.balance()))
 
 
 class _KernelWatch(anywidget.AnyWidget):

@@ -24,7 +24,7 @@ from reelbook.session.session import without_waiting
 from ..states import LEFT_OUT, PLANNED, UNCERTAIN
 from ..text import matrix as words
 from ..text.card import shape_of
-from .base import Callbacks, session_of
+from .base import AsksForBalance, Callbacks, session_of
 from .bundle import packed
 from .clip_serving import Plays, ServesClips
 from .compare import MOST as MOST_COMPARED
@@ -46,7 +46,7 @@ class AxisNames(traitlets.List):  # type: ignore[type-arg] # Colab's can't be su
         return super().validate(obj, [value] if isinstance(value, str) else value)
 
 
-class Matrix(Plays, OpensOtherPanels, ServesClips):
+class Matrix(AsksForBalance, Plays, OpensOtherPanels, ServesClips):
     """The clips of a sweep in a grid: planned, bought, watched while they arrive, played on one clock.
 
     `Matrix(sweep, session)` shows a sweep as it is planned, with what it costs and the button that buys it;
@@ -320,7 +320,9 @@ class Matrix(Plays, OpensOtherPanels, ServesClips):
 
     def _on_buy(self, answer: Any) -> None:
         plan = self._planned()
-        if plan is not None and words.answer_words(plan, self.confirm_above_usd) in ("", answer):
+        if plan is not None and plan.problems:
+            self._on_balance()
+        elif plan is not None and words.answer_words(plan, self.confirm_above_usd) in ("", answer):
             self.run.start(confirm=bool(answer), confirm_above_usd=self.confirm_above_usd)
 
     def _on_pause(self) -> None:

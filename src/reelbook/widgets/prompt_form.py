@@ -22,7 +22,7 @@ from reelbook.session.request_code import request_code
 from reelbook.session.session import without_waiting
 
 from ..text import form as words
-from .base import Callbacks, Panel, name_of, session_of
+from .base import AsksForBalance, Callbacks, name_of, session_of
 from .bundle import packed, style
 from .image_picker import TakesImage
 from .job_actions import TWICE_SECONDS
@@ -35,10 +35,8 @@ EXACT = 2**53 - 1  # the largest whole number that JavaScript represents exactly
 _UNSEEN = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
-class OffersPrompts(Panel):
+class OffersPrompts(AsksForBalance):
     """Earlier prompts and kept styles beside a field for a prompt; looked up when they are asked for."""
-
-    session: Session
 
     @cached_property
     def styles(self) -> Styles:
@@ -60,10 +58,6 @@ class OffersPrompts(Panel):
     def _on_remove_style(self, text: str) -> dict[str, Any]:
         self.styles.remove(text)
         return self._on_styles()
-
-    def _on_balance(self) -> None:
-        """The button was pressed while it is off: credits may have been added."""
-        self._start_work("Asking for the balance", lambda: words.balance_heard(self.session.balance()))
 
 
 def _trait(about: RequestField) -> Any:

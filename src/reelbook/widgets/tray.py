@@ -15,7 +15,7 @@ from reelbook.requests import JobRequest
 from reelbook.session import Job, Session
 
 from ..text import tray as words
-from .base import Callbacks
+from .base import AsksForBalance, Callbacks
 from .bundle import packed, style
 from .clip_serving import ServesClips
 from .compare import FEWEST, MOST
@@ -24,7 +24,7 @@ from .job_actions import ActsOnJobs
 LENGTHS: Final = (5, 10)  # seconds
 
 
-class Tray(ActsOnJobs, ServesClips):
+class Tray(AsksForBalance, ActsOnJobs, ServesClips):
     """Shows the `picks` of today, in the order of picking; hidden while there are none.
 
     "Compare", "Judge", "Hand over" and "Make longer…" are there if they have callbacks. "Make longer…" first
@@ -47,9 +47,9 @@ class Tray(ActsOnJobs, ServesClips):
     def __init__(self, session: Session, **traits: Any) -> None:
         self.session = session
         self.picks: tuple[Job, ...] = ()
-        self._seconds = 0  # how long the planned ones are
+        self._seconds = 0  # how long the longer ones are; 0: their plan isn't open
         self._wanted: list[JobRequest] = []
-        self._plan: Plan | None = None  # None: it isn't open
+        self._plan: Plan | None = None
         super().__init__(**traits)
         self._endings += (session.subscribe(self._live.changed),)
         self.refresh()
@@ -58,6 +58,7 @@ class Tray(ActsOnJobs, ServesClips):
         if not self.session.closed:
             today = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
             self.picks = tuple(job for job in self.session.picks(since=today) if job.clip is not None)
+            self._plan = self._plan_longer() if self._seconds else None
         number = len(self.picks)
         offers = [
             ("compare", "Compare", self.on_compare and number >= FEWEST),
@@ -78,12 +79,12 @@ class Tray(ActsOnJobs, ServesClips):
                 longer |= words.longer_words(self._wanted, self._seconds, self._plan)
             self.longer = longer
 
-    def _plan_longer(self, seconds: int) -> None:
+    def _plan_longer(self) -> Plan:
         asked = (job.request for job in self.picks)
-        shorter = [each for each in asked if each and each.complete and each.duration_seconds < seconds]
-        longer = [replace(each, duration_seconds=seconds) for each in shorter]
-        self._seconds, self._wanted = seconds, [*{each.sameness: each for each in longer}.values()]
-        self._plan = plan(self.session, self._wanted)
+        shorter = [each for each in asked if each and each.complete and each.duration_seconds < self._seconds]
+        longer = [replace(each, duration_seconds=self._seconds) for each in shorter]
+        self._wanted = [*{each.sameness: each for each in longer}.values()]
+        return plan(self.session, self._wanted)
 
     def _on_open(self, job: Job) -> None:
         self.on_open.tell(job)
@@ -99,17 +100,17 @@ class Tray(ActsOnJobs, ServesClips):
         self.on_hand_over.tell(self.picks)
 
     def _on_longer(self, seconds: Any) -> None:
-        if seconds in LENGTHS:
-            self._plan_longer(seconds)
-        else:
-            self._plan = None
+        self._seconds = seconds if seconds in LENGTHS else 0
 
     def _on_buy(self) -> None:
-        if self._plan is None or self._plan.problems or self._pressed_twice("buy"):
+        if self._plan is None or self._pressed_twice("buy"):
+            return
+        if self._plan.problems:
+            self._on_balance()
             return
         there = self.session._ledger.sweeps.found(self._wanted)
         batch = self.session.submit_many([each for each in self._wanted if each.sameness not in there])
-        self._plan = None
+        self._seconds, self._plan = 0, None
         self.on_longer.tell(tuple(batch))
 
     def _job_of(self, key: object) -> Job | None:
