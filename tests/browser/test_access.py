@@ -298,6 +298,10 @@ def test_the_studio_from_text_to_a_comparison_by_keyboard_alone(notebook: Notebo
     notebook.press("Escape")
     assert notebook.executions() == before
     notebook.comes_to("studio51.view", "create")
+    look_at(notebook, "Gallery")
+    tab_to(notebook, "a kite")
+    notebook.execute("studio51.view = 'compare'")  # drawn already
+    until(cell, "() => document.activeElement.matches('.rb-of-compare .rb-play')")
 
 
 @pytest.mark.usefixtures("jobs")

@@ -177,6 +177,7 @@ export function focusedNode() {
  * focus and nothing else has it. What the person presses next ends the wait.
  */
 export function takeFocus(frame, node) {
+  node.dataset.begins = ""; // host.js, if it draws the panel before it shows it
   if (!navigator.userActivation?.hasBeenActive) return; // a reloaded page draws its panels
   const ended = new AbortController();
   const end = () => ended.abort();

@@ -95,7 +95,7 @@ function render({ model, el, host }) {
     for (const [name, node] of panes) if (name && !isFoot(name)) node.hidden = node !== shown;
     // The pressed control is out of sight: the keyboard goes on in what it opened.
     const hidden = focused?.closest(".reelbook-pane[hidden]") && el.contains(focused);
-    if (hidden) shown?.querySelector("textarea, button")?.focus();
+    if (hidden) (shown?.querySelector("[data-begins]") || shown?.querySelector("textarea, button"))?.focus();
   });
   const close = () => {
     for (const cleanup of cleanups) cleanup();
