@@ -171,6 +171,7 @@ def test_what_was_left_unsent_is_sent_when_that_is_asked_for(run: Run, home: Pat
     assert [each for each in live.seen if each.first_line.startswith("POST")] == []
     result = run("jobs", "resume", "--unsent")
     assert "Sending 2 clips for about $0.50.\nWatching 2 jobs. 2 of them sent only now." in result.stderr
+    assert "\n: " not in result.stderr, "each has a name before it has an id"
     assert len([each for each in live.seen if each.first_line.startswith("POST")]) == 2
     assert "not sent" not in run("jobs").stderr
 

@@ -254,7 +254,8 @@ def resume(
             else:
                 jobs += _resumed(session, [each for each in to_send if each.account_id == account_id])
         left = [entry for entry in left if entry.account_id not in sessions]
-        failed = _wait_for_all(jobs, lookup.resume_command) if jobs else 0
+        sent = sum(entry.account_id in sessions for entry in to_send)
+        failed = _wait_for_all(jobs, lookup.resume_command, sent=sent) if jobs else 0
         if not jobs and not left:
             say("There is nothing to fetch.", err=True)
         for account_id in sessions.keys() & {entry.account_id for entry in doubtful}:
@@ -540,11 +541,10 @@ def _sessions(
     return {session._ledger.account.id: session for session in sessions}
 
 
-def _wait_for_all(jobs: Sequence[Job], again: str) -> int:
+def _wait_for_all(jobs: Sequence[Job], again: str, *, sent: int) -> int:
     from .progress import wait_for_jobs
 
-    unsent = sum(job.state == states.SENDING for job in jobs)
-    said = f"{unsent} of them sent only now" if unsent else "Nothing is submitted"
+    said = f"{sent} of them sent only now" if sent else "Nothing is submitted"
     say(f"Watching {count(len(jobs), 'job')}. {said}.", err=True)
     stopped = (
         "Stopped waiting; nothing is lost. What runs goes on at the service and is billed. "

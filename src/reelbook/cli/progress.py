@@ -83,7 +83,7 @@ def wait_for_jobs(jobs: Sequence[Job], ctrl_c: CtrlC) -> int:
 
 def _ended(job: Job, *, unknown_seconds: float) -> tuple[str, bool] | None:
     """What to say of a job that ended, and whether that was without a clip; None while it is on its way."""
-    name = terminal_line(job.request_id or f"#{job.entry_id}")
+    name = _name(job)
     try:
         clip = job.result(0)
     except WaitTimeout:
@@ -97,6 +97,10 @@ def _ended(job: Job, *, unknown_seconds: float) -> tuple[str, bool] | None:
     except (ReelbookError, OSError) as trouble:
         return with_commands(f"{name}: {trouble}"), True
     return f"{clip.path}: {clip_figures(clip)}", False
+
+
+def _name(job: Job) -> str:
+    return terminal_line(job.request_id or f"#{job.entry_id}")
 
 
 def state_word(job: Job, view: JobView) -> str:
@@ -176,7 +180,7 @@ class _Lines:
             word = state_word(job, view)
             if self._words.get(job) != word or (self._one and again):
                 self._words[job] = word
-                name = "" if self._one else f"{terminal_line(job.request_id or '')}: "
+                name = "" if self._one else f"{_name(job)}: "
                 figures = progress_figures(job, view)
                 say(f"{name}{word}{f': {figures}' if figures else ''}", err=True)
         if again:
