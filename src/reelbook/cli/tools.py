@@ -191,7 +191,7 @@ def _check_folder(out: Path) -> None:
 
 
 def _show(result: ToolResult, out: Path | None) -> None:
-    """Prints a result, its files last: where one of them can't be written, all the rest is there."""
+    """Prints a result. Where a file of it can't be written, raises OSError after all the rest."""
     from ..agent_tools.types import TextContent
 
     structured = result.structured is not None and not result.is_error
@@ -199,9 +199,15 @@ def _show(result: ToolResult, out: Path | None) -> None:
         say(terminal_json(result.structured))
     elif str(result):
         say(str(result), err=result.is_error)
+    unwritten: OSError | None = None
     for number, content in enumerate(result.content, start=1):
         if not isinstance(content, TextContent):
-            say(_other(content, number, out), err=structured)
+            try:
+                say(_other(content, number, out), err=structured)
+            except OSError as error:
+                unwritten = error
+    if unwritten is not None:
+        raise unwritten
 
 
 def _other(content: Content, number: int, out: Path | None) -> str:

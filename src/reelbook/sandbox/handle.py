@@ -87,8 +87,8 @@ class Sandbox(SuggestsNames):
         if pace is not None and not protocol.is_pace(pace):
             raise InvalidInput(f"The {protocol.PACE_IS}, not {quotable(pace)}.")
         self._ask(protocol.SETTINGS, wanted)
-        lasting = {"pace": pace, "rate_limiting": rate_limiting}
-        self.kept_settings.update((name, value) for name, value in lasting.items() if value is not None)
+        speed = {"pace": pace, "rate_limiting": rate_limiting}
+        self.kept_settings.update((name, value) for name, value in speed.items() if value is not None)
 
     def plant_history(self, history: Iterable[Mapping[str, float]]) -> None:
         """Give the account a past: mappings of `days_ago`, `seconds`, `requests` and `usd`.
