@@ -51,10 +51,11 @@ def test_the_time_follows_what_such_clips_took(session: rb.Session, sandbox: San
         ((200, 250, 380), "3 to 6 min"),
         ((12, 60, 130), "up to 2 min"),
         ((180, 180, 185), "about 3 min"),
+        ((5700, 6600, 7800), "1.6 to 2.2 h"),
     ],
 )
 def test_a_time_is_said_as_it_is_known(seconds: tuple[float, float, float], said: str) -> None:
-    """In seconds or minutes, and as a range where it is one."""
+    """In seconds, minutes or hours, and as a range where it is one."""
     assert duration(seconds) == said
 
 

@@ -362,9 +362,10 @@ def trust(base_url: str, certificate: str | os.PathLike[str]) -> None:
         context = httpx.create_ssl_context()
         file = os.fspath(certificate)
         context.load_verify_locations(file)
-    except OSError as error:  # ssl.SSLError is one
+    except (OSError, ValueError) as error:  # ssl.SSLError is an OSError; a path may hold a null byte
+        why = getattr(error, "strerror", None) or error
         raise errors.ConfigurationError(
-            f"{file} can't be read as a certificate ({error.strerror or error}). Nothing was sent."
+            f"{file} can't be read as a certificate ({why}). Nothing was sent."
         ) from None
     _trusted[wire.origin(base_url)] = context
 

@@ -114,12 +114,10 @@ def _forecast(session: Session, requests: Sequence[JobRequest]) -> tuple[float, 
 
 
 def duration(seconds: tuple[float, float, float]) -> str:
-    """A range of seconds in words, as "4 to 6 min"."""
+    """A range of seconds in words, as "4 to 6 min" or "1.6 to 2.2 h"."""
     early, _, late = seconds
-    if late < 90:
-        low, high, unit = round(early), round(late), "s"
-    else:
-        low, high, unit = round(early / 60), max(1, round(late / 60)), "min"
-    if low >= high:
+    size, unit = (1, "s") if late < 90 else (60, "min") if late < 5400 else (3600, "h")
+    low, high = (f"{round(each / size, unit == 'h'):g}" for each in (early, late))
+    if low == high:
         return f"about {high} {unit}"
-    return f"{low} to {high} {unit}" if low else f"up to {high} {unit}"
+    return f"up to {high} {unit}" if low == "0" else f"{low} to {high} {unit}"

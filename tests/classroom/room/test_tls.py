@@ -40,8 +40,9 @@ def test_an_unknown_certificate_is_said_and_its_file_helps(
     home = tmp_path / "student"
     with pytest.raises(ClassroomError, match=r"doesn't trust the certificate at https://.*verify="):
         rb.join(room.url, "FOX-234", name="Ada", home=home)
-    with pytest.raises(ConfigurationError, match="can't be read as a certificate"):
-        rb.join(room.url, "FOX-234", name="Ada", home=home, verify=tmp_path / "none.pem")
+    for unusable in (tmp_path / "none.pem", "none\0.pem"):
+        with pytest.raises(ConfigurationError, match="can't be read as a certificate"):
+            rb.join(room.url, "FOX-234", name="Ada", home=home, verify=unusable)
     with monkeypatch.context() as computer:
         computer.setenv("SSL_CERT_FILE", "/nowhere.pem")
         with pytest.raises(ConfigurationError, match="SSL_CERT_FILE can't be read"):
