@@ -36,7 +36,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
     """Loading on first use doesn't invent names; the nearest is said, in capitals or not."""
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         rb.Nothing  # noqa: B018 - reading it is the test
-    for wrong, right in (("conect", "connect"), ("studio", "Studio"), ("Galery", "Gallery")):
+    for wrong, right in (("conect", "connect"), ("studio", "Studio"), ("JobFaild", "errors.JobFailed")):
         with pytest.raises(AttributeError, match=f"Did you mean '{right}'?"):
             getattr(rb, wrong)
 

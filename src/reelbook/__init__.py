@@ -121,9 +121,11 @@ _FLOORS = ("client", "agent_tools", "account", "session", "explore", "widgets") 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
+        from . import errors
         from .suggestions import attribute_error
 
-        raise attribute_error(f"module {__name__!r}", name, __all__)
+        offered = [*__all__, *(f"errors.{each}" for each in vars(errors) if each[0].isupper())]
+        raise attribute_error(f"module {__name__!r}", name, offered)
     if name == "errors":
         return import_module(".errors", __name__)
     floors = (import_module(f".{each}", __name__) for each in _FLOORS)

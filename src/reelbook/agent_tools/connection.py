@@ -298,10 +298,7 @@ class Carrier(httpx2.AsyncClient):
 
 
 def _expects_answer(request: httpx2.Request) -> bool:
-    try:
-        message = json.loads(request.content)
-    except ValueError:
-        return True
+    message = json.loads(request.content)
     return "id" in message and "method" in message
 
 

@@ -112,8 +112,6 @@ def most_different_first(places: Sequence[Place]) -> list[Place]:
     """
     import numpy as np
 
-    if not places:
-        return []
     table = np.array(places)
     shared = np.zeros(len(places))
     order = [0]
