@@ -98,7 +98,8 @@ def time_words(planned: tuple[float, float, float] | None, elapsed: float | None
 def planned(plan: Plan) -> str:
     """A plan in one line: "18 clips · $1.80 · 4 to 6 min · leaves $22.90"."""
     found = f"{plan.found} of them are in the ledger" if plan.found else ""
-    leaves = "" if plan.balance_left_usd is None else f"leaves {dollars(plan.balance_left_usd)}"
+    left = None if plan.problems else plan.balance_left_usd
+    leaves = "" if left is None else f"leaves {dollars(left)}"
     parts = [count(plan.clips, "clip"), found, dollars(plan.cost_usd), duration(plan.seconds), leaves]
     return " · ".join(filter(None, parts))
 

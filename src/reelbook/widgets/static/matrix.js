@@ -119,7 +119,12 @@ export default panel("matrix", "Matrix", (frame, model) => {
 
   // The cell that is looked at
   const offers = (name) => get("offers").includes(name);
-  const drawAbout = () => about.draw(cells.get(opened() || over || current), Boolean(opened()), offers("vary"));
+  const drawAbout = () => {
+    const one = cells.get(opened() || over || current);
+    about.draw(one, Boolean(opened()), offers("vary"));
+    for (const td of table.querySelectorAll("[aria-current]")) td.removeAttribute("aria-current");
+    one?.node.parentElement?.setAttribute("aria-current", "true");
+  };
   const open = (n) => {
     focusOn(n);
     if (!cells.get(n).now.clip) return;
@@ -303,10 +308,12 @@ export default panel("matrix", "Matrix", (frame, model) => {
     setText(title, shown.said);
     drawLeft(shown.left.length ? [shown.left] : []);
     showText(note, shown.problem);
-    askingButtons(controls, shown.controls, (name, text, act, place) => {
+    const off = (name) => name === "buy" && Boolean(shown.problem);
+    // One that is off asks for the balance at once. In the list, `off` draws it anew when it is on again.
+    const buttons = shown.controls.map(([name, text, answer]) => [name, text, !off(name) && answer, off(name)]);
+    askingButtons(controls, buttons, (name, text, act, place) => {
       const made = !place && name !== "pause" ? filledButton : plainButton;
-      const off = name === "buy" && shown.problem ? "true" : null;
-      return made(text, act, { "data-act": name, "aria-disabled": off });
+      return made(text, act, { "data-act": name, "aria-disabled": off(name) || null });
     }, (name, answer) => tell(model, { name, answer }), table.querySelector('td[tabindex="0"]'));
     if (shown.said !== here) frame.say(here = shown.said);
   };
