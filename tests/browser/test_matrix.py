@@ -324,7 +324,14 @@ def test_a_double_click_does_not_answer_whether_to_buy(notebook: Notebook) -> No
         "sweep61 = rb.Sweep('a {animal} naps', animal=['fox', 'owl'], duration_seconds=1)\n"
         "matrix61 = rb.Matrix(sweep61, session, confirm_above_usd=0.05)\nmatrix61"
     )
-    cell.get_by_role("button", name="Make 2 clips · $0.10").dblclick()
+    buy = cell.get_by_role("button", name="Make 2 clips · $0.10")
+    is_off = "(cell) => cell.querySelector('[data-act=buy]').ariaDisabled"
+    notebook.run("session.sandbox.settings(balance_usd=0.05)\nsession.balance()")
+    until(cell, f"{is_off} === 'true'")
+    notebook.run("session.sandbox.settings(balance_usd=25)")
+    buy.click(force=True)  # while it is off this asks for the balance
+    until(cell, f"{is_off} === 'false'")
+    buy.dblclick()
     answer = cell.get_by_role("button", name="Yes, make 2 clips · $0.10")
     answer.wait_for()
     assert answer.is_disabled()

@@ -313,7 +313,7 @@ export default panel("matrix", "Matrix", (frame, model) => {
     const buttons = shown.controls.map(([name, text, answer]) => [name, text, !off(name) && answer, off(name)]);
     askingButtons(controls, buttons, (name, text, act, place) => {
       const made = !place && name !== "pause" ? filledButton : plainButton;
-      return made(text, act, { "data-act": name, "aria-disabled": off(name) || null });
+      return made(text, act, { "data-act": name, "aria-disabled": String(off(name)) });
     }, (name, answer) => tell(model, { name, answer }), table.querySelector('td[tabindex="0"]'));
     if (shown.said !== here) frame.say(here = shown.said);
   };
