@@ -172,11 +172,16 @@ def test_a_sweep_is_shown_below_its_form(studio: Studio) -> None:
     assert (studio.view, shown(studio)) == ("judge", ["Judge"])
 
 
-def test_a_template_in_the_form_is_planned_as_a_sweep(studio: Studio) -> None:
-    """The sweep's form opens with the template, the length, the shape and the seed."""
+def test_a_template_in_the_form_is_planned_as_a_sweep(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sweep's form opens with the template, the length, the shape and the seed: nothing comes later."""
     studio.form.prompt, studio.form.duration_seconds, studio.form.seed = "a {red|grey} fox", 3, 7
+    sent: list[dict[str, str]] = []
+    monkeypatch.setattr(studio, "send_state", lambda key: sent.append(getattr(studio.sweep_form, "axes", {})))
     says(studio.form, "plan", prompt=studio.form.prompt)
     _, requests = planned(studio)
+    assert [axes.get("seed") for axes in sent] == ["7"]
     assert [each.prompt for each in requests] == ["a red fox", "a grey fox"]
     assert {(each.duration_seconds, each.seed) for each in requests} == {(3, 7)}
 

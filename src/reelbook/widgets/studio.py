@@ -207,11 +207,12 @@ class Studio(Host):
                 return panel
 
     def _plan_sweep(self, form: PromptForm) -> None:
-        self.view = "explore"
-        assert self.sweep_form is not None
-        with self.sweep_form.hold_trait_notifications():
-            self.sweep_form.template = form.prompt
-            self.sweep_form.axes = {**self.sweep_form.axes, **form.axes}
+        with self.hold_sync():  # the page shows it when it is filled: what is typed before would be lost
+            self.view = "explore"
+            assert self.sweep_form is not None
+            with self.sweep_form.hold_trait_notifications():
+                self.sweep_form.template = form.prompt
+                self.sweep_form.axes = {**self.sweep_form.axes, **form.axes}
 
     def _plan_variations(self, job: Job) -> None:
         self.view = "explore"
