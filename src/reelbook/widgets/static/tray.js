@@ -71,4 +71,5 @@ export default panel("tray", "Picks", (frame, model) => {
     buy.setAttribute("aria-disabled", String(Boolean(longer.off)));
     frame.say(longer.said);
   });
+  frame.draw(["message"], () => plan.hidden || frame.message.scrollIntoView({ block: "nearest" }));
 });
