@@ -83,7 +83,7 @@ def _probed(path: Path, _changed_at: int, size_bytes: int) -> ClipInfo:
         if end < duration - slack:  # one in fragments may announce a length and end before it
             duration = end
         last: VideoFrame | None = None
-        container.seek(_ticks(stream, max(0.0, end - 1 / rate)), stream=stream)
+        container.seek(round(max(0.0, end - 1 / rate) * av.time_base))
         for coming in container.decode(stream):
             last = coming
         if last is None or last.time is None or last.time < end - slack:
@@ -182,10 +182,6 @@ def _open(path: ClipPath, *, threads: bool = True) -> Iterator[tuple[InputContai
         raise NotAVideo(f"{Path(path).name} can't be played: {exc.strerror or exc}.") from exc
 
 
-def _ticks(stream: VideoStream, seconds: float) -> int:
-    return round(seconds / _tick(stream))
-
-
 def _tick(stream: VideoStream) -> float:
     return float(stream.time_base or 1)
 
@@ -198,7 +194,7 @@ def _length(container: InputContainer, stream: VideoStream) -> float:
 
 def _frame_at(container: InputContainer, stream: VideoStream, seconds: float, path: ClipPath) -> VideoFrame:
     rate = float(stream.average_rate or 25)
-    container.seek(_ticks(stream, min(max(0.0, seconds), _length(container, stream))), stream=stream)
+    container.seek(round(min(max(0.0, seconds), _length(container, stream)) * av.time_base))
     shown: VideoFrame | None = None
     for coming in container.decode(stream):
         # A hundredth of a frame of tolerance: times in a file are rounded.
