@@ -148,13 +148,11 @@ def _put(picture: Image.Image, frame: Image.Image, box: _Box) -> None:
 
 def _write(draw: ImageDraw.ImageDraw, said: str, font: Font, box: _Box, *, middle: bool = False) -> None:
     left, top, width, height = box
-    lines = _wrapped(said, font, width)
-    high = len(lines) * (TEXT_PIXELS + 4)
-    at = top + max(0, (height - high) // 2)
-    for each in lines:
-        shift = (width - font.getlength(each)) / 2 if middle else 0
-        draw.text((left + shift, at), each, QUIET if middle else INK, font)
-        at += TEXT_PIXELS + 4
+    text = "\n".join(_wrapped(said, font, width))
+    if middle:
+        draw.text((left + width / 2, top + height / 2), text, QUIET, font, anchor="mm", align="center")
+    else:
+        draw.text((left, top + height / 2), text, INK, font, anchor="lm")
 
 
 def _wrapped(said: str, font: Font, width: int) -> Sequence[str]:
