@@ -236,7 +236,7 @@ def test_a_sample_of_a_million_million_is_a_sweep() -> None:
         ("InvalidImage", "a picture that", {"template": "a", "image": [b"text"]}),
         (
             "InvalidInput",
-            "takes no seed and no aspect_ratio",
+            "takes no aspect ratio and no seed",
             {"template": "a", "image": "PICTURE", "seed": 1, "aspect_ratio": "1:1"},
         ),
         ("InvalidInput", "has 1,331 cells", {"template": "{a}{b}{c}", "a": "0-10", "b": "0-10", "c": "0-10"}),

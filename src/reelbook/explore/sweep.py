@@ -390,9 +390,6 @@ def _check(template: Template, given: Mapping[str, Axis]) -> None:
             near = nearest(name, [*template.slots, *VARIED])
             meant = f" Did you mean {near[0]}?" if near else ""
             raise InvalidInput(f"Nothing in the template is called {name}.{meant} Its slots: {slots}.")
-    unwanted = [name for name in given if name in VARIED and "image-to-video" not in VARIED[name].modes]
-    if "image" in given and unwanted:
-        raise InvalidInput(f"A clip from an image takes no {' and no '.join(unwanted)}. Leave it out.")
 
 
 def _size(sample: int | None, default: int | None) -> int:
