@@ -11,7 +11,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from .. import states, wire
 from ..account.limits import without_spend_warnings
@@ -46,16 +46,18 @@ AT_A_TIME: Final = 10  # each is a flush of the disk, and the session's thread h
 _STOPPED: Final = "Taken back before it was sent: the sweep was stopped. Nothing was paid."
 
 
-class Swept(Protocol):
-    """What a run needs of a `Sweep`."""
+class Swept:
+    """What a run needs of a sweep."""
 
     template: str
     name: str | None
     axes: tuple[Axis, ...]
     cells: tuple[Cell, ...]
+    _record: Mapping[str, Any]
 
     def to_record(self) -> dict[str, object]:
-        """What the ledger keeps of it."""
+        """What the ledger keeps of it, as JSON; only the digests of pictures."""
+        return dict(self._record)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from . import designs
 from .axes import Axis, Cell, numbered, parsed
 from .designs import DESIGNS, Design, Place
 from .plan import CONFIRM_ABOVE_USD, Plan, plan
-from .run import SweepRun
+from .run import SweepRun, Swept
 from .templates import Template, invalid
 from .wildcards import Wildcards, by_name, named
 
@@ -33,7 +33,7 @@ VARIED: Final = {name: about for name, about in FIELDS.items() if name != "promp
 _LISTED: Final = 4  # in code, more numbers in a row are written as their first and last
 
 
-class Sweep:
+class Sweep(Swept):
     """One prompt with one or several things varied: each combination is a cell, and each cell a clip.
 
         sweep = rb.Sweep("a {animal} in {snow|fog}", animal=["fox", "heron"], seed=[1, 2], duration_seconds=2)
@@ -58,11 +58,7 @@ class Sweep:
     ConfigurationError if a design needs a library that isn't installed (extra `explore`).
     """
 
-    template: str
-    name: str | None
     design: Design
-    axes: tuple[Axis, ...]
-    cells: tuple[Cell, ...]
 
     def __init__(
         self,
@@ -162,10 +158,6 @@ class Sweep:
             return None
         sweep = cls.from_record(session._ledger.sweeps.record(place.sweep).record)
         return SweptCell(sweep, sweep.cells[place.number - 1])
-
-    def to_record(self) -> dict[str, object]:
-        """What the ledger keeps of it, as JSON; only the digests of pictures."""
-        return dict(self._record)
 
     @classmethod
     def from_record(
