@@ -21,7 +21,7 @@ from support import jumping_time
 from support.kept_clips import KeptClips
 
 from reelbook import errors
-from reelbook.client import AsyncClient, downloads, transport
+from reelbook.client import AsyncClient, transport
 from reelbook.media.images import PreparedImage
 from reelbook.models import Completed
 from reelbook.sandbox import server
@@ -196,7 +196,6 @@ def test_a_fault_never_makes_two(row: Row, ground: Ground, monkeypatch: pytest.M
     if row.kind in ("stall", "drip"):
         deadline_seconds = SILENCE_SECONDS
         monkeypatch.setattr(transport, "READ_SECONDS", SILENCE_SECONDS)
-        monkeypatch.setattr(downloads, "STALL_WINDOW_SECONDS", SILENCE_SECONDS)
     if row.kind is None:
         base_url = _unreachable(row.says, ground, monkeypatch)
     else:

@@ -23,7 +23,6 @@ from urllib.parse import urljoin
 
 from filelock import AsyncFileLock
 
-from ..deadlines import Deadline
 from ..errors import (
     AnswerLost,
     ConnectionFailed,
@@ -41,8 +40,6 @@ from .transport import Transport
 MAX_REDIRECTS = 5
 # Attempts in a row that brought nothing; a download that advances goes on as long as it does.
 MAX_FRUITLESS = 5
-MIN_BYTES_PER_SECOND = 1000
-STALL_WINDOW_SECONDS = 30.0
 # About three times what a 4K Blu-ray takes (128 Mbit/s), and enough for any clip of a second.
 LIMIT_BYTES_PER_SECOND = 40_000_000
 MIN_LIMIT_BYTES = 100_000_000
@@ -239,7 +236,7 @@ class _File:
             done = looked = start
             with self.part.open("r+b" if start else "wb") as file:
                 file.seek(start)
-                async for chunk in _fast_enough(chunks):
+                async for chunk in chunks:
                     self.refuse_too_large(done + len(chunk))
                     if done - looked >= LOOK_BYTES:
                         looked = done
@@ -294,23 +291,6 @@ def _playable_seconds(path: Path) -> float:
     from ..media.clips import probe
 
     return probe(path).duration_seconds
-
-
-async def _fast_enough(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Yields the chunks as they come. A trickle too slow ever to end counts as a lost answer."""
-    spent, got = 0.0, 0
-    while True:
-        try:
-            async with Deadline(None) as waited:
-                chunk = await anext(chunks)
-        except StopAsyncIteration:
-            return
-        yield chunk
-        spent, got = spent + waited.spent, got + len(chunk)
-        if spent > STALL_WINDOW_SECONDS:
-            if got < MIN_BYTES_PER_SECOND * spent:
-                raise AnswerLost("The file came too slowly to ever end.")
-            spent, got = 0.0, 0
 
 
 def _refusal(reply: Reply, own: bool) -> Exception:

@@ -26,6 +26,7 @@ from .responses import Reply, summary
 
 CONNECT_SECONDS = 10.0
 READ_SECONDS = 30.0
+MIN_BYTES_PER_SECOND = 1000  # a file that comes slower than this for READ_SECONDS is given up
 MAX_BODY_BYTES = 8 << 20
 BEGINNING_BYTES = 64 << 10  # kept of an answer that isn't whole
 # Below the 5 s at which many servers close an idle connection, so that no request meets a closed one.
@@ -177,14 +178,21 @@ class Transport:
         return text
 
     async def _chunks(self, response: httpx.Response, progress: _Progress) -> AsyncIterator[bytes]:
+        """Yields a file's chunks as they come. A trickle too slow ever to end counts as a lost answer."""
         chunks = response.aiter_raw()
+        spent, got = 0.0, 0
         with self._translated(progress):
             while True:
-                async with Deadline(READ_SECONDS):
+                async with Deadline(READ_SECONDS) as waited:
                     chunk = await anext(chunks, None)
                 if chunk is None:
                     return
                 yield chunk
+                spent, got = spent + waited.spent, got + len(chunk)
+                if spent > READ_SECONDS:
+                    if got < MIN_BYTES_PER_SECOND * spent:
+                        raise errors.AnswerLost("The file came too slowly to ever end.")
+                    spent, got = 0.0, 0
         raise progress.failure
 
     @contextmanager
