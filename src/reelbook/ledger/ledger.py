@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from .. import states, wire
-from ..executions import is_another
 from ..models import Completed, Failed, JobStatus, state_of
 from ..requests import JobRequest
 from ..secret import Secret
@@ -462,25 +461,18 @@ class Ledger(Entries):
         place = new.place
         if place is None or new.again:
             return None
-        own = place.cell_id
+        own_id = None if place.cell_id is None else place.cell_id.id
         # A union, because SQLite wouldn't use the two indexes for an OR.
         one = "SELECT id FROM entries WHERE account = ? AND {} = ? AND nth = ? AND sameness = ?"
         equal = matching(
             db,
             f"id IN ({one.format('cell')} UNION ALL {one.format('cell_id')}) "
-            f"AND state NOT IN ({marks(_NOT_MADE)}) ORDER BY id DESC",
+            f"AND state NOT IN ({marks(_NOT_MADE)}) ORDER BY coalesce(cell_id = ?, 0) DESC, id DESC",
             *(self.account.id, place.cell, place.nth, new.sameness),
-            *(self.account.id, None if own is None else own.id, place.nth, new.sameness),
-            *_NOT_MADE,
+            *(self.account.id, own_id, place.nth, new.sameness),
+            *(*_NOT_MADE, own_id),
         )
-        by_text = None
-        for each in equal:
-            name = None if each.place is None else each.place.cell_id
-            if own is None or name is None or not is_another(name, own):
-                if own is not None and name is not None and name.id == own.id:
-                    return each
-                by_text = by_text or each
-        return by_text
+        return next((each for each in equal if not records.are_two_cells(each.place, place)), None)
 
 
 # States are literals where an index has them: SQLite wouldn't use it otherwise.

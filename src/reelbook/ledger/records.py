@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any, Final, TypeVar
 
 from .. import states
-from ..executions import CellId, KnownBy, Place
+from ..executions import CellId, KnownBy, Place, is_another
 from ..formatting import local
 from ..requests import JobRequest
 from ..secret import Secret
@@ -314,6 +314,11 @@ def place_of(row: sqlite3.Row) -> Place | None:
         return None
     name = None if row["cell_id"] is None else CellId(row["cell_id"], row["opening"], row["notebook"])
     return Place(row["cell"], row["nth"], name)
+
+
+def are_two_cells(then: Place | None, now: Place) -> bool:
+    """Whether these are certainly places in two cells, by the cells' ids where both have one."""
+    return bool(then and then.cell_id and now.cell_id and is_another(then.cell_id, now.cell_id))
 
 
 def place_columns(place: Place | None) -> dict[str, object]:

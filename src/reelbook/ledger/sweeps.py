@@ -18,12 +18,12 @@ from typing import Any, Final
 
 from .. import wire
 from ..errors import InvalidInput
-from ..executions import Place, is_another
+from ..executions import Place
 from ..formatting import exact_dollars, local, terminal_line
 from ..requests import JobRequest
 from ..secret import quotable
 from ..states import LEFT_OUT, PLANNED, names
-from .records import Entry, SweepCell, insert, place_columns, place_of
+from .records import Entry, SweepCell, are_two_cells, insert, place_columns, place_of
 from .search import matching
 from .store import Part
 
@@ -84,11 +84,7 @@ class Sweeps(Part):
             "AND (cell = ? OR cell_id = ?) ORDER BY id DESC",
             *(self._account_id, sameness(record), place.nth, place.cell, None if name is None else name.id),
         )
-        for row in rows:
-            then = place_of(row)
-            if then is None or then.cell_id is None or name is None or not is_another(then.cell_id, name):
-                return int(row["id"])
-        return None
+        return next((int(row["id"]) for row in rows if not are_two_cells(place_of(row), place)), None)
 
     def begin(
         self,
