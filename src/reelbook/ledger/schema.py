@@ -204,6 +204,7 @@ _FORMER_PICKS: Final = (
     "SELECT intended_at, id FROM entries WHERE starred = 1 ORDER BY id",
     "SELECT at, winner FROM picks ORDER BY id",
 )
+_PICK: Final = "UPDATE entries SET picked_at = ? WHERE id = ?"
 
 
 class NewerLedger(ReelbookError):
@@ -235,7 +236,7 @@ def rescue(source: sqlite3.Connection, target: sqlite3.Connection) -> int:
         for table in TABLES:
             if table not in PASSING:
                 _copy(source, target, table)
-        _pick(target, _former_picks(source))
+        target.executemany(_PICK, _former_picks(source))
     return int(target.execute("SELECT count(*) FROM entries").fetchone()[0])
 
 
@@ -276,10 +277,6 @@ def _former_picks(source: sqlite3.Connection) -> list[tuple[float, int]]:
     return found
 
 
-def _pick(target: sqlite3.Connection, picks: list[tuple[float, int]]) -> None:
-    target.executemany("UPDATE entries SET picked_at = ? WHERE id = ?", picks)
-
-
 def _renew(connection: sqlite3.Connection) -> None:
     picks = _former_picks(connection)
     for table, definition in TABLES.items():
@@ -291,7 +288,7 @@ def _renew(connection: sqlite3.Connection) -> None:
             kept = ", ".join(name for name in _columns(connection, table) if name in before)
             connection.execute(f"INSERT INTO {table} ({kept}) SELECT {kept} FROM former")  # noqa: S608 - our own names
         connection.execute("DROP TABLE IF EXISTS former")  # with its indexes
-    _pick(connection, picks)
+    connection.executemany(_PICK, picks)
     for index in INDEXES:
         connection.execute(f"CREATE INDEX {index}")
     for table in _GONE:

@@ -84,7 +84,7 @@ def patiently(
     seconds: float,
     *,
     pause_seconds: float = _PAUSE_SECONDS,
-    passes: Callable[[sqlite3.Error], bool] = lambda error: primary_code(error) == sqlite3.SQLITE_BUSY,
+    passes: Callable[[sqlite3.Error], bool] = lambda error: _is_lock(error),
 ) -> T:
     """The result of `attempt`, repeated for so long while its error `passes`; by default, a lock.
 
@@ -105,8 +105,8 @@ def is_damage(error: sqlite3.Error) -> bool:
     return primary_code(error) in _DAMAGE
 
 
-def primary_code(error: sqlite3.Error) -> int:
-    """SQLite's result code without its details; 0 where the error is Python's own."""
+def primary_code(error: Exception) -> int:
+    """SQLite's result code without its details; 0 where the error isn't SQLite's."""
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
@@ -502,7 +502,7 @@ def _unusable(error: Exception, path: Path) -> LedgerUnavailable:
             f"The ledger {path} was written by a newer Reelbook, and was left as it is. Update Reelbook, "
             f"or {_ELSEWHERE}."
         )
-    kind = LedgerLocked if isinstance(error, Timeout) or _is_lock(error) else LedgerUnavailable
+    kind = LedgerLocked if _is_lock(error) else LedgerUnavailable
     return kind(
         f"The ledger {path} can't be used: {_reason(error, path)}. Without it a clip could be lost or paid "
         f"for twice. Fix that, or {_ELSEWHERE}; connect(…, ledger=None) does without one."
@@ -519,7 +519,7 @@ def _remedy(error: sqlite3.Error, path: Path) -> str:
 
 
 def _reason(error: Exception, path: Path) -> str:
-    if isinstance(error, Timeout) or _is_lock(error):
+    if _is_lock(error):
         return "another program has locked it"
     if isinstance(error, sqlite3.Error):
         if is_damage(error):
@@ -553,7 +553,7 @@ def _os_reason(error: Exception) -> str:
 
 
 def _is_lock(error: Exception) -> bool:
-    return isinstance(error, sqlite3.Error) and primary_code(error) == sqlite3.SQLITE_BUSY
+    return isinstance(error, Timeout) or primary_code(error) == sqlite3.SQLITE_BUSY
 
 
 def _is_moved(error: sqlite3.Error) -> bool:
