@@ -18,6 +18,7 @@ from ..secret import NOT_SHOWN, looks_like_key, without_keys
 from ..version import VERSION
 from . import classroom, generate, inspect, jobs, keys, lab, sandbox, sweep, tools, usage
 from .console import plain_mistake, say, with_commands
+from .options import Group
 
 FAILED, BAD_USAGE = 1, 2
 SHORTEST = 3  # letters of a command's name that stand for it
@@ -62,12 +63,10 @@ class Commands(TyperGroup):
             raise
 
 
-app = typer.Typer(
+app = Group(
     name="reelbook",
     cls=Commands,
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 

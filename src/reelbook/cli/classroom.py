@@ -7,14 +7,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from .. import wire
 from ..errors import ReelbookError
 from ..formatting import age, count, dollars, terminal_line
 from . import classroom_room
 from .console import moving_line, require_yes, say, stoppable
-from .options import Home, Service, Which, Yes, command_line, open_session, option
+from .options import Group, Home, Service, Which, Yes, command_line, open_session, option
 
 if TYPE_CHECKING:
     from ..classroom.classroom import ClassroomStatus, OpenedClassroom, Report
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
 
 STUDENT_CHARACTERS = 60
 
-commands = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="A room or keys for a class.")
+commands = Group(help="A room or keys for a class.")
 commands.command(short_help="Serve a class: students join by a code.")(classroom_room.serve)
 commands.command(short_help="Write its spending and its clips.")(classroom_room.report)
 commands.command(short_help="Gather what students install, while there is a network.")(classroom_room.wheels)

@@ -22,7 +22,7 @@ from ..formatting import count, dollars, file_size, iso_time, price, seconds, te
 from ..lazy_module import LazyModule
 from ..requests import options
 from .console import say, say_data, say_json, shell_word, stoppable, with_commands
-from .options import AsJson, Force, Home, ManyArguments, Service, argument, option
+from .options import AsJson, Force, Group, Home, Service, argument, option
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -68,7 +68,7 @@ ROW_FIELDS: Final = {
     "prompt": "prompt",
 }
 
-commands = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
+commands = Group(no_args_is_help=False, invoke_without_command=True)
 
 Which = Annotated[Service, typer.Option(help="auto: every service that this home knows.")]
 
@@ -177,15 +177,13 @@ def receipt(
         say(f"{csv}: {bought.summary}")
 
 
-@commands.command(cls=ManyArguments, short_help="Hand clips over: one page that plays from the disk.")
+@commands.command(short_help="Hand clips over: one page that plays from the disk.")
 def export(
     file: Annotated[Path, argument("The page (.html), or a zip of it with the clips (.zip).")],
     wanted: Annotated[
         list[str] | None, argument("The clips. Default: the picked ones.", metavar="ID")
     ] = None,
-    title: Annotated[
-        str, option("The page's title. Default: what the prompts have in common.", metavar="TITLE")
-    ] = "",
+    title: Annotated[str, option("The page's title. Default: what the prompts have in common.")] = "",
     no_prompts: Annotated[bool, option("Leave the prompts out.", "--no-prompts")] = False,
     no_seeds: Annotated[bool, option("Leave the seeds out.", "--no-seeds")] = False,
     no_notes: Annotated[bool, option("Leave the notes out.", "--no-notes")] = False,
@@ -215,7 +213,7 @@ def export(
     say(f"{file}: {count(len(here), 'clip')}, {file_size(file.stat().st_size)}.")
 
 
-@commands.command(cls=ManyArguments)
+@commands.command()
 def resume(
     wanted: Annotated[
         list[str] | None, argument("The jobs. Default: all unfinished ones.", metavar="ID")

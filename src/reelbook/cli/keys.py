@@ -19,13 +19,13 @@ from ..errors import InvalidInput, ReelbookError
 from ..formatting import terminal_line
 from ..secret import Secret, shown
 from .console import require_yes, say, say_json, shell_word, waiting_notice
-from .options import AsJson, Home, Service, Which, Yes, command_line, open_session, option
+from .options import AsJson, Group, Home, Service, Which, Yes, command_line, open_session, option
 
 COLUMNS = ("id", "name", "preview", "limit", "state", "created", "last_used", "note")
 
 WIDE_ENOUGH_FOR_COLUMNS = 72
 
-commands = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The API keys of the account.")
+commands = Group(help="The API keys of the account.")
 
 Show = Annotated[bool, option("Print the key to standard output.", "--show")]
 Out = Annotated[
@@ -90,7 +90,7 @@ def create(
 
 @commands.command()
 def revoke(
-    key_id: Annotated[str, typer.Argument(help="The id of the key, as in the list.")],
+    key_id: Annotated[str, typer.Argument(metavar="ID", help="The id of the key, as in the list.")],
     yes: Yes = False,
     service: Which = Service.auto,
     home: Home = None,
@@ -116,9 +116,7 @@ def revoke(
 
 @commands.command(short_help="Replace the key in use with a fresh one.")
 def rotate(
-    name: Annotated[
-        str | None, option("Its name. Default: that of the old one, with a number.", metavar="NAME")
-    ] = None,
+    name: Annotated[str | None, option("Its name. Default: that of the old one, with a number.")] = None,
     rate_limit: Annotated[
         int | None, option("Requests a minute, 1 to 100. Default: as the old one.", metavar="NUMBER")
     ] = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 import shlex
 from collections.abc import Callable
 from enum import StrEnum
@@ -93,11 +94,30 @@ def _option(about: RequestField, several: bool) -> inspect.Parameter:
     return inspect.Parameter(about.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 
-class ManyArguments(TyperCommand):
-    """A command that takes any number of words; its help leaves out their Python type."""
+class PlainCommand(TyperCommand):
+    """A command whose help names its values in words, where typer shows their Python types."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        for each in self.params:
+            if each.metavar is None and each.name != "service":  # which lists its choices
+                each.metavar = each.name.upper()
 
     def get_help(self, ctx: Any) -> str:
-        return super().get_help(ctx).replace(" <list[str]>", " " * len(" <list[str]>"))
+        return _PYTHON_TYPE.sub(lambda found: " " * len(found[0]), super().get_help(ctx))
+
+
+_PYTHON_TYPE = re.compile(r" <(?:str|path|file|dir|list\[str\])>")
+
+
+class Group(typer.Typer):
+    """A group of such commands; it shows its help where none of them is named."""
+
+    def __init__(self, *, no_args_is_help: bool = True, **more: Any) -> None:
+        super().__init__(no_args_is_help=no_args_is_help, rich_markup_mode=None, **more)
+
+    def command(self, *args: Any, **more: Any) -> Callable[[Command], Command]:
+        return super().command(*args, cls=PlainCommand, **more)
 
 
 def open_session(service: Service, home: Path | None) -> Session:

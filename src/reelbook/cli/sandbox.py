@@ -8,11 +8,9 @@ import typer
 from .. import settings, wire
 from ..formatting import dollars
 from .console import say
-from .options import MOST_USD, Home, Service, command_line, option
+from .options import MOST_USD, Group, Home, Service, command_line, option
 
-commands = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="The sandbox: the service, on this machine."
-)
+commands = Group(help="The sandbox: the service, on this machine.")
 
 
 @commands.command()
@@ -20,7 +18,7 @@ def serve(
     host: Annotated[str, typer.Option(help="The address to listen on.", metavar="ADDRESS")] = "127.0.0.1",
     port: Annotated[int | None, option("Default: the last one, or a free one.", min=1, max=65535)] = None,
     pace: Annotated[
-        str, typer.Option(metavar="PACE", help="How long jobs take: at once, brisk, lifelike, or seconds.")
+        str, typer.Option(help="How long jobs take: at once, brisk, lifelike, or seconds.")
     ] = "brisk",
     idle_minutes: Annotated[
         float, option("Stop after this many minutes without use. Default: never.", min=0)

@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 from ..errors import InvalidInput
 from ..formatting import count, dollars, plain, terminal_line
 from .console import moving_line, require_yes, say, say_json, stoppable, waiting_notice, with_commands
-from .options import AsJson, Home, Service, Which, Yes, command_line, open_session, option, with_fields
+from .options import AsJson, Group, Home, Service, Which, Yes, command_line, open_session, option, with_fields
 
 if TYPE_CHECKING:
     from ..explore import SweepRun
@@ -36,10 +36,8 @@ class SweepCommands(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-commands = typer.Typer(
+commands = Group(
     cls=SweepCommands,
-    no_args_is_help=True,
-    rich_markup_mode=None,
     short_help="Vary a prompt: plan, make, resume.",
     help="Vary a prompt: plan the clips, see what they cost, make them, go on where it stopped.\n\n\b\n"
     "  reelbook sweep 'a {animal} runs' --axis animal=fox,heron --seed 1-3\n"
@@ -64,14 +62,11 @@ def plan(
     asked: dict[str, Any],
     design: Annotated[
         str | None,
-        option(
-            "Which cells are made: grid (the default), one-at-a-time, sample, pairs, latin-hypercube.",
-            metavar="DESIGN",
-        ),
+        option("Which cells are made: grid (the default), one-at-a-time, sample, pairs, latin-hypercube."),
     ] = None,
     sample: Annotated[int | None, option("This many cells, chosen at random.", metavar="NUMBER")] = None,
     wildcards: Annotated[Path | None, option("Text files for __wildcards__.", file_okay=False)] = None,
-    name: Annotated[str | None, option("What it is called in lists and receipts.", metavar="NAME")] = None,
+    name: Annotated[str | None, option("What it is called in lists and receipts.")] = None,
     dry_run: Annotated[bool, option("Only say what it would cost.", "--dry-run")] = False,
     service: Which = Service.auto,
     yes: Yes = False,

@@ -23,7 +23,7 @@ from ..errors import InvalidInput
 from ..formatting import count, terminal_json, terminal_line
 from ..secret import shown
 from .console import moving_line, say, say_json
-from .options import AsJson, Home, ManyArguments, Service, argument, option
+from .options import AsJson, Group, Home, Service, argument, option
 
 if TYPE_CHECKING:
     from ..agent_tools.types import Content, Tool, ToolResult
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 MAX_ABOUT = 300
 
-commands = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The tools of an agent tool server.")
+commands = Group(help="The tools of an agent tool server.")
 
 Which = Annotated[
     Service,
@@ -71,7 +71,7 @@ def list_tools(
     say(f"{count(len(tools), 'tool')} of {name}.", err=True)
 
 
-@commands.command(cls=ManyArguments)
+@commands.command()
 def call(
     name: Annotated[str, typer.Argument(help="The tool, as in the list.")],
     words: Annotated[
