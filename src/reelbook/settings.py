@@ -68,21 +68,27 @@ def find(name: str, argument: str | Secret | None = None, *, ask: bool = False) 
 
 
 def has_keyring() -> bool:
-    """Whether this system has a keyring that `keep` can put a setting into."""
+    """Whether this system has a keyring that `keep` can put a key into."""
     keyring = _keyring()
     return keyring is not None and bool(getattr(keyring.get_keyring(), "priority", 0) > 0)
 
 
-def keep(name: str, value: Secret) -> None:
-    """Keeps a setting in the system keyring, where `find` looks for it. Raises ConfigurationError."""
+def keep(key: Secret, base_url: str) -> None:
+    """Keeps a key and its service's address in the system keyring, where `find` looks for them.
+
+    Raises ConfigurationError.
+    """
     if not has_keyring():
         raise ConfigurationError("This system has no keyring to keep it in. Run: pip install keyring")
     kept, keyring = False, _keyring()
     with contextlib.suppress(keyring.errors.KeyringError):
-        keyring.set_password(KEYRING_SERVICE, name, value.reveal())
+        keyring.set_password(KEYRING_SERVICE, API_KEY, key.reveal())
+        keyring.set_password(KEYRING_SERVICE, BASE_URL, base_url)
         kept = True
-    if not kept:  # raised outside, so that no chain of errors holds the value
-        raise ConfigurationError(f"The keyring didn't accept it. Set {name} in the environment instead.")
+    if not kept:  # raised outside, so that no chain of errors holds the key
+        raise ConfigurationError(
+            f"The keyring didn't accept it. Set {API_KEY} and {BASE_URL} in the environment instead."
+        )
 
 
 def home(argument: str | os.PathLike[str] | None = None) -> Path:

@@ -67,13 +67,13 @@ def test_a_ticked_key_goes_into_the_keyring(
     panel: ConnectionPanel, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only after the service accepted it, and with its address."""
-    kept: dict[str, str] = {}
+    kept: list[tuple[str, str]] = []
     monkeypatch.setattr(settings, "has_keyring", lambda: True)
-    monkeypatch.setattr(settings, "keep", lambda name, value: kept.update({name: value.reveal()}))
+    monkeypatch.setattr(settings, "keep", lambda key, url: kept.append((key.reveal(), url)))
     says(panel, "use", key="sk-planted-wrong", address=sandbox.url, keep=True)
     until(lambda: panel.message["text"])
-    assert kept == {}
+    assert kept == []
     says(panel, "use", key=sandbox.api_key.reveal(), address=sandbox.url, keep=True)
     until(lambda: panel.message["text"].startswith("The key works."))
-    assert kept == {settings.API_KEY: sandbox.api_key.reveal(), settings.BASE_URL: sandbox.url}
+    assert kept == [(sandbox.api_key.reveal(), sandbox.url)]
     assert "kept in this system's keyring" in panel.words["keep"]

@@ -92,9 +92,9 @@ def test_where_only_answers_arrive_the_secret_waits_for_a_question(
 
 def test_the_new_key_is_kept_before_the_old_one_goes(page: KeysPage, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there is a keyring it is offered, and what it says afterwards is true."""
-    kept: list[str] = []
+    kept: list[tuple[str, str]] = []
     monkeypatch.setattr(settings, "has_keyring", lambda: True)
-    monkeypatch.setattr(settings, "keep", lambda name, value: kept.append(name))
+    monkeypatch.setattr(settings, "keep", lambda key, url: kept.append((key.fingerprint, url)))
     monkeypatch.setattr(page.panel.session._connection, "sandbox", None)  # as a service by its address
     page.says("rotate", called="second", limit=30)
     until(lambda: page.panel.words["rotation"])
@@ -102,7 +102,8 @@ def test_the_new_key_is_kept_before_the_old_one_goes(page: KeysPage, monkeypatch
     assert page.panel.words["rotation"]["can_keep"]
     assert "Keep it before the old key is revoked" in page.panel.words["rotation"]["text"]
     page.says("keep")
-    assert kept == [settings.API_KEY, settings.BASE_URL]
+    session = page.panel.session
+    assert kept == [(session.keys.fingerprint, session.base_url)]
     assert not page.panel.words["rotation"]["can_keep"]
     assert "It is kept in this system's keyring." in page.panel.words["rotation"]["text"]
 

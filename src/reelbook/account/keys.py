@@ -195,8 +195,7 @@ class Rotation:
         """
         if self._connection.sandbox is not None:
             return  # the sandbox keeps it
-        settings.keep(settings.API_KEY, self.new.api_key)
-        settings.keep(settings.BASE_URL, Secret(self._connection.client.base_url))
+        settings.keep(self.new.api_key, self._connection.client.base_url)
         self.kept = True
 
     def revoke_old(self, key_id: str | None = None) -> Revoked:

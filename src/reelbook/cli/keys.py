@@ -214,8 +214,7 @@ class SecretPlace:
                 failed.append(f"{self.out} couldn't be written: {error.strerror}.")
         if self.keep:
             try:
-                settings.keep(settings.API_KEY, secret)
-                settings.keep(settings.BASE_URL, Secret(base_url))
+                settings.keep(secret, base_url)
                 said.append("It is kept in the keyring.")
             except ReelbookError as error:
                 failed.append(str(error))

@@ -80,8 +80,7 @@ class ConnectionPanel(Panel):
             try:
                 session.balance()
                 if keep:
-                    settings.keep(settings.API_KEY, key)
-                    settings.keep(settings.BASE_URL, Secret(session.base_url))
+                    settings.keep(key, session.base_url)
             except BaseException:
                 if session is not former:
                     session.close()
