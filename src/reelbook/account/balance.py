@@ -140,22 +140,19 @@ class BalanceTracker:
 
         The usage includes the balance (interface, Usage summary), and the count that `reconcile()` needs.
         """
+        usage: Usage | None = None
         try:
-            if not await self._usage_held_balance():
+            try:
+                usage = await self.usage(USAGE_DAYS, background=True)
+            except ServiceError as error:
+                if isinstance(error, AuthenticationError | RateLimited):
+                    raise
+            if usage is None or usage.current_balance_usd is None:
                 await self.balance(background=True)
         except ReelbookError:
             return  # the next change of money asks again
         finally:
             self._on_change()
-
-    async def _usage_held_balance(self) -> bool:
-        try:
-            usage = await self.usage(USAGE_DAYS, background=True)
-        except (AuthenticationError, RateLimited):
-            raise
-        except ServiceError:
-            return False
-        return usage.current_balance_usd is not None
 
     async def _kept(self, question: Awaitable[T]) -> T:
         asked_at = time.time()
