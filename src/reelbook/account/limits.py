@@ -4,15 +4,16 @@ It is computed from what is already known, without a request.
 """
 
 import contextlib
+import functools
 import math
 import shlex
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from .. import settings, wire
 from ..errors import SpendingWarning
@@ -26,6 +27,7 @@ FEW_CLIPS: Final = 5
 _LEAST_USD: Final = 1e-9
 
 Kind = Literal["limit", "balance"]
+Warn = Callable[[Warning], None]
 
 
 @dataclass(frozen=True)
@@ -148,24 +150,21 @@ def without_spend_warnings() -> Iterator[None]:
         _silent.reset(token)
 
 
-class Caller(NamedTuple):
-    """The line of a person's code that a warning is about, as `warnings.warn_explicit` takes it."""
-
-    filename: str
-    lineno: int
-    module: str
-    registry: dict[Any, Any]
-
-
-def caller() -> Caller:
-    """The first line up from here that isn't Reelbook's."""
+def caller_warner() -> Warn:
+    """A function that warns, at once or later, of the first line up from here that isn't Reelbook's."""
     package = __name__.partition(".")[0]
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
         frame = frame.f_back
     known = frame.f_globals
-    registry = known.setdefault("__warningregistry__", {})
-    return Caller(frame.f_code.co_filename, frame.f_lineno, known.get("__name__", "<string>"), registry)
+    return functools.partial(
+        warnings.warn_explicit,
+        category=UserWarning,  # that of the warning counts
+        filename=frame.f_code.co_filename,
+        lineno=frame.f_lineno,
+        module=known.get("__name__", "<string>"),
+        registry=known.setdefault("__warningregistry__", {}),
+    )
 
 
 class SpendWarner:
@@ -175,8 +174,8 @@ class SpendWarner:
         self._ledger = ledger
         self._reached: dict[Kind, int] = {}
 
-    def look(self, new: Sequence[Entry], before: Funds | None, caller: Caller) -> None:
-        """Warns `caller` about what was just recorded and isn't sent yet.
+    def look(self, new: Sequence[Entry], before: Funds | None, warn: Warn) -> None:
+        """Warns about what was just recorded and isn't sent yet.
 
         `before` is what was left of the balance until then. Raises SpendingWarning if warnings are errors.
         """
@@ -194,8 +193,7 @@ class SpendWarner:
         )
         for each in near:
             if each.stage > self._reached.get(each.kind, 0):
-                warning = SpendingWarning(each.text, left_usd=each.left_usd)
-                warnings.warn_explicit(warning, SpendingWarning, **caller._asdict())
+                warn(SpendingWarning(each.text, left_usd=each.left_usd))
         self._reached = {each.kind: max(each.stage, self._reached.get(each.kind, 0)) for each in near}
 
 

@@ -9,13 +9,12 @@ import itertools
 import os
 import random
 import time
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
-from ..account.limits import caller
+from ..account.limits import caller_warner
 from ..errors import InvalidInput, NotAVideo
 from ..formatting import count
 from ..ledger import KeptVote, Ledger
@@ -312,7 +311,7 @@ def _clip(given: Clip | Job | str | os.PathLike[str]) -> Clip | None:
     except NotAVideo as damaged:
         if not clip.request_id:
             raise
-        warnings.warn_explicit(f"A clip is left out: {damaged}", UserWarning, **caller()._asdict())
+        caller_warner()(UserWarning(f"A clip is left out: {damaged}"))
         return None
     return clip
 

@@ -5,14 +5,13 @@ import json
 import os
 import sys
 import threading
-import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 from .. import errors, settings, states, wire
 from ..account.connection import Service, ServiceAddress
-from ..account.limits import caller
+from ..account.limits import caller_warner
 from ..client.responses import Reply
 from ..client.transport import Transport
 from ..event_thread import EventThread, uninterrupted
@@ -241,7 +240,7 @@ def _opened(name: _Name, reach: Callable[[], ServiceAddress]) -> Session:
                 resume, stop = (f"reelbook sweep {word} {sweep.id}" for word in ("resume", "stop"))
                 print(f"A program ended with {what}: {resume} sends the rest, {stop} drops it.", file=out)
     for said in filter(None, (notice, session.facts.trouble)):
-        warnings.warn_explicit(said, errors.LedgerTrouble, **caller()._asdict())
+        caller_warner()(errors.LedgerTrouble(said))
     return session
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from .. import errors, states, wire
-from ..account.limits import Caller, SpendWarner
+from ..account.limits import SpendWarner, Warn
 from ..client.watch import job_failed
 from ..event_thread import Future, until_done
 from ..formatting import local, terminal_line
@@ -336,9 +336,7 @@ class JobRegistry(JobServices):
         """Whether anything, such as a card, displays one of them."""
         return any(job._listeners for job in self)
 
-    def submit(
-        self, batch: Sequence[Submission], *, caller: Caller, withdrawn: Callable[[], bool]
-    ) -> list[Job]:
+    def submit(self, batch: Sequence[Submission], warn: Warn, *, withdrawn: Callable[[], bool]) -> list[Job]:
         """Records all of them or none, and starts the new ones, in one step on the session's thread.
 
         Raises SpendLimitReached, LedgerUnavailable, and SpendingWarning where that is an error.
@@ -348,7 +346,7 @@ class JobRegistry(JobServices):
         new = {entry.id: entry for entry, earlier in written if earlier is None}
         jobs = []
         try:
-            self._warner.look(list(new.values()), funds, caller)
+            self._warner.look(list(new.values()), funds, warn)
             for each, (entry, earlier) in zip(batch, written, strict=True):
                 if earlier is None:
                     jobs.append(
@@ -366,13 +364,13 @@ class JobRegistry(JobServices):
                 job._life.begin()
         return jobs
 
-    def send_unsent(self, *, caller: Caller) -> list[Job]:
+    def send_unsent(self, warn: Warn) -> list[Job]:
         """Submits what kernels left unsent, except where an image wasn't kept. Raises as `submit` does."""
         left, funds = self.ledger.left_unsent(), self.ledger.funds()
         requests = {entry.id: replace(self._request(entry)) for entry in left}  # validated again
         written = self.ledger.intend_again([entry for entry in left if requests[entry.id].complete])
         try:
-            self._warner.look(written, funds, caller)
+            self._warner.look(written, funds, warn)
             jobs = [self._intended(requests[entry.id], entry, funds) for entry in written]
         except BaseException:
             for entry in written:

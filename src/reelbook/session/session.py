@@ -22,7 +22,7 @@ from ..account import Facts, Receipt, Spending
 from ..account.balance import BalanceTracker
 from ..account.connection import Connection, ServiceAddress
 from ..account.keys import Keys
-from ..account.limits import caller, say_unsent, spend_notices
+from ..account.limits import caller_warner, say_unsent, spend_notices
 from ..account.receipt import receipt_of
 from ..account.reconcile import find_out
 from ..account.usage_history import UsageHistory
@@ -336,8 +336,8 @@ class Session(Tooling, SuggestsNames):
         """
         jobs = self._thread.run(self._jobs.resume)
         if unsent:
-            called = caller()
-            jobs += self._thread.run(lambda: self._jobs.send_unsent(caller=called))
+            warn = caller_warner()
+            jobs += self._thread.run(lambda: self._jobs.send_unsent(warn))
         return tuple(jobs)
 
     @property
@@ -387,7 +387,7 @@ class Session(Tooling, SuggestsNames):
     def _submit(self, batch: Sequence[Submission]) -> list[Job]:
         self._thread.refuse_closed()
         withdrawn = False
-        submit = functools.partial(self._jobs.submit, batch, caller=caller(), withdrawn=lambda: withdrawn)
+        submit = functools.partial(self._jobs.submit, batch, caller_warner(), withdrawn=lambda: withdrawn)
         try:
             while True:
                 try:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from .. import errors, settings
-from ..account.limits import caller
+from ..account.limits import caller_warner
 from ..agent_tools.parsing import found_jobs
 from ..agent_tools.server import ToolServer, checked_arguments
 from ..agent_tools.types import OnProgress, Tool, ToolProgress, ToolResult, ToolServerInfo
@@ -162,7 +161,7 @@ class Tooling:
         self._thread.refuse_closed()
         place = self._tool_address()
         if self.__place is None and place is not None and (said := settings.insecure(place[0], "user id")):
-            warnings.warn_explicit(said, settings.InsecureAddress, **caller()._asdict())
+            caller_warner()(settings.InsecureAddress(said))
 
         async def ask() -> T:
             url, user_id = place or await self._find_tool_address()
@@ -277,7 +276,7 @@ def connect_tools(
     user_id = None if user_id is None else Secret.of(user_id)  # verbose tracebacks print arguments
     tools = Tools(*configured(mcp_url, user_id, ask=ask), settings.home(home))
     if (notice := tools._ledger.store.notice) is not None:  # a damaged ledger was put aside
-        warnings.warn_explicit(notice, errors.LedgerTrouble, **caller()._asdict())
+        caller_warner()(errors.LedgerTrouble(notice))
     return tools
 
 
