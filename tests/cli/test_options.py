@@ -8,7 +8,7 @@ from cli.conftest import Run
 
 from reelbook import magics
 from reelbook.account import receipt
-from reelbook.cli.options import Service, command_line
+from reelbook.cli.options import command_line
 from reelbook.requests import RequestField, options
 from reelbook.text.sweep_form import axis_row
 from reelbook.widgets.prompt_form import PromptForm
@@ -27,6 +27,6 @@ def test_what_a_request_has_is_there_wherever_it_can_be_asked_for(run: Run, abou
 
 def test_a_command_to_copy_has_the_service_and_the_home_that_were_named() -> None:
     """A shell reads it as it was meant, and nothing stands there that goes without saying."""
-    assert command_line("jobs", "resume", service=Service.auto, home=None) == "reelbook jobs resume"
-    line = command_line("jobs", "resume", service=Service.live, home=Path("my home"))
+    assert command_line("jobs", "resume", service="auto", home=None) == "reelbook jobs resume"
+    line = command_line("jobs", "resume", service="live", home=Path("my home"))
     assert shlex.split(line)[3:] == ["--service", "live", "--home", "my home"]

@@ -12,7 +12,7 @@ from ..errors import ReelbookError
 from ..formatting import age, count, dollars, terminal_line
 from . import classroom_room
 from .console import moving_line, require_yes, say, stoppable
-from .options import Group, Home, Service, Which, Yes, command_line, open_session, option
+from .options import Group, Home, Which, Yes, command_line, open_session, option
 
 if TYPE_CHECKING:
     from ..classroom.classroom import ClassroomStatus, OpenedClassroom, Report
@@ -60,7 +60,7 @@ def open_one(
         option("Revoke this student's key and make another. May be given several times.", metavar="STUDENT"),
     ] = None,
     name: Name = None,
-    service: Which = Service.auto,
+    service: Which = "auto",
     yes: Yes = False,
     home: Home = None,
 ) -> None:
@@ -111,7 +111,7 @@ def open_one(
 
 
 @commands.command()
-def status(service: Which = Service.auto, home: Home = None) -> None:
+def status(service: Which = "auto", home: Home = None) -> None:
     """Show who uses their key, and which keys somebody else made. One request."""
     from ..classroom.classroom import Classrooms
 
@@ -129,7 +129,7 @@ def close(
     all_made_since: Annotated[
         bool, option("Also revoke the keys that others made since it was opened.", "--all-made-since")
     ] = False,
-    service: Which = Service.auto,
+    service: Which = "auto",
     home: Home = None,
 ) -> None:
     """Revoke all keys of the class, and list the keys to prove it. Safe to run again."""

@@ -14,7 +14,7 @@ from .. import settings, wire
 from ..errors import ConnectionFailed, InvalidInput
 from ..formatting import count, dollars, hour, terminal_line
 from .console import require_yes, say
-from .options import MOST_USD, Home, Service, Which, Yes, open_session, option
+from .options import MOST_USD, Home, Which, Yes, open_session, option
 
 if TYPE_CHECKING:
     from ..classroom.room.app import Room
@@ -60,7 +60,7 @@ def serve(
     address: Annotated[str | None, option("A host name by which students reach this computer.")] = None,
     tls_cert: Annotated[Path | None, option("A certificate, for https.", exists=True, dir_okay=False)] = None,
     tls_key: Annotated[Path | None, option("The certificate's key.", exists=True, dir_okay=False)] = None,
-    service: Which = Service.auto,
+    service: Which = "auto",
     yes: Yes = False,
     home: Home = None,
 ) -> None:

@@ -19,7 +19,7 @@ from ..errors import InvalidInput, ReelbookError
 from ..formatting import dollars
 from ..requests import FIELDS, JobRequest
 from .console import STOPPED, CtrlC, require_yes, say, shell_word
-from .options import Force, Home, Service, Which, Yes, command_line, open_session, option, with_fields
+from .options import Force, Home, Which, Yes, command_line, open_session, option, with_fields
 
 if TYPE_CHECKING:
     from ..session import Clip, Job, Session
@@ -41,7 +41,7 @@ def generate(
         Path | None,
         option("The file to write. Default: named by prompt and seed.", "--output", "-o", metavar="FILE"),
     ] = None,
-    service: Which = Service.auto,
+    service: Which = "auto",
     yes: Yes = False,
     force: Force = False,
     resume: Annotated[str | None, option("Watch a job that was sent before.", metavar="ID")] = None,

@@ -48,7 +48,7 @@ class JobLookup:
         self.accounts = [
             each
             for each in everyone
-            if service is Service.auto or (each.origin == SANDBOX) == (service is Service.sandbox)
+            if service == "auto" or (each.origin == SANDBOX) == (service == "sandbox")
         ]
         # As every session does, they settle what a dead kernel was sending: it is uncertain by now.
         self.ledgers = {each.id: Ledger(file, each) for each in everyone}

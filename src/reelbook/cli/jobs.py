@@ -92,7 +92,7 @@ def jobs(
     experiment: Annotated[str | None, option("Only of this experiment.", metavar="NAME")] = None,
     picked: Annotated[bool, option("Only the picked ones.", "--picked")] = False,
     limit: Annotated[int, option("How many at most, newest first. Default: 20.", min=1, max=10**9)] = 20,
-    service: Which = Service.auto,
+    service: Which = "auto",
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
@@ -130,7 +130,7 @@ def show(
     home: Home = None,
 ) -> None:
     """Show all that is known of one job: what was asked for, its times, costs, clip and error."""
-    with job_lookup.open_lookup(home, Service.auto) as lookup:
+    with job_lookup.open_lookup(home, "auto") as lookup:
         entry = lookup.one(wanted)
         if as_json:
             say_json(_job_fields(lookup, entry))
@@ -146,7 +146,7 @@ def receipt(
         option("Write it to this file, for a spreadsheet; “-” prints it.", dir_okay=False, allow_dash=True),
     ] = None,
     force: Force = False,
-    service: Which = Service.auto,
+    service: Which = "auto",
     home: Home = None,
 ) -> None:
     """Say what an experiment's clips cost, one by one and in all.
@@ -188,7 +188,7 @@ def export(
     no_seeds: Annotated[bool, option("Leave the seeds out.", "--no-seeds")] = False,
     no_notes: Annotated[bool, option("Leave the notes out.", "--no-notes")] = False,
     force: Force = False,
-    service: Which = Service.auto,
+    service: Which = "auto",
     home: Home = None,
 ) -> None:
     """Hand clips over: write them into one page that plays from the disk, without a network.
@@ -227,7 +227,7 @@ def resume(
     unsent: Annotated[
         bool, option("Send, and pay for, what a program that ended had submitted and not sent.", "--unsent")
     ] = False,
-    service: Which = Service.auto,
+    service: Which = "auto",
     home: Home = None,
 ) -> None:
     """Watch unfinished jobs until they end, and fetch their clips.

@@ -19,7 +19,7 @@ from ..errors import InvalidInput, ReelbookError
 from ..formatting import terminal_line
 from ..secret import Secret, shown
 from .console import require_yes, say, say_json, shell_word, waiting_notice
-from .options import AsJson, Group, Home, Service, Which, Yes, command_line, open_session, option
+from .options import AsJson, Group, Home, Which, Yes, command_line, open_session, option
 
 COLUMNS = ("id", "name", "preview", "limit", "state", "created", "last_used", "note")
 
@@ -36,7 +36,7 @@ Keep = Annotated[bool, option("Keep the key in the system's keyring.", "--keep")
 
 
 @commands.command("list", short_help="List the keys, and when each was last used.")
-def list_keys(as_json: AsJson = False, service: Which = Service.auto, home: Home = None) -> None:
+def list_keys(as_json: AsJson = False, service: Which = "auto", home: Home = None) -> None:
     """List the keys, and when each was last used; the keys themselves are never in the list."""
     from ..text import keys as words
 
@@ -77,7 +77,7 @@ def create(
     show: Show = False,
     out: Out = None,
     keep: Keep = False,
-    service: Which = Service.auto,
+    service: Which = "auto",
     home: Home = None,
 ) -> None:
     """Create a key. Its secret goes where --show, --out or --keep says: the service shows it only once."""
@@ -92,7 +92,7 @@ def create(
 def revoke(
     key_id: Annotated[str, typer.Argument(metavar="ID", help="The id of the key, as in the list.")],
     yes: Yes = False,
-    service: Which = Service.auto,
+    service: Which = "auto",
     home: Home = None,
 ) -> None:
     """Revoke a key at once and for good."""
@@ -124,7 +124,7 @@ def rotate(
     out: Out = None,
     keep: Keep = False,
     yes: Yes = False,
-    service: Which = Service.auto,
+    service: Which = "auto",
     home: Home = None,
 ) -> None:
     """Replace the key in use with a fresh one: made, tried, kept, and the old one revoked last.

@@ -7,9 +7,8 @@ import inspect
 import re
 import shlex
 from collections.abc import Callable
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 from typer.core import TyperCommand
@@ -37,12 +36,7 @@ def argument(words: str, **more: Any) -> Any:
     return typer.Argument(help=words, show_default=False, **more)
 
 
-class Service(StrEnum):
-    auto = "auto"
-    sandbox = "sandbox"
-    live = "live"
-
-
+Service = Literal["auto", "sandbox", "live"]
 Which = Annotated[
     Service, typer.Option(help="auto: live where a key and an address are configured, else the sandbox.")
 ]
@@ -123,14 +117,14 @@ class Group(typer.Typer):
 def open_session(service: Service, home: Path | None) -> Session:
     from ..session import connect
 
-    return connect(service.value, home=home)
+    return connect(service, home=home)
 
 
 def command_line(*words: str, service: Service, home: Path | None) -> str:
     """The command `reelbook …` for a person to copy, with the service and the home that were named."""
     line = ["reelbook", *words]
-    if service is not Service.auto:
-        line += ["--service", service.value]
+    if service != "auto":
+        line += ["--service", service]
     if home is not None:
         line += ["--home", str(home)]
     return shlex.join(line)

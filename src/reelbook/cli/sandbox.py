@@ -8,7 +8,7 @@ import typer
 from .. import settings, wire
 from ..formatting import dollars
 from .console import say
-from .options import MOST_USD, Group, Home, Service, command_line, option
+from .options import MOST_USD, Group, Home, command_line, option
 
 commands = Group(help="The sandbox: the service, on this machine.")
 
@@ -49,7 +49,7 @@ def serve(
         rate_limit=rate_limit,
         balance_usd=balance,
         dask=dask,
-        stop_command=command_line("sandbox", "stop", service=Service.auto, home=home),
+        stop_command=command_line("sandbox", "stop", service="auto", home=home),
     )
 
 

@@ -68,7 +68,7 @@ def plan(
     wildcards: Annotated[Path | None, option("Text files for __wildcards__.", file_okay=False)] = None,
     name: Annotated[str | None, option("What it is called in lists and receipts.")] = None,
     dry_run: Annotated[bool, option("Only say what it would cost.", "--dry-run")] = False,
-    service: Which = Service.auto,
+    service: Which = "auto",
     yes: Yes = False,
     home: Home = None,
 ) -> None:
@@ -104,7 +104,7 @@ def plan(
 @commands.command(short_help="Go on with the clips that are missing.")
 def resume(
     sweep_id: Annotated[str, typer.Argument(metavar="ID", help="The sweep's number in the list.")],
-    service: Which = Service.auto,
+    service: Which = "auto",
     yes: Yes = False,
     home: Home = None,
 ) -> None:
@@ -125,7 +125,7 @@ def resume(
 @commands.command(short_help="Buy nothing more of it.")
 def stop(
     sweep_id: Annotated[str, typer.Argument(metavar="ID", help="The sweep's number in the list.")],
-    service: Which = Service.auto,
+    service: Which = "auto",
     home: Home = None,
 ) -> None:
     """Buy nothing more of a sweep, and stop mentioning it. What was sent goes on; `resume` still works."""
@@ -137,7 +137,7 @@ def stop(
 
 
 @commands.command("list", short_help="List the sweeps of this key.")
-def show_list(service: Which = Service.auto, as_json: AsJson = False, home: Home = None) -> None:
+def show_list(service: Which = "auto", as_json: AsJson = False, home: Home = None) -> None:
     """List the sweeps that were run with this key, newest first."""
     with open_session(service, home) as session:
         records = session.sweeps()

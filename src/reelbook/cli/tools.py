@@ -51,7 +51,7 @@ Server = Annotated[
 def list_tools(
     as_json: AsJson = False,
     server: Server = None,
-    service: Which = Service.auto,
+    service: Which = "auto",
     home: Home = None,
 ) -> None:
     """List the tools and their arguments. Names and descriptions are the server's own."""
@@ -92,7 +92,7 @@ def call(
         float, typer.Option(metavar="SECONDS", help="How long to wait for the result.", min=0.1)
     ] = 600.0,
     server: Server = None,
-    service: Which = Service.auto,
+    service: Which = "auto",
     home: Home = None,
 ) -> None:
     """Call a tool once and print its result. A call may cost money, and no spending limit stops it.
@@ -132,9 +132,9 @@ def _source(server: str | None, service: Service, home: Path | None) -> Session 
 
     configured = server or settings.find(settings.MCP_URL) or settings.find(settings.USER_ID)
     elsewhere = settings.find(settings.API_KEY) or settings.find(settings.BASE_URL)
-    if service == Service.sandbox and server:
+    if service == "sandbox" and server:
         raise InvalidInput("The sandbox has its own tool server: leave --server out.")
-    if service == Service.sandbox or (service == Service.auto and not configured and not elsewhere):
+    if service == "sandbox" or (service == "auto" and not configured and not elsewhere):
         return connect_own_sandbox(home)  # a class's cards have no user id for its tool server
     return connect_tools(server, home=home, ask=bool(configured) and sys.stdin.isatty())
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ..errors import ReelbookError
 from ..formatting import dollars, iso_time
 from .console import moving_line, say, say_json, waiting_notice
-from .options import AsJson, Home, Service, Which, open_session, option
+from .options import AsJson, Home, Which, open_session, option
 
 if TYPE_CHECKING:
     from ..account.usage import UsageSpan
@@ -20,7 +20,7 @@ BAR, BESIDE = 40, 66
 
 def usage(
     days: Annotated[int, option("How many days back. Default: 30.", min=1, max=365)] = 30,
-    service: Which = Service.auto,
+    service: Which = "auto",
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
@@ -40,7 +40,7 @@ def usage(
             _draw(history, session)
 
 
-def balance(service: Which = Service.auto, as_json: AsJson = False, home: Home = None) -> None:
+def balance(service: Which = "auto", as_json: AsJson = False, home: Home = None) -> None:
     """Say what is left of the balance, and what was spent in all."""
     from ..text.status_line import balance_words
 
