@@ -81,7 +81,10 @@ def jobs(
     ] = None,
     state: Annotated[
         list[str] | None,
-        option(f"Only in this state: {states.listed()}. May be given several times.", metavar="STATE"),
+        # Named: typer 0.27 would write it as its metavar.
+        option(
+            f"Only in this state: {states.listed()}. May be given several times.", "--state", metavar="STATE"
+        ),
     ] = None,
     since: Annotated[
         str | None, option("From this time on: 2026-11-21, or how long ago: 2h, 3d.", metavar="TIME")
