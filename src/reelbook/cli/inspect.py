@@ -7,11 +7,11 @@ import typer
 
 from ..errors import NoPassport
 from .console import say, say_json
-from .options import AsJson, argument, option
+from .options import AsJson, option
 
 
 def inspect(
-    file: Annotated[Path, argument("An exported clip, the JSON beside it, or a zip of them.")],
+    file: Annotated[Path, typer.Argument(help="An exported clip, the JSON beside it, or a zip of them.")],
     code: Annotated[bool, option("Print the code of a cell that makes it again.", "--code")] = False,
     as_json: AsJson = False,
 ) -> None:

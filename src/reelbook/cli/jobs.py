@@ -22,7 +22,7 @@ from ..formatting import count, dollars, file_size, iso_time, price, seconds, te
 from ..lazy_module import LazyModule
 from ..requests import options
 from .console import say, say_data, say_json, shell_word, stoppable, with_commands
-from .options import AsJson, Force, Group, Home, Service, argument, option
+from .options import AsJson, Force, Group, Home, Service, option
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -143,7 +143,9 @@ def show(
 
 @commands.command()
 def receipt(
-    experiment: Annotated[str | None, argument("The experiment. Default: all clips of this home.")] = None,
+    experiment: Annotated[
+        str | None, typer.Argument(help="The experiment. Default: all clips of this home.")
+    ] = None,
     csv: Annotated[
         Path | None,
         option("Write it to this file, for a spreadsheet; “-” prints it.", dir_okay=False, allow_dash=True),
@@ -182,9 +184,9 @@ def receipt(
 
 @commands.command(short_help="Hand clips over: one page that plays from the disk.")
 def export(
-    file: Annotated[Path, argument("The page (.html), or a zip of it with the clips (.zip).")],
+    file: Annotated[Path, typer.Argument(help="The page (.html), or a zip of it with the clips (.zip).")],
     wanted: Annotated[
-        list[str] | None, argument("The clips. Default: the picked ones.", metavar="ID")
+        list[str] | None, typer.Argument(help="The clips. Default: the picked ones.", metavar="ID")
     ] = None,
     title: Annotated[str, option("The page's title. Default: what the prompts have in common.")] = "",
     no_prompts: Annotated[bool, option("Leave the prompts out.", "--no-prompts")] = False,
@@ -219,7 +221,7 @@ def export(
 @commands.command()
 def resume(
     wanted: Annotated[
-        list[str] | None, argument("The jobs. Default: all unfinished ones.", metavar="ID")
+        list[str] | None, typer.Argument(help="The jobs. Default: all unfinished ones.", metavar="ID")
     ] = None,
     find_out: Annotated[
         bool, option("Then ask for the balance, to find out what became of uncertain ones.", "--find-out")

@@ -32,10 +32,6 @@ def option(words: str, *names: str, **more: Any) -> Any:
     return typer.Option(*names, help=words, show_default=False, **more)
 
 
-def argument(words: str, **more: Any) -> Any:
-    return typer.Argument(help=words, show_default=False, **more)
-
-
 Service = Literal["auto", "sandbox", "live"]
 Which = Annotated[
     Service, typer.Option(help="auto: live where a key and an address are configured, else the sandbox.")

@@ -23,7 +23,7 @@ from ..errors import InvalidInput
 from ..formatting import count, terminal_json, terminal_line
 from ..secret import shown
 from .console import moving_line, say, say_json
-from .options import AsJson, Group, Home, Service, argument, option
+from .options import AsJson, Group, Home, Service, option
 
 if TYPE_CHECKING:
     from ..agent_tools.types import Content, Tool, ToolResult
@@ -76,8 +76,8 @@ def call(
     name: Annotated[str, typer.Argument(help="The tool, as in the list.")],
     words: Annotated[
         list[str] | None,
-        argument(
-            "Arguments. KEY=@FILE takes a file: its text, or base64 of what isn't text.",
+        typer.Argument(
+            help="Arguments. KEY=@FILE takes a file: its text, or base64 of what isn't text.",
             metavar="[KEY=VALUE]...",
         ),
     ] = None,
