@@ -74,10 +74,7 @@ def has_keyring() -> bool:
 
 
 def keep(key: Secret, base_url: str) -> None:
-    """Keeps a key and its service's address in the system keyring, where `find` looks for them.
-
-    Raises ConfigurationError.
-    """
+    """Keeps a key and its service's address in the system keyring. Raises ConfigurationError."""
     if not has_keyring():
         raise ConfigurationError("This system has no keyring to keep it in. Run: pip install keyring")
     kept, keyring = False, _keyring()
@@ -86,9 +83,7 @@ def keep(key: Secret, base_url: str) -> None:
         keyring.set_password(KEYRING_SERVICE, BASE_URL, base_url)
         kept = True
     if not kept:  # raised outside, so that no chain of errors holds the key
-        raise ConfigurationError(
-            f"The keyring didn't accept it. Set {API_KEY} and {BASE_URL} in the environment instead."
-        )
+        raise ConfigurationError(f"The keyring refused it. Set {API_KEY} and {BASE_URL} in the environment.")
 
 
 def home(argument: str | os.PathLike[str] | None = None) -> Path:
