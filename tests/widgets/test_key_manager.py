@@ -102,8 +102,7 @@ def test_the_new_key_is_kept_before_the_old_one_goes(page: KeysPage, monkeypatch
     assert page.panel.words["rotation"]["can_keep"]
     assert "Keep it before the old key is revoked" in page.panel.words["rotation"]["text"]
     page.says("keep")
-    session = page.panel.session
-    assert kept == [(session.keys.fingerprint, session.base_url)]
+    assert kept == [(page.panel.session.keys.fingerprint, page.panel.session.base_url)]
     assert not page.panel.words["rotation"]["can_keep"]
     assert "It is kept in this system's keyring." in page.panel.words["rotation"]["text"]
 
