@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from .. import wire
-from ..web.payloads import DAYS, IMAGE, NAME, RATE_LIMIT, TEXT, Parameter, fields_of
+from ..web.payloads import DAYS, IMAGE, NAME, RATE_LIMIT, TEXT, Parameter, fields_of, object_schema
 
 OPENAPI: Final = "/openapi.json"
 
@@ -86,13 +86,10 @@ def document(version: str) -> dict[str, Any]:
 
 
 def _submission(mode: wire.Mode) -> dict[str, Any]:
-    fields = {field.name: field.schema for field in fields_of(mode)}
-    required = [field.name for field in fields_of(mode) if field.default is None]
-    kind = "application/json"
+    body, kind = object_schema(*fields_of(mode)), "application/json"
     if mode == IMAGE:
-        kind, required = "multipart/form-data", [*required, "image"]
-        fields["image"] = {"type": "string", "format": "binary", "description": "A JPEG or PNG file."}
-    body = {"type": "object", "properties": fields, "required": required}
+        image = {"type": "string", "format": "binary", "description": "A JPEG or PNG file."}
+        body, kind = object_schema(*fields_of(mode), image=image), "multipart/form-data"
     operation = _operation(mode, f"Orders a clip: {mode}", _object(ACCEPTED_FIELDS), errors=(400, 402, 413))
     return {**operation, "requestBody": {"required": True, "content": {kind: {"schema": body}}}}
 
@@ -113,8 +110,7 @@ def _list_keys() -> dict[str, Any]:
 
 
 def _create_key() -> dict[str, Any]:
-    asked = {each.name: each.schema for each in (NAME, RATE_LIMIT)}
-    body = {"type": "object", "properties": asked, "required": [NAME.name]}
+    body = object_schema(NAME, RATE_LIMIT)
     made = _object({**_KEY, "api_key": "string"})
     operation = _operation("create-key", "Makes a key, and shows it this once", made, errors=(400, 413))
     return {**operation, "requestBody": {"required": True, "content": {"application/json": {"schema": body}}}}

@@ -33,6 +33,7 @@ from ..web.payloads import (
     TEXT,
     Parameter,
     fields_of,
+    object_schema,
     reached_at,
     too_large,
     wanted_from_image,
@@ -141,30 +142,32 @@ class ToolRequest:
 
 @dataclass(frozen=True)
 class SandboxTool:
-    """One tool. `output` has the fields of its answer with their types; `optional` ones may be missing."""
+    """One tool. `arguments` is the schema of what it takes.
+
+    `output` has the fields of its answer with their types; `optional` ones may be missing.
+    """
 
     name: str
     title: str
     description: str
     act: Callable[[ToolRequest], Awaitable[Answered]]
-    arguments: Mapping[str, Mapping[str, Any]]
+    arguments: Mapping[str, Any]
     output: Mapping[str, str]
     optional: Mapping[str, str] = field(default_factory=dict)
     read_only: bool = True
 
     @property
     def described(self) -> types.Tool:
-        """The tool as the protocol lists it. An argument without a default is required."""
+        """The tool as the protocol lists it."""
         output = {**self.output, "service": "string"}
         told = {name: {"type": kind} for name, kind in {**output, **self.optional}.items()}
+        answer = {"type": "object", "properties": told, "required": list(output)}
         return types.Tool(
             name=self.name,
             title=self.title,
             description=self.description,
-            input_schema=_object(
-                self.arguments, [name for name, schema in self.arguments.items() if "default" not in schema]
-            ),
-            output_schema=_object(told, list(output)),
+            input_schema={**self.arguments, "additionalProperties": False},
+            output_schema={**answer, "additionalProperties": False},
             annotations=types.ToolAnnotations(
                 read_only_hint=self.read_only,
                 destructive_hint=False,
@@ -174,10 +177,10 @@ class SandboxTool:
         )
 
     async def __call__(self, call: ToolRequest) -> dict[str, Any]:
-        unknown = sorted(set(call.arguments) - set(self.arguments))
-        if unknown:
+        taken = self.arguments["properties"]
+        if unknown := sorted(set(call.arguments) - set(taken)):
             # The HTTP interface ignores such fields; an agent that misspells one would pay for its mistake.
-            known = ", ".join(self.arguments) or "none"
+            known = ", ".join(taken) or "none"
             raise Refused(400, f"{unknown[0][:50]!r} isn't an argument of {self.name}; it has {known}")
         return {**await self.act(call), "service": "sandbox"}
 
@@ -217,19 +220,6 @@ def _decoded(image: object, most: int) -> bytes:
         raise Refused(400, "image_base64 must be a JPEG or PNG file in base64") from None
 
 
-def _object(properties: Mapping[str, Mapping[str, Any]], required: list[str]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {name: dict(schema) for name, schema in properties.items()},
-        "required": required,
-        "additionalProperties": False,
-    }
-
-
-def _schemas(*fields: Parameter) -> dict[str, Mapping[str, Any]]:
-    return {field.name: field.schema for field in fields}
-
-
 _PRICE = f"{wire.PRICE_USD_PER_SECOND:.2f} USD per second of the sandbox's balance"
 _IMAGE_BASE64: Final = {
     "type": "string",
@@ -250,7 +240,7 @@ CATALOGUE: Final[Mapping[str, SandboxTool]] = {
             "Generate a video from text",
             f"Submit a job that makes a clip from a prompt. Costs {_PRICE}. Returns a request_id at once.",
             lambda call: call.service.accept(wanted_from_text(call.arguments)),
-            _schemas(*fields_of(TEXT)),
+            object_schema(*fields_of(TEXT)),
             ACCEPTED_FIELDS,
             read_only=False,
         ),
@@ -259,7 +249,7 @@ CATALOGUE: Final[Mapping[str, SandboxTool]] = {
             "Generate a video from an image",
             f"Submit a job that sets a still image in motion. Costs {_PRICE}. Returns a request_id at once.",
             _from_image,
-            {"image_base64": _IMAGE_BASE64, **_schemas(*fields_of(IMAGE))},
+            object_schema(*fields_of(IMAGE), image_base64=_IMAGE_BASE64),
             ACCEPTED_FIELDS,
             read_only=False,
         ),
@@ -268,7 +258,7 @@ CATALOGUE: Final[Mapping[str, SandboxTool]] = {
             "Look at a job",
             "How a job stands now; once it is completed, where its clip is and what it cost.",
             ToolRequest.status,
-            _schemas(REQUEST_ID),
+            object_schema(REQUEST_ID),
             _STATUS,
             optional=_OF_SOME_STATES,
         ),
@@ -278,7 +268,7 @@ CATALOGUE: Final[Mapping[str, SandboxTool]] = {
             "Wait until a job is completed or failed, with reports of its progress. After timeout_seconds it "
             "answers how the job stands then; the job goes on, and waiting again costs nothing.",
             _wait,
-            _schemas(REQUEST_ID, TIMEOUT),
+            object_schema(REQUEST_ID, TIMEOUT),
             _STATUS,
             optional=_OF_SOME_STATES,
         ),
@@ -287,7 +277,7 @@ CATALOGUE: Final[Mapping[str, SandboxTool]] = {
             "See the balance",
             "What is left of the prepaid balance, and what was spent in all, in USD.",
             lambda call: call.service.balance(),
-            {},
+            object_schema(),
             BALANCE_FIELDS,
         ),
         SandboxTool(
@@ -295,7 +285,7 @@ CATALOGUE: Final[Mapping[str, SandboxTool]] = {
             "See what was used",
             "Requests, seconds of video and costs of the last days.",
             lambda call: call.service.usage(DAYS.read(call.arguments)),
-            _schemas(DAYS),
+            object_schema(DAYS),
             USAGE_FIELDS,
         ),
     )

@@ -152,6 +152,15 @@ def fields_of(mode: wire.Mode) -> tuple[Parameter, ...]:
     return tuple(field for field in FIELDS if mode in field.modes)
 
 
+def object_schema(*parameters: Parameter, **required: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON schema of an object with these parameters, and `required` fields by their own schemas."""
+    return {
+        "type": "object",
+        "properties": {**required, **{each.name: each.schema for each in parameters}},
+        "required": [*required, *(each.name for each in parameters if each.default is None)],
+    }
+
+
 def refusal(status: int, detail: str, headers: Mapping[str, str] | None = None) -> Response:
     """An error's answer: JSON `{detail}`, the shape that the interface gives for 402."""
     return JSONResponse({"detail": detail}, status_code=status, headers=headers)
