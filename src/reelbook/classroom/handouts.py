@@ -77,16 +77,13 @@ def write(classroom: Classroom, student: str, key_id: str, key: Secret) -> None:
 
 def read(classroom: Classroom, student: str) -> Handout | None:
     """The contents of a student's file; None if it doesn't exist or isn't one."""
-    found: dict[str, str] = {}
     with contextlib.suppress(OSError, UnicodeDecodeError):
-        for line in classroom.handout(student).read_text(encoding="utf-8").splitlines():
-            if line.startswith(_KEY_ID):
-                found["key_id"] = line.removeprefix(_KEY_ID).strip()
-            elif line.startswith(f"{settings.API_KEY}="):
-                found["key"] = line.partition("=")[2].strip()
-    if not (found.get("key_id") and found.get("key")):
-        return None
-    return Handout(found["key_id"], Secret(found["key"]))
+        text = classroom.handout(student).read_text(encoding="utf-8")
+        key_id = re.search(rf"^{_KEY_ID}(\S+)", text, re.MULTILINE)
+        key = re.search(rf"^{settings.API_KEY}=(\S+)", text, re.MULTILINE)
+        if key_id and key:
+            return Handout(key_id[1], Secret(key[1]))
+    return None
 
 
 def write_sheet(classroom: Classroom) -> Path:
