@@ -108,7 +108,8 @@ export default panel("matrix", "Matrix", (frame, model) => {
   const group = (label, parts) => h("span", { class: "rb-group", role: "group", "aria-label": label }, ...parts);
   const bar = h("div", { class: "rb-deck" }, ...deck.parts, group("Go by", by),
     compare, judge, none, foldButton("Save…", kinds), showHelp);
-  wrap.append(head, note, frame.message, nothing, h("div", { class: "rb-scroll" }, table), about.node, bar, kinds, help);
+  wrap.append(head, note, frame.message, nothing,
+    h("div", { class: "rb-scroll" }, table), about.node, bar, kinds, help);
   frame.body.append(wrap);
   const setLength = () => {
     const lengths = [...cells.values()].map((one) => one.now.seconds);
