@@ -12,7 +12,7 @@ from reelbook.widgets import bundle
 from reelbook.widgets.bundle import packed, pressed
 
 PANELS = sorted(path.stem for path in bundle.STATIC.glob("[a-z]*.js") if path.stem != "image_picker_tools")
-STYLED = ["compare", "gallery", "job_board", "matrix", "player"]  # whose style is packed with the code
+DRAWN = [stem for stem in PANELS if stem != "host"]  # it draws nothing itself
 
 
 @pytest.mark.parametrize("stem", PANELS)
@@ -39,9 +39,7 @@ def test_a_script_keeps_to_its_columns_and_reads_no_text_as_markup(path: Path) -
 @pytest.mark.parametrize("stem", PANELS)
 def test_a_panels_code_is_small(stem: str) -> None:
     """Code and style, as they are saved, stay far enough under 30 KB for the panel's state to fit too."""
-    code = packed(stem, styled=stem in STYLED)
-    look = "" if stem in STYLED else bundle.style(stem)
-    assert len(code.encode()) + len(look.encode()) < 28_500
+    assert len(packed(stem).encode()) < 28_500
 
 
 def test_whatever_a_part_exports_is_used() -> None:
@@ -57,7 +55,7 @@ def test_whatever_a_part_exports_is_used() -> None:
     assert unused == []
 
 
-@pytest.mark.parametrize("stem", [stem for stem in PANELS if stem != "host"])  # it draws nothing itself
+@pytest.mark.parametrize("stem", DRAWN)
 def test_a_panels_rules_are_kept_to_that_panel(stem: str) -> None:
     """A page has one style for all: outside its own block it brings the theme's colours, light and dark."""
     assert f'panel("{stem}", ' in bundle.module(stem)
@@ -69,16 +67,16 @@ def test_a_panels_rules_are_kept_to_that_panel(stem: str) -> None:
         assert word in theme
 
 
-@pytest.mark.parametrize("stem", STYLED)
+@pytest.mark.parametrize("stem", DRAWN)
 def test_a_packed_module_holds_module_and_style_whole(stem: str) -> None:
     """What the loader unpacks is the panel's own text, in less than half the room."""
-    text, loader = bundle.module(stem), packed(stem, styled=True)
+    text, loader = bundle.module(stem), packed(stem)
     found = re.search(r'atob\("([^"]+)"\)', loader)
     assert found is not None
     whole = zlib.decompress(base64.b64decode(found[1])).decode()
     assert whole.startswith(text)
     assert f"export const look = {json.dumps(bundle.style(stem))};" in whole
-    assert len(loader) < len(whole) / 2
+    assert len(found[1]) < len(whole) / 2
 
 
 def test_a_packed_module_loads_at_once() -> None:

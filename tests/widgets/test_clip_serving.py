@@ -11,7 +11,7 @@ from widgets.doubles import asks, clip_file
 
 import reelbook as rb
 from reelbook.widgets import clip_serving
-from reelbook.widgets.bundle import module, style
+from reelbook.widgets.bundle import packed
 from reelbook.widgets.clip_serving import Plays, ServesClips
 from reelbook.widgets.static_html import POSTER_BYTES
 
@@ -19,7 +19,7 @@ from reelbook.widgets.static_html import POSTER_BYTES
 class Folder(ServesClips):
     """Serves the clips of a folder by their names."""
 
-    _esm, _css = module("hint"), style("hint")
+    _esm = packed("hint")
 
     def __init__(self, folder: Path, **traits: Any) -> None:
         self.folder = folder

@@ -109,8 +109,10 @@ export default {{ render: async (given) => draw(await (panel ??= unpack()), give
 """
 
 
-def packed(stem: str, *, styled: bool = False) -> str:
-    """The ES module of panel `stem`, unpacked when it is drawn; with its style, if it is `styled`.
+def packed(stem: str, *, styled: bool = True) -> str:
+    """The ES module of panel `stem` with its style, unpacked when it is drawn.
+
+    `styled` is false for one that draws nothing itself.
 
     A model whose module takes over two seconds to load never hears the kernel (anywidget 0.11), and a
     reopened page loads the modules of all panels at once. So what is loaded then is small.

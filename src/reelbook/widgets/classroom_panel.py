@@ -12,7 +12,7 @@ from reelbook.session import Session
 
 from ..text import classroom as words
 from .base import Panel, session_of
-from .bundle import packed, style
+from .bundle import packed
 from .static_html import text_still
 
 LOOK_SECONDS = 3.0
@@ -32,7 +32,6 @@ class ClassroomPanel(Panel):
     """
 
     _esm = packed("classroom_panel")
-    _css = style("classroom_panel")
 
     joined = traitlets.Int(help="How many students have joined.").tag(sync=True)
 

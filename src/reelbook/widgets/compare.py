@@ -48,7 +48,7 @@ class Compare(Plays, ServesClips):
         ipywidgets.VBox([compared, label])
     """
 
-    _esm = packed("compare", styled=True)
+    _esm = packed("compare")
 
     view = traitlets.Enum(["grid", "wipe", "difference"], "grid", help="How they are seen.").tag(sync=True)
     picked = traitlets.List(traitlets.Unicode(), help="Request ids of the picked clips.").tag(sync=True)

@@ -11,7 +11,7 @@ from reelbook.session import Session, connect
 
 from ..text.connection import connection_words, tested
 from .base import Callbacks, Panel, session_of
-from .bundle import packed, style
+from .bundle import packed
 from .static_html import text_still
 
 
@@ -27,7 +27,6 @@ class ConnectionPanel(Panel):
     """
 
     _esm = packed("connection_panel")
-    _css = style("connection_panel")
 
     on_session = Callbacks[[Session]]("`callback(session)` is called with every new session made here.")
 

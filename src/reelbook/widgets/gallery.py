@@ -127,7 +127,7 @@ class Gallery(OpensOtherPanels, ShowsJob, ServesClips):
         ipywidgets.VBox([gallery, place])
     """
 
-    _esm = packed("gallery", styled=True)
+    _esm = packed("gallery")
 
     text = traitlets.Unicode(help="Words looked for.").tag(sync=True)
     state = traitlets.Enum(tuple(words.STATES), "completed", help="What became of it.").tag(sync=True)

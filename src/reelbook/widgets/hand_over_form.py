@@ -13,7 +13,7 @@ from reelbook.session import Job, Session
 
 from ..text import tray as words
 from .base import Callbacks
-from .bundle import packed, style
+from .bundle import packed
 from .clip_serving import ServesClips
 from .handing_over import KINDS, about_size, common_title, hand_over, handed
 
@@ -22,7 +22,6 @@ class HandOverForm(ServesClips):
     """Asks which clips to hand over and how. An offer is a label and its jobs: ("2 picks of today", jobs)."""
 
     _esm = packed("hand_over_form")
-    _css = style("hand_over_form")
 
     which = traitlets.Int(0, min=0, help="Which of the offers.").tag(sync=True)
     kind = traitlets.Enum(KINDS, KINDS[0], help="A page or a zip.").tag(sync=True)

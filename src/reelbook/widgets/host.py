@@ -7,7 +7,7 @@ import ipywidgets
 import traitlets
 
 from .base import Callbacks, Panel
-from .bundle import added_style, packed, style
+from .bundle import added_style, packed
 
 
 class Host(Panel):
@@ -18,7 +18,7 @@ class Host(Panel):
     marimo, the page says so (`undrawn`) and shows `picture` in its place.
     """
 
-    _esm = packed("host")
+    _esm = packed("host", styled=False)
     _css = added_style("host")
 
     kind = traitlets.Unicode(help="The class of its element.").tag(sync=True)
@@ -67,7 +67,6 @@ class Hint(Panel):
     """A placeholder: a line about what will appear, and a button that makes it happen (`on_press`)."""
 
     _esm = packed("hint")
-    _css = style("hint")
 
     text = traitlets.Unicode(help="What will appear here.").tag(sync=True)
     button = traitlets.Unicode(help="The button's label.").tag(sync=True)

@@ -19,7 +19,7 @@ from reelbook.secret import hidden, quotable
 from ..formatting import file_size
 from ..text.form import where_words
 from .base import Panel
-from .bundle import added_style, module, packed, style
+from .bundle import added_style, module, packed
 from .clip_serving import PIECE_BYTES
 from .static_html import figure_html, picture_html
 from .uploads import MAX_BYTES, Uploads
@@ -166,7 +166,6 @@ class ImagePicker(TakesImage):
     """
 
     _esm = packed("image_picker")
-    _css = style("image_picker")
 
     def still(self) -> tuple[str, str]:
         if self.image is None:

@@ -76,7 +76,7 @@ class JobBoard(ShowsJob, ServesClips):
         ipywidgets.VBox([board, player])
     """
 
-    _esm = packed("job_board", styled=True)
+    _esm = packed("job_board")
 
     selected = traitlets.List(traitlets.Unicode(), help="Request ids of the chosen rows.").tag(sync=True)
     opened = traitlets.Unicode(help="The open row, by the page's key; empty: none.").tag(sync=True)

@@ -9,7 +9,7 @@ from reelbook.session import Job, Session
 
 from ..states import state
 from ..text.card import RUNNING_STAGE, CardFace, ShownJob, clip_actions, job_face
-from .bundle import packed, style
+from .bundle import packed
 from .clip_serving import ServesClips
 from .job_actions import OpensOtherPanels, ShowsJob, picture_of
 from .notices import follow
@@ -31,7 +31,6 @@ class JobCard(OpensOtherPanels, ShowsJob, ServesClips):
     """
 
     _esm = packed("job_card")
-    _css = style("job_card")
 
     job = traitlets.Instance(Job, allow_none=True, help="The job shown.")
     state = traitlets.Unicode(help="The job's state in one word.").tag(sync=True)

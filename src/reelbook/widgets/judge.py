@@ -19,7 +19,7 @@ from reelbook.session.session import job_of
 from ..formatting import count
 from ..text import judge as words
 from .base import Callbacks
-from .bundle import packed, style
+from .bundle import packed
 from .clip_serving import Plays, ServesClips
 from .static_html import picture_html, small_poster, table_html, text_html
 
@@ -43,7 +43,6 @@ class Judge(Plays, ServesClips):
     """
 
     _esm = packed("judge")
-    _css = style("judge")
 
     on_hand_over = Callbacks[[tuple[Clip, ...]]]("`callback(clips)` is called when Hand over is pressed.")
 

@@ -14,7 +14,7 @@ from reelbook.session import Session
 
 from ..text import keys as words
 from .base import Panel, session_of
-from .bundle import packed, style
+from .bundle import packed
 
 
 class KeyManager(Panel):
@@ -32,7 +32,6 @@ class KeyManager(Panel):
     """
 
     _esm = packed("key_manager")
-    _css = style("key_manager")
 
     active = traitlets.Int(help="How many keys are active.").tag(sync=True)
     stale = traitlets.Int(help="How many active keys weren't used lately.").tag(sync=True)

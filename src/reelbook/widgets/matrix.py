@@ -68,7 +68,7 @@ class Matrix(AsksForBalance, Plays, OpensOtherPanels, ServesClips):
         rb.Matrix(sweep, session, rows="animal", columns=["place", "seed"])
     """
 
-    _esm = packed("matrix", styled=True)
+    _esm = packed("matrix")
 
     rows: Any = AxisNames(traitlets.Unicode(), help="The axes in rows.").tag(sync=True)
     columns: Any = AxisNames(traitlets.Unicode(), help="The axes in columns.").tag(sync=True)

@@ -49,7 +49,7 @@ class Player(Plays, ShowsJob, ServesClips):
         ipywidgets.HBox([a, b])
     """
 
-    _esm = packed("player", styled=True)
+    _esm = packed("player")
 
     loop = traitlets.Bool(True, help="Whether it begins again at its end.").tag(sync=True)
     loop_range: Any = traitlets.Tuple(

@@ -23,7 +23,7 @@ from reelbook.session.session import without_waiting
 
 from ..text import form as words
 from .base import AsksForBalance, Callbacks, name_of, session_of
-from .bundle import packed, style
+from .bundle import packed
 from .image_picker import TakesImage
 from .job_actions import TWICE_SECONDS
 from .uploads import Uploads
@@ -95,7 +95,6 @@ class PromptForm(OffersPrompts, TakesImage, _Options):  # type: ignore[misc] # a
     """
 
     _esm = packed("prompt_form")
-    _css = style("prompt_form")
 
     mode = traitlets.Enum(MODES, MODES[0]).tag(sync=True)
     prompt = traitlets.Unicode().tag(sync=True)

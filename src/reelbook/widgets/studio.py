@@ -16,7 +16,7 @@ from reelbook.session.session import job_of
 
 from ..text.status_line import facts_words
 from .base import Panel, only_known, session_of
-from .bundle import added_style, packed, style
+from .bundle import added_style, packed
 from .compare import Compare
 from .connection_panel import ConnectionPanel
 from .gallery import Gallery
@@ -57,7 +57,7 @@ class StatusLine(Panel):
     """Shows the service, what is left of balance and requests, and the views to choose `view` from."""
 
     _esm = packed("status_line")
-    _css = style("status_line") + added_style("studio")
+    _css = added_style("studio")
 
     facts = traitlets.Dict(help="What the page draws.").tag(sync=True)
     views: traitlets.List[Any] = traitlets.List(help="Names and labels to choose from.").tag(sync=True)

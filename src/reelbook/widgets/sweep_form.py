@@ -22,7 +22,7 @@ from reelbook.session import Clip, Job, Session
 from ..text import matrix as matrix_words
 from ..text import sweep_form as words
 from .base import Callbacks, session_of
-from .bundle import packed, style
+from .bundle import packed
 from .clip_serving import ServesClips
 from .prompt_form import OffersPrompts
 
@@ -48,7 +48,6 @@ class SweepForm(OffersPrompts, ServesClips):
     """
 
     _esm = packed("sweep_form")
-    _css = style("sweep_form")
 
     on_run = Callbacks[[SweepRun]]("`callback(run)` is called with a run that is to be shown.")
 

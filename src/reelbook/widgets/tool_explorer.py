@@ -33,7 +33,7 @@ from reelbook.session.tools import ToolRun, Tools
 from ..formatting import shortened
 from ..text import tools as words
 from .base import Callbacks, Panel, Tone, only_known, session_of
-from .bundle import added_style, packed, style
+from .bundle import added_style, packed
 from .clip_serving import piece
 from .host import Host
 from .job_card import JobCard
@@ -56,7 +56,6 @@ class ToolPanel(Panel):
     """The list, the form and the result; `ToolExplorer` adds the card of a job that was taken up."""
 
     _esm = packed("tool_explorer")
-    _css = style("tool_explorer") + added_style("tool_explorer_page")
 
     selected = traitlets.Unicode(help="The name of the tool whose form is shown.").tag(sync=True)
     state = traitlets.Unicode(help="What it does at the moment, as in ToolExplorer.").tag(sync=True)
@@ -270,6 +269,8 @@ class ToolExplorer(Host):
         explorer.on_result(lambda tool, result: setattr(told, "value", f"{tool.name} answered"))
         ipywidgets.VBox([explorer, told])
     """
+
+    _css = added_style("host") + added_style("tool_explorer_page")
 
     selected = traitlets.Unicode("", help="The name of the tool whose form is shown.")
     state = traitlets.Unicode("", read_only=True, help="What it does at the moment.")

@@ -16,7 +16,7 @@ from reelbook.session import Job, Session
 
 from ..text import tray as words
 from .base import AsksForBalance, Callbacks
-from .bundle import packed, style
+from .bundle import packed
 from .clip_serving import ServesClips
 from .compare import FEWEST, MOST
 from .job_actions import ActsOnJobs
@@ -32,7 +32,6 @@ class Tray(AsksForBalance, ActsOnJobs, ServesClips):
     """
 
     _esm = packed("tray")
-    _css = style("tray")
 
     shown: Any = traitlets.List(help="Keys and prompts of the picks.").tag(sync=True)
     face = traitlets.Dict(help="What the page says of them.").tag(sync=True)

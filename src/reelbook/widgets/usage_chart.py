@@ -22,7 +22,7 @@ from reelbook.wire import DAY_SECONDS
 from ..formatting import dollars
 from ..text import usage as words
 from .base import Callbacks, Panel, only_known, session_of
-from .bundle import added_style, packed, style
+from .bundle import added_style, packed
 from .host import Host
 from .static_html import RETURNS, picture_html, text_html
 
@@ -40,7 +40,6 @@ class UsageWords(Panel):
     """The words above (`part` "head") or below ("foot") the bars; `UsageChart` fills `words`."""
 
     _esm = packed("usage_chart")
-    _css: Any = style("usage_chart") + added_style("usage_figure")
 
     part = traitlets.Unicode("head", help="“head” or “foot”.").tag(sync=True)
     words = traitlets.Dict(help="What the page draws.").tag(sync=True)
@@ -50,8 +49,6 @@ class UsageWords(Panel):
 
     def __init__(self, chart: UsageChart, part: str) -> None:
         self._chart = chart
-        if part == "foot":
-            self._css = ""  # the head's style applies to the page; saving it once is enough
         super().__init__(part=part)
 
     def update(self) -> None:
@@ -76,6 +73,8 @@ class UsageChart(Host):
         chart.on_day(lambda span, jobs: setattr(clips, "value", f"{len(jobs)} clips, {span.usd:.2f} USD"))
         ipywidgets.VBox([chart, clips])
     """
+
+    _css = added_style("host") + added_style("usage_figure")
 
     days = traitlets.Enum(PERIODS, 30, help="The period: 7, 30 or 90 days.")
     selected_day = traitlets.Unicode("", help="The chosen day, as the chart writes it.")
