@@ -26,9 +26,6 @@ _COMMENTS = re.compile(
     r"^\s*(//.*|/\*(?:[^*]|\*(?!/))*\*/)\s*\n|(?<=[;{}()\],]) +// [^\"`\n]*$", re.MULTILINE
 )
 
-# A line that goes on in the next one; nothing may follow a comment that stayed.
-_GOES_ON = re.compile(r"^((?!.*//).*[{,;(\[])\n", re.MULTILINE)
-
 
 @cache
 def module(stem: str) -> str:
@@ -39,7 +36,7 @@ def module(stem: str) -> str:
     while (fewer := _EXPORTED.sub(partial(_if_used, Counter(_WORD.findall(text + own))), text)) != text:
         text = fewer
     own = _EXPORT.sub("", own) if stem.startswith("_") else own
-    return _GOES_ON.sub(r"\1", _spare(_EXPORT.sub("", text) + own))
+    return _spare(_EXPORT.sub("", text) + own)
 
 
 @cache
