@@ -52,10 +52,7 @@ export default panel("judge", "Judge", (frame, model) => {
   const back = plainButton("Take back the last vote", () => press("take_back"), { title: "u" });
   const note = h("span", { class: "rb-quiet" });
   const voter = h("input", { type: "text", maxlength: 40, autocomplete: "off" });
-  voter.addEventListener("change", () => {
-    model.set("voter", voter.value.trim());
-    model.save_changes();
-  });
+  voter.addEventListener("change", () => deck.keep("voter", voter.value.trim()));
   const form = h("div", { class: "rb-ask" },
     h("div", { class: "rb-head" },
       h("b", {}, "Judge"), about, h("span", { class: "rb-facts" }, frame.badge, said, stop)),

@@ -1,4 +1,5 @@
 // The line on top of the Studio: the service, what is left of the balance and of the key's requests, the views.
+import { keepTrait } from "./_controls.js";
 import { h, plainButton, setText, showText } from "./_dom.js";
 import { panel } from "./_live.js";
 
@@ -21,8 +22,7 @@ export default panel("status_line", "Reelbook", (frame, model) => {
   frame.body.append(h("div", { class: "rb-line" }, h("b", {}, "Reelbook"), nav, told));
   const choose = (name) => {
     more.hidePopover();
-    model.set("view", name);
-    model.save_changes();
+    keepTrait(model, "view", name);
   };
   const toggles = { "aria-expanded": "false", onclick: () => more.togglePopover() };
   const opener = h("button", { type: "button", class: "rb-opener", ...toggles });

@@ -1,4 +1,5 @@
 // The words around a usage chart: the head with the periods, or the foot with the day, the ledger and the table.
+import { keepTrait } from "./_controls.js";
 import { focusedNode, h, plainButton, segment, setText, showText, tell } from "./_dom.js";
 import { panel } from "./_live.js";
 
@@ -10,11 +11,6 @@ import { panel } from "./_live.js";
  *   rows: Array<[string, string, string, string, string]>}} Words `rows`: a day's name, day, USD, what was used, a note
  */
 
-function set(model, name, value) {
-  model.set(name, value);
-  model.save_changes();
-}
-
 function head(frame, model) {
   const total = h("b", { class: "rb-total" });
   const about = h("span", { class: "rb-quiet" });
@@ -22,7 +18,7 @@ function head(frame, model) {
   const badge = h("span", { class: "rb-badge" }, "sandbox");
   const empty = h("p", { class: "rb-quiet" });
   const each = model.get("periods").map((days) => [String(days), `${days} days`]);
-  const periods = segment("Period", each, (days) => set(model, "days", Number(days)));
+  const periods = segment("Period", each, (days) => keepTrait(model, "days", Number(days)));
   const again = plainButton("Ask again", () => tell(model, { name: "again" }));
   frame.body.append(h("div", { class: "rb-usage-head" }, total, badge, about, pace, periods.node), empty, again);
   frame.draw(["words", "days"], () => {
@@ -47,7 +43,7 @@ function foot(frame, model) {
   const dayTitle = h("b");
   const clips = h("ul");
   const more = h("p", { class: "rb-quiet" });
-  const close = plainButton("Close", () => set(model, "selected", ""));
+  const close = plainButton("Close", () => keepTrait(model, "selected", ""));
   const day = h("div", { class: "rb-usage-day", hidden: true },
     h("div", { class: "rb-acts" }, dayTitle, close), clips, more);
   const rows = h("tbody");
@@ -57,7 +53,7 @@ function foot(frame, model) {
   const pair = ([name, money]) => h("li", {}, h("span", {}, name), h("span", {}, money));
   const row = ([name, when, money, about, note]) => {
     const chosen = model.get("selected") === name;
-    const choose = () => set(model, "selected", chosen ? "" : name);
+    const choose = () => keepTrait(model, "selected", chosen ? "" : name);
     return h("tr", {},
       h("th", { scope: "row" }, name ? plainButton(when, choose, { "aria-pressed": String(chosen) }) : when),
       h("td", {}, money), h("td", {}, about), h("td", { class: "rb-quiet" }, note));
