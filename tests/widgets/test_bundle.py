@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from reelbook.widgets import bundle
-from reelbook.widgets.bundle import packed, pressed
+from reelbook.widgets.bundle import packed
 
 PANELS = sorted(path.stem for path in bundle.STATIC.glob("[a-z]*.js") if path.stem != "image_picker_tools")
 DRAWN = [stem for stem in PANELS if stem != "host"]  # it draws nothing itself
@@ -59,11 +59,11 @@ def test_whatever_a_part_exports_is_used() -> None:
 def test_a_panels_rules_are_kept_to_that_panel(stem: str) -> None:
     """A page has one style for all: outside its own block it brings the theme's colours, light and dark."""
     assert f'panel("{stem}", ' in bundle.module(stem)
-    theme, own = bundle.style(stem).split(f":where(.rb-of-{stem}){{")
+    theme, own = bundle.style(stem).split(f":where(.rb-of-{stem}) {{")
     assert own.count("{") + 1 == own.count("}")
-    assert own.endswith("}")
+    assert own.endswith("}\n")
     assert not re.search(r"\.rb-(?!host\b)", theme)
-    for word in ("--jp-layout-color1", 'html[theme="dark"]', "prefers-color-scheme:dark"):
+    for word in ("--jp-layout-color1", 'html[theme="dark"]', "prefers-color-scheme: dark"):
         assert word in theme
 
 
@@ -85,13 +85,3 @@ def test_a_packed_module_loads_at_once() -> None:
     at_once = inside.sub("", packed("player"))
     assert [line for line in at_once.splitlines() if "await" in line and "async (given) =>" not in line] == []
     assert len(at_once) < 500
-
-
-def test_a_pressed_style_means_the_same() -> None:
-    """Spaces and a last semicolon go, but no space that parts selectors, lengths or the sides of a sum."""
-    style = """a .b,
-.c > i {
-  margin: 0 4px; width: calc(100% - 8px); }
-@media (x: y) { p:not([a="b c"]) { top: 0 } }"""
-    expected = 'a .b,.c > i{margin:0 4px;width:calc(100% - 8px)}@media (x:y){p:not([a="b c"]){top:0}}'
-    assert pressed(f"/* what it is for */\n{style}\n") == expected

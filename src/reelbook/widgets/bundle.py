@@ -43,20 +43,13 @@ def module(stem: str) -> str:
 def style(stem: str) -> str:
     """The style of panel `stem`: the theme, the parts it names with `@use`, and its own rules."""
     own = "".join([_read("_base"), *_parts(stem, "css", _USE, {})])
-    return pressed(_read("_theme") + _kept_to([stem], own))
+    return _spare(_read("_theme") + _kept_to([stem], own))
 
 
 @cache
 def added_style(stem: str, *panels: str) -> str:
     """A style that `panels` get later; without any panels, one for the whole page."""
-    return pressed(_kept_to(panels, _read(stem)) if panels else _read(stem))
-
-
-def pressed(style: str) -> str:
-    """The CSS `style` without the comments, spaces and semicolons that only people need."""
-    pattern = r"\s*([{};])\s*|(?<=[\w-]): |(?<=,)\s+"
-    short = re.sub(pattern, lambda found: found[1] or found[0].strip(), _spare(style).strip())
-    return short.replace(";}", "}")
+    return _spare(_kept_to(panels, _read(stem)) if panels else _read(stem))
 
 
 def _kept_to(panels: Sequence[str], rules: str) -> str:
