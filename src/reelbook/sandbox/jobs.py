@@ -36,7 +36,7 @@ from .render_pool import Renders
 logger = logging.getLogger(__name__)
 
 KEEP_VIDEOS_SECONDS = 7 * wire.DAY_SECONDS
-UNDER_WAY: Final = (wire.PENDING, wire.PROCESSING)
+UNDER_WAY: Final = tuple(each for each in wire.STATUS_FIELDS if each not in (wire.COMPLETED, wire.FAILED))
 PROCESSING_BEGINS: Final = 0.15  # of a job's planned time
 ALMOST_DONE = 99
 STUCK_SECONDS: Final[float] = wire.DAY_SECONDS
