@@ -4,7 +4,9 @@ import sys
 from pathlib import Path
 from unittest.mock import Mock
 
+import keyring
 import pytest
+from keyring.errors import PasswordSetError
 
 from reelbook import settings
 from reelbook.errors import ConfigurationError
@@ -29,12 +31,21 @@ def test_an_argument_goes_before_the_environment(monkeypatch: pytest.MonkeyPatch
         settings.find("REELBOOK_API_KEY", "  ")
 
 
-def test_what_is_empty_in_the_environment_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It isn't looked for in the keyring, so that a notebook can do without what is kept there."""
-    monkeypatch.setattr(settings, "_from_keyring", lambda name: Secret("kept"))
-    assert settings.find("REELBOOK_BASE_URL") == settings.Found(Secret("kept"), "keyring")
-    monkeypatch.setenv("REELBOOK_BASE_URL", "")
-    assert settings.find("REELBOOK_BASE_URL") is None
+def test_what_is_kept_in_the_keyring_is_found_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless an empty variable hides it. No chain of errors holds a key that the keyring refuses."""
+    kept: dict[tuple[str, str], str] = {}
+    backend = Mock(priority=1, get_password=lambda *name: kept.get(name))
+    backend.set_password = lambda service, name, value: kept.update({(service, name): value})
+    monkeypatch.setattr(keyring.core, "_keyring_backend", backend)
+    settings.keep(Secret("sk-kept"), "https://host")
+    for name, value in (("REELBOOK_API_KEY", "sk-kept"), ("REELBOOK_BASE_URL", "https://host")):
+        assert settings.find(name) == settings.Found(Secret(value), "keyring")
+        monkeypatch.setenv(name, "")
+        assert settings.find(name) is None
+    backend.set_password = Mock(side_effect=PasswordSetError)
+    with pytest.raises(ConfigurationError, match="refused it") as refused:
+        settings.keep(Secret("sk-planted"), "https://host")
+    assert refused.value.__context__ is None
 
 
 def in_colab(monkeypatch: pytest.MonkeyPatch, secret: str | None) -> Mock:
@@ -58,15 +69,8 @@ def test_a_colab_secret_is_found_and_a_refusal_is_remembered(monkeypatch: pytest
 @pytest.mark.parametrize(
     "url",
     [
-        *(
-            "ftp://host",
-            "host",
-            "https://",
-            "https://user:pw@host",
-            "https://host/?key=sk-planted",
-            "http://h:x",
-        ),
-        *("http://exa mple", "https://exa\tmple", "https://sk-planted|pw", r"https://host\api"),
+        *("ftp://host", "host", "https://", "https://user:pw@host", "https://host/?key=sk-planted"),
+        *("http://h:x", "http://exa mple", "https://exa\tmple", "https://sk-planted|pw", r"https://host\api"),
     ],
 )
 def test_an_address_that_no_key_may_go_to_is_refused_unquoted(url: str) -> None:
