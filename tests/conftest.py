@@ -57,7 +57,8 @@ IN_BROWSER = ("tests/browser/", "tests/colab/", "tests/in_marimo/")
 # A lab takes long to start: the tests of such a folder share one, but for these files, which have another.
 SHARED_LABS = ("tests/browser", "tests/colab")
 SECOND_LAB = [
-    f"tests/browser/test_{name}.py" for name in ("access", "board", "liveness", "matrix", "player", "tools")
+    f"tests/browser/test_{name}.py"
+    for name in ("access", "board", "liveness", "matrix", "player", "saved", "tools")
 ]
 # Their tests share nothing and are long: each of them goes where there is room.
 SPREAD = ("tests/colab/test_environment.py", "tests/notebooks/test_notebooks.py", "tests/test_checks.py")
